@@ -72,7 +72,7 @@ def files_of(dataset):
     found = Dataset.at(dataset)
     files = found.files("kernels") if found and found.is_intact() else []
     if not files:
-        sys.exit(f"{dataset} is no dataset that can be scanned in place")
+        sys.exit(f"{dataset} is not a dataset that can be scanned in place")
     return files
 
 

@@ -1,4 +1,4 @@
-{#- What queries share: every template knows these texts and macros, those of --queries too. A file whose name starts with _ is no query. -#}
+{#- What queries share: every template knows these texts and macros, those of --queries too. A file whose name starts with _ is not a query. -#}
 
 {#- Grouping columns, with a comma each, to stand before others. -#}
 {%- set keys = by | join(', ') ~ (', ' if by else '') -%}

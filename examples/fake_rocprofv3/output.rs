@@ -74,7 +74,7 @@ impl Run {
             let path = command.directory.join(format!("{name}_results.db"));
             if behaviour.misbehaviour == Misbehaviour::Garbage {
                 fs::create_dir_all(path.parent().unwrap_or(&command.directory))?;
-                fs::write(&path, "this is no database\n")?;
+                fs::write(&path, "this is not a database\n")?;
                 continue;
             }
             process.write(&path, &list, command)?;

@@ -23,7 +23,7 @@ def test_wrong_usage() -> None:
         trace.sql("SELECT * FROM kernelz")
     with pytest.raises(wavesieve.UsageError, match="no such file"):
         wavesieve.open("no/such/file").info()
-    with pytest.raises(wavesieve.UsageError, match="no name of a query"):
+    with pytest.raises(wavesieve.UsageError, match="not a name of a query"):
         trace.table("--help")
     with pytest.raises(wavesieve.UsageError, match="no input"):
         wavesieve.open()

@@ -35,7 +35,7 @@ def table_columns(name: str) -> Columns:
     Column(name='lds_bytes', type='int64', unit='bytes', about='LDS of a workgroup')
     """
     if not name.isidentifier():
-        raise KeyError(f"{name!r} is no name of a table")
+        raise KeyError(f"{name!r} is not a name of a table")
     return _table(find_program(), name)
 
 

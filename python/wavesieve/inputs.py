@@ -42,7 +42,7 @@ class Inputs:
         return [*self.before, *words, *self.after, *output, "--", *self.inputs]
 
     def sql_command(self, statement: str) -> list[str]:
-        """The arguments that run a statement; it is the first of what is no option."""
+        """The arguments that run a statement; it is the first of what is not an option."""
         return [*self.before, "sql", *self.after, *ARROW, "--", statement, *self.inputs]
 
     def __repr__(self) -> str:

@@ -36,7 +36,7 @@ def find_program() -> str:
     if named := os.environ.get(VARIABLE):
         if _is_program(Path(named)):
             return named
-        raise ProgramNotFoundError(f"{VARIABLE} names {named}, which is no program; correct or unset it")
+        raise ProgramNotFoundError(f"{VARIABLE} names {named}, which is not a program; correct or unset it")
     script = Path(sysconfig.get_path("scripts")) / NAME
     if _is_program(script):
         return str(script)

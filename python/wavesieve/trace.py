@@ -80,7 +80,7 @@ class Trace(Inputs):
 
     def _run_query(self, query: str, words: list[str]) -> tuple[bytes, int]:
         if not query.isidentifier():
-            raise UsageError(f"{query!r} is no name of a query; queries() lists them")
+            raise UsageError(f"{query!r} is not a name of a query; queries() lists them")
         try:
             return run(self.command("table", query, *words))
         except UsageError as error:

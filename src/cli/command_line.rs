@@ -86,7 +86,6 @@ fn is_among(name: &str, words: &[OsString]) -> bool {
     words.iter().any(|word| word == name)
 }
 
-/// The command line of the program.
 pub(crate) struct CommandLine<'a> {
     registry: &'a Registry,
     color: ColorChoice,
@@ -111,9 +110,6 @@ impl<'a> CommandLine<'a> {
 
     /// The verb that words ask for; `prepare` may change defaults of options before. No verb is built that the words do not name, unless they
     /// ask for help or are wrong, which a message about the whole reports.
-    ///
-    /// # Errors
-    /// When they ask for help or the version, or are wrong.
     pub(crate) fn parse(
         &self,
         words: &[OsString],
@@ -182,48 +178,7 @@ mod tests {
     use crate::cli::settings::selected;
 
     /// Right lines, wrong lines, and lines that ask for help, in which words stand where others are expected.
-    const LINES: [&str; 40] = [
-        "",
-        "--version",
-        "-q --version info",
-        "--help",
-        "-h",
-        "help",
-        "help info",
-        "help table",
-        "help table kernel_summary",
-        "help lab capture",
-        "help nothing",
-        "--help info",
-        "info --help",
-        "info --version",
-        "table",
-        "table --help",
-        "table --help kernel_summary",
-        "table help kernel_summary",
-        "table kernel_summary --help",
-        "table kernel_summary -h",
-        "lab capture --help",
-        "table --list",
-        "table --rows 3 --list",
-        "table kernel_summary traces",
-        "table -q kernel_summary table info",
-        "table kernel_summary kernel_summary --top 3",
-        "info table kernel_summary",
-        "info x -v -q",
-        "-q -v",
-        "--threads 0 info x",
-        "--threads info x",
-        "inof x",
-        "inof --help",
-        "info --top 3",
-        "info --quite",
-        "table kernl_summary x",
-        "table info x",
-        "table kernel_summary x --bins 3",
-        "table kernel_summary x --top many",
-        "schema nothing",
-    ];
+    const LINES: &str = include_str!("command_lines.txt");
 
     #[test]
     fn statements_that_begin_with_comments_are_no_options() {
@@ -239,7 +194,7 @@ mod tests {
         let meaning = |result: Result<ArgMatches, clap::Error>| {
             result.map(|matches| selected(&matches)).map_err(|error| (error.kind(), error.render().to_string()))
         };
-        for text in LINES {
+        for text in LINES.lines() {
             let words: Vec<OsString> =
                 ["wavesieve"].into_iter().chain(text.split_whitespace()).map(Into::into).collect();
             let whole = line.whole().clone().try_get_matches_from(&words);

@@ -1,5 +1,6 @@
 //! Exit codes and the failures that lead to them.
 
+use std::fmt::Display;
 use std::io;
 
 use thiserror::Error;
@@ -9,7 +10,6 @@ use wavesieve_input::InputError;
 use wavesieve_model::text::causes::with_causes;
 use wavesieve_report::batch::GroupingError;
 
-/// Done.
 pub(crate) const DONE: u8 = 0;
 /// Something unexpected went wrong.
 pub(crate) const UNEXPECTED: u8 = 1;
@@ -46,7 +46,20 @@ pub(crate) enum Failure {
     Other(#[from] anyhow::Error),
 }
 
+/// Ends a function with a [`Failure::Usage`], whose text is written as for `format!`.
+macro_rules! refuse {
+    ($($text:tt)+) => {
+        return Err($crate::cli::exit::Failure::usage(format_args!($($text)+)))
+    };
+}
+pub(crate) use refuse;
+
 impl Failure {
+    /// A [`Failure::Usage`] for this reason.
+    pub(crate) fn usage(reason: impl Display) -> Self {
+        Self::Usage(reason.to_string())
+    }
+
     /// The exit code, by which a script can distinguish failures.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {

@@ -3,9 +3,6 @@
 use wavesieve_input::available_bytes;
 
 /// Reads a size: bytes, with K, M, G or T for powers of 1024, or a percentage of the memory there is.
-///
-/// # Errors
-/// When it is not a size above zero.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let wrong = || "write a size such as 512M, 8G or 50%".to_owned();
     let text = text.trim();
@@ -19,7 +16,7 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
         "m" => f64::from(1 << 20),
         "g" => f64::from(1 << 30),
         "t" => f64::from(1 << 20) * f64::from(1 << 20),
-        "%" if number > 100.0 => return Err("more than 100% of the memory is not there".to_owned()),
+        "%" if number > 100.0 => return Err("a limit cannot exceed 100% of the memory".to_owned()),
         "%" => {
             available_bytes().ok_or("the memory of this machine is unknown; write a size such as 8G")? as f64 / 100.0
         }

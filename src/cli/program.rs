@@ -15,9 +15,10 @@ use super::commands::{
     analyze, ask, check, compare, completions, config, convert, info, interactive, lab, licenses, man, mcp, merge,
     package, plan, report, scan, schema, sessions, sql, table, trim, workflow,
 };
-use super::exit::{DONE, Failure, PARTIAL, UNEXPECTED, USAGE};
+use super::exit::{DONE, Failure, PARTIAL, UNEXPECTED, USAGE, refuse};
 use super::options::global::GlobalArguments;
 use super::options::query::registry;
+use super::output::messages::note;
 use super::output::{mail, messages};
 use super::settings::{Settings, selected};
 use super::thread_count::startable;
@@ -100,11 +101,10 @@ fn run() -> Result<u8, Failure> {
         };
     }
     written::check(&matches, settings.files())?;
-    let usage = |error: clap::Error| Failure::Usage(error.to_string());
-    let mut global = GlobalArguments::from_arg_matches(&matches).map_err(usage)?;
+    let mut global = GlobalArguments::from_arg_matches(&matches).map_err(Failure::usage)?;
     use_threads(&mut global)?;
-    if let Some(note) = settings.ignored().filter(|_| !global.quiet) {
-        messages::print_note(format_args!("note: {note}"));
+    if let Some(note) = settings.ignored() {
+        note!(global, "note: {note}");
     }
     for file in settings.files() {
         messages::detail(&global, format_args!("settings of {}", file.display()));
@@ -148,7 +148,7 @@ fn dispatch(
         "licenses" => licenses::run(&parsed(matches)?),
         "config" => config::run(matches, settings, line.whole(), global),
         "schema" => schema::run(&parsed(matches)?, registry, line),
-        other => Err(Failure::Usage(format!("unknown command `{other}`; see wavesieve --help"))),
+        other => refuse!("unknown command `{other}`; see wavesieve --help"),
     }
 }
 
@@ -177,7 +177,7 @@ fn print(error: &clap::Error, line: &CommandLine<'_>) -> io::Result<()> {
 }
 
 fn parsed<T: FromArgMatches>(matches: &ArgMatches) -> Result<T, Failure> {
-    T::from_arg_matches(matches).map_err(|error| Failure::Usage(error.to_string()))
+    T::from_arg_matches(matches).map_err(Failure::usage)
 }
 
 /// Lets a file that would grow above the limit of the user be an error of writing it, after which nothing is left behind. By
@@ -202,9 +202,6 @@ fn early_argument(name: &str) -> Option<String> {
 
 /// Sets the number of threads for polars, connectorx and the readers. Their pools read it when they first work. Inside a process
 /// of others they have begun, and the environment is not ours.
-///
-/// # Errors
-/// When the system starts too few threads.
 fn use_threads(global: &mut GlobalArguments) -> Result<(), Failure> {
     if invocation::is_inside() {
         return Ok(());

@@ -18,9 +18,6 @@ const BYTES_OF_A_THREAD: u64 = 1 << 26;
 const AMPLE: u64 = 1 << 14;
 
 /// As many threads as the user wants, or those for which there is room.
-///
-/// # Errors
-/// When the system has no room for one.
 pub(crate) fn startable(wanted: usize) -> Result<usize, Failure> {
     if !is_limited() {
         return Ok(wanted);

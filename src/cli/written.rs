@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use clap::ArgMatches;
 use serde::Deserialize;
 
-use super::exit::Failure;
+use super::exit::{Failure, refuse};
 use super::options::output::AnswerFormat;
 use super::output::delivery::extension_of;
 use super::output::document_output::DocumentFormat;
@@ -40,9 +40,6 @@ struct Read {
 }
 
 /// Refuses a command line that would write what it reads. `settings` are the files of settings, which are read too.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(crate) fn check<'a>(matches: &ArgMatches, settings: impl Iterator<Item = &'a PathBuf>) -> Result<(), Failure> {
     let levels: Vec<&ArgMatches> =
         std::iter::successors(Some(matches), |matches| matches.subcommand().map(|(_, below)| below)).collect();
@@ -76,7 +73,7 @@ pub(crate) fn check<'a>(matches: &ArgMatches, settings: impl Iterator<Item = &'a
         });
         if let Some((path, read)) = found {
             let reason = format!("{} is an input ({}), which is never written", path.display(), read.by);
-            return Err(Failure::Usage(format!("{reason}; name another place with {option}")));
+            refuse!("{reason}; name another place with {option}");
         }
     }
     Ok(())

@@ -64,7 +64,7 @@ impl Options {
         if let Some(directory) = &self.queries {
             if !directory.is_dir() {
                 let shown = directory.display();
-                return Err(Error::Invalid(format!("{shown} is no directory; name one that holds .sql files")));
+                return Err(Error::Invalid(format!("{shown} is not a directory; name one that holds .sql files")));
             }
             registry.add_directory(directory)?;
         }

@@ -96,7 +96,7 @@ impl Trace {
             return Ok(answer.frame);
         }
         if !is_query(statement) {
-            return Err(Error::Invalid("the statement is no SELECT; start it with SELECT or WITH".to_owned()));
+            return Err(Error::Invalid("the statement is not a SELECT; start it with SELECT or WITH".to_owned()));
         }
         Ok(run_sql(self.filtered()?, statement)?.frame)
     }

@@ -197,8 +197,9 @@ fn every_reader_is_in_a_row() {
     for entry in fs::read_dir("crates/input/src").unwrap() {
         let folder = entry.unwrap().path();
         let files = fs::read_dir(&folder).into_iter().flatten().map(|file| file.unwrap().path());
-        let is_format = |path: &PathBuf| fs::read_to_string(path).is_ok_and(|text| text.contains("impl Format for "));
-        if files.filter(|path| path.is_file()).any(|path| is_format(&path)) {
+        let reads =
+            |path: &PathBuf| fs::read_to_string(path).is_ok_and(|text| text.contains("impl ProcessReader for "));
+        if files.filter(|path| path.is_file()).any(|path| reads(&path)) {
             readers.push(folder.file_name().unwrap().to_string_lossy().into_owned());
         }
     }

@@ -15,7 +15,7 @@ fn a_place_that_cannot_be_written_is_refused_before_anything_is_read() {
     symlink(at("no such folder"), at("nothing")).unwrap();
     let cases: [(&[&str], &str); 8] = [
         (&["-o", "-", "-d", &at("there")], "takes no standard output; leave out -d, or name a file with -o"),
-        (&["-d", &at("taken")], "is no directory; name one with -d, or the file with -o"),
+        (&["-d", &at("taken")], "is not a directory; name one with -d, or the file with -o"),
         (&["-o", &at("a.txt"), "-d", &at("there")], "is absolute, which leaves -d nothing to say; leave -d out"),
         (&["-o", &at("there")], "is a directory; name it with -d, or a file in it with -o"),
         (&["-o", &at("new/")], "is a directory; name it with -d, or a file in it with -o"),
@@ -24,7 +24,7 @@ fn a_place_that_cannot_be_written_is_refused_before_anything_is_read() {
             &["-o", &at("a.docx")],
             "a.docx ends in no format of documents (.txt, .json, .md, .html, .pdf, .xlsx); name one of them",
         ),
-        (&["-o", &at("taken"), "-f", "csv"], "taken is no folder, and the document is one; name another with -o"),
+        (&["-o", &at("taken"), "-f", "csv"], "taken is not a folder, and the document is one; name another with -o"),
     ];
     for (options, reason) in cases {
         let run = run(&[&["analyze", "no such input"], options].concat());
@@ -73,7 +73,7 @@ fn a_folder_of_the_same_name_is_no_obstacle_and_a_device_needs_no_extension() {
     }
     let folder = run(&["analyze", "no such input", "-f", "csv", "-o", "/dev/null"]);
     assert_eq!(folder.code, 2, "{}", folder.stderr);
-    assert!(folder.stderr.contains("/dev/null is no folder, and the document is one"), "{}", folder.stderr);
+    assert!(folder.stderr.contains("/dev/null is not a folder, and the document is one"), "{}", folder.stderr);
 }
 
 /// A folder that is there is filled from within: it keeps its rights, nothing next to it is written, links are followed.

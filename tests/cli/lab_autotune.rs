@@ -238,18 +238,18 @@ fn what_cannot_be_tuned_is_refused() {
     let one = ["--parameter", "n=1,2"];
     for (options, application, said) in [
         (&["--space", "none.json"][..], &["./gemm", "{M}"][..], "none.json"),
-        (&["--space", "bad.json"], &["./gemm", "{a}"], "bad.json is no space of parameters: `a` has no values"),
+        (&["--space", "bad.json"], &["./gemm", "{a}"], "bad.json is not a space of parameters: `a` has no values"),
         (&["--space", "space.json"], &["./gemm", "{M}"], "does not use the parameter `N`"),
-        (&["--space", "space.json"], &["./gemm", "{M}", "{K}"], "`{K}`, which is no parameter"),
+        (&["--space", "space.json"], &["./gemm", "{M}", "{K}"], "`{K}`, which is not a parameter"),
         (&[one[0], one[1], "--measure", "printed"], &["./gemm", "{n}"], "--measure printed needs --pattern"),
         (&[one[0], one[1], "--pattern", "x"], &["./gemm", "{n}"], "--pattern needs --measure printed"),
-        (&[one[0], one[1], "--measure", "printed", "--pattern", "("], &["./gemm", "{n}"], "no regular expression"),
-        (&[one[0], one[1], "--chart", "x.gif"], &["./gemm", "{n}"], "no .svg or .png file"),
+        (&[one[0], one[1], "--measure", "printed", "--pattern", "("], &["./gemm", "{n}"], "not a regular expression"),
+        (&[one[0], one[1], "--chart", "x.gif"], &["./gemm", "{n}"], "not a .svg or .png file"),
         (&[one[0], one[1], "-o", "x.pdf"], &["./gemm", "{n}"], "ends in no format"),
         (&[one[0], one[1], "--budget", "0"], &["./gemm", "{n}"], "above 0"),
         (&[one[0], one[1], "--budget", "1e18"], &["./gemm", "{n}"], "at most 1000000 minutes"),
         (&[one[0], one[1]], &["./no-such-program", "{n}"], "./no-such-program does not exist"),
-        (&[one[0], one[1], "--state", "space.json"], &["./gemm", "{n}"], "no file of results"),
+        (&[one[0], one[1], "--state", "space.json"], &["./gemm", "{n}"], "not a file of results"),
     ] {
         let run = place.run(options, application);
         assert!(run.code == 2 && run.stderr.contains(said), "{options:?} {application:?}: {} {}", run.code, run.stderr);
@@ -298,16 +298,16 @@ fn results_are_kept_in_regular_files() {
     std::os::unix::fs::symlink("circle", place.path("circle")).unwrap();
     let begin = Instant::now();
     for (path, said) in [
-        ("/dev/full", "no regular file"),
-        ("/dev/null", "no regular file"),
-        ("/dev/zero", "no regular file"),
-        ("/dev/stdin", "no regular file"),
-        ("fifo", "no regular file"),
-        ("socket", "no regular file"),
-        ("link", "no regular file"),
-        ("bin", "no regular file"),
-        (".", "no regular file"),
-        ("bin/", "no regular file"),
+        ("/dev/full", "not a regular file"),
+        ("/dev/null", "not a regular file"),
+        ("/dev/zero", "not a regular file"),
+        ("/dev/stdin", "not a regular file"),
+        ("fifo", "not a regular file"),
+        ("socket", "not a regular file"),
+        ("link", "not a regular file"),
+        ("bin", "not a regular file"),
+        (".", "not a regular file"),
+        ("bin/", "not a regular file"),
         ("new/", "cannot open new/"),
         ("missing/results", "cannot open missing/results"),
         ("circle", "cannot open circle"),

@@ -318,9 +318,9 @@ fn bad_command_lines() {
     for (arguments, reason) in [
         (&["--kernel", "(", "--", "true"][..], "not a regular expression"),
         (&["--kernel", "", "--", "true"], "the pattern is empty"),
-        (&["--kernel", "a", "--dispatch", "3-1", "--", "true"], "is no list of dispatches"),
+        (&["--kernel", "a", "--dispatch", "3-1", "--", "true"], "is not a list of dispatches"),
         (&["--kernel", "a", "-o", used.as_str(), "--", "true"], "is not an empty folder"),
-        (&["--kernel", "a", "--library", "/nowhere.so", "--", "true"], "is no file"),
+        (&["--kernel", "a", "--library", "/nowhere.so", "--", "true"], "is not a file"),
     ] {
         let run = finish(program(&[&["lab", "capture"], arguments].concat()));
         assert_eq!(run.code, 2, "{arguments:?}: {}", run.stderr);

@@ -41,7 +41,7 @@ fn wrong_names_are_refused_with_what_is_near() {
     assert!(message(trace.table("kernel_outliers").param("min_zz", 5).run()).contains("did you mean min_z"));
     assert!(message(trace.scan("kernel")).contains("did you mean kernels"));
     assert!(message(trace.scan_columns("kernels", ["duration"])).contains("duration_ns"));
-    assert!(message(trace.sql("DELETE FROM kernels")).contains("no SELECT"));
+    assert!(message(trace.sql("DELETE FROM kernels")).contains("not a SELECT"));
     assert!(message(two_nodes().window("10%")).contains("10%"));
     assert!(message(two_nodes().kernel("(")).contains("invalid regular expression"));
     let mut options = Options::default();

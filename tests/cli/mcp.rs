@@ -270,5 +270,5 @@ fn a_client_that_goes_away_ends_the_server() {
 fn a_directory_that_is_none_is_refused_at_once() {
     let run = finish(program(&["mcp", "fixtures/nothing"]));
     assert_eq!((run.code, run.stdout.as_str()), (2, ""));
-    assert_eq!(run.stderr, "error: fixtures/nothing is no directory; name one with traces\n");
+    assert_eq!(run.stderr, "error: fixtures/nothing is not a directory; name one with traces\n");
 }

@@ -121,7 +121,7 @@ fn wrong_usage() {
         (vec!["sql", "SELECT nonsense FROM kernels", "fixtures/merged"], "nonsense"),
         (vec!["info", "fixtures/merged", "--rank-from", "("], "not a regular expression"),
         (vec!["tabel"], "table"),
-        (vec!["sql", "DROP TABLE kernels", "fixtures/merged"], "no SELECT"),
+        (vec!["sql", "DROP TABLE kernels", "fixtures/merged"], "not a SELECT"),
         (vec!["info", "fixtures/merged", "-f", "csv", "-o", "fixtures/merged/merged.db"], "never written"),
         (vec!["info", "fixtures/merged", "-o", "no/such/file.csv"], "does not exist"),
         (vec!["convert", "fixtures/merged", "-o", "src"], "is not empty"),

@@ -139,7 +139,7 @@ fn the_list_of_queries_is_whole() {
 fn no_more_memory_than_there_is() {
     let wrong = run(&["info", "fixtures/two_nodes", "--memory-limit", "120%"]);
     assert_eq!(wrong.code, 2);
-    assert!(wrong.stderr.contains("more than 100%"), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("cannot exceed 100%"), "{}", wrong.stderr);
 }
 
 /// Data after a document or a compressed one is named for its kind.

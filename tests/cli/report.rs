@@ -80,7 +80,7 @@ fn a_report_is_one_page_of_all_inputs() {
     let wrong = run_in(place.path(), &["report", "traces", "--sections", "hotspot"]);
     assert_eq!(wrong.code, 2);
     assert!(
-        wrong.stderr.contains("--sections hotspot is no section; choose among health, time, hotspots"),
+        wrong.stderr.contains("--sections hotspot is not a section; choose among health, time, hotspots"),
         "{}",
         wrong.stderr
     );
@@ -193,7 +193,7 @@ fn what_a_run_is_can_be_wrong() {
         "it is empty, and would match every path with nothing; write folder, input or a regular expression",
     );
     refused(&["folder", "-o", "x.html"], 2, "-o names one file");
-    refused(&["folder", "--baseline", "bad"], 2, "--baseline bad is no run; choose among");
+    refused(&["folder", "--baseline", "bad"], 2, "--baseline bad is not a run; choose among");
     fs::create_dir(place.path().join("own")).unwrap();
     fs::write(place.path().join("own/good.html"), "mine").unwrap();
     refused(&["folder", "-d", "own"], 2, "good.html is there and no earlier report");

@@ -95,7 +95,7 @@ fn what_cannot_be_scanned_is_said() {
     let path = directory.path().to_str().unwrap();
     for (arguments, code, expected) in [
         (&["scan", "no/such/directory"][..], 2, "does not exist"),
-        (&["scan", "README.md"], 2, "is no source file"),
+        (&["scan", "README.md"], 2, "is not a source file"),
         (&["scan", path], 3, "there is no source file"),
         (&["scan", "fixtures/source", "--arch", "gfx777"], 2, "gfx777"),
         (&["scan", "fixtures/source", "-o", "no/such/file.json"], 2, "does not exist"),

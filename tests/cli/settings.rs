@@ -123,7 +123,7 @@ fn paths_are_relative_to_the_file() {
 #[test]
 fn mistakes_are_named_with_file_key_reason_and_the_closest() {
     for (project, expected) in [
-        ("untt = 'us'", "wavesieve.toml: untt is no option (did you mean unit?)"),
+        ("untt = 'us'", "wavesieve.toml: untt is not an option (did you mean unit?)"),
         ("unit = 'minutes'", "unit = \"minutes\": write one of ns, us, ms, s, auto"),
         ("format = 'jsn'", "parquet, arrow (did you mean json?)"),
         ("rows = 'many'", "rows = \"many\": invalid digit"),
@@ -133,7 +133,7 @@ fn mistakes_are_named_with_file_key_reason_and_the_closest() {
         ("[tabel]\nrows = 1", "[tabel] is the section of no verb or query (did you mean table?)"),
         ("[table.kernel_sumary]\nrows = 1", "[table.kernel_sumary] is the section of no verb or query (did you mean"),
         ("[table]\nqueries = 'q'", "table.queries is below a section"),
-        ("[convert]\nrows = 1", "convert.rows is no option"),
+        ("[convert]\nrows = 1", "convert.rows is not an option"),
         ("[table.kernel_details]\ntop = -1", "table.kernel_details.top = -1: it cannot be negative"),
         ("rows = 1979-05-27", "rows = 1979-05-27: write one value or a flat list"),
         ("rows = 1\nrows = 2", "wavesieve.toml:2: duplicate key"),

@@ -355,7 +355,7 @@ fn a_damaged_input_is_damaged_in_its_shard() {
     File::options().write(true).open(&first).unwrap().set_len(60_000).unwrap();
     for number in 1..=3 {
         let run = work.shard(&format!("{number}/3"), &[]);
-        assert_eq!(run.code, 5, "what is no trace any more belongs to no shard: {}", run.stderr);
+        assert_eq!(run.code, 5, "what is not a trace any more belongs to no shard: {}", run.stderr);
     }
     work.expect_as_one(&[]);
     assert_eq!(work.convert("dataset", &["--finish"]).code, 5, "the damage is reported every time");

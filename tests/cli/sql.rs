@@ -205,8 +205,8 @@ fn a_statement_that_fails_among_others_is_named() {
     assert!(names == [true, true] && !directory.join("statement-2.csv").exists());
     fs::remove_dir_all(&directory).unwrap();
     for (sql, options, said) in [
-        ("SELECT 1; SHOW TABLES", &output[..], "statement 2 is no SELECT statement"),
-        ("SELECT 1; DROP TABLE kernels", &output, "statement 2 is no SELECT statement"),
+        ("SELECT 1; SHOW TABLES", &output[..], "statement 2 is not a SELECT statement"),
+        ("SELECT 1; DROP TABLE kernels", &output, "statement 2 is not a SELECT statement"),
         ("SELECT 1; SELECT 2", &["-f", "csv"], "name a directory"),
         ("SELECT one; SELECT two", &output, "two"),
     ] {

@@ -138,7 +138,7 @@ fn parts_of_filters_that_match_nothing_are_told_of() {
         assert!(notes(&document).contains(&format!("No match: {sentence}.")), "{}", notes(&document));
     }
     let whole = run(&["table", "busy", INPUT, "--rank", "0-50"]);
-    assert_eq!((whole.code, whole.stderr.as_str()), (0, ""), "a range that has some ranks is no error");
+    assert_eq!((whole.code, whole.stderr.as_str()), (0, ""), "a range that has some ranks is not an error");
 }
 
 /// Numbers cover only what the filters choose, so every reader must see the filters.

@@ -310,7 +310,7 @@ fn source_text_stands_beside_the_line() {
     assert!(several.contains("source_text") && several.contains("matmul 20;"), "{several}");
     let wrong = run(&["table", "att_by_line", FIXTURE, "--source", &format!("{}/bias.hip", place.path())]);
     assert_eq!(wrong.code, 2);
-    assert!(wrong.stderr.contains("is no directory"), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("is not a directory"), "{}", wrong.stderr);
     assert_eq!(run(&["table", "kernel_summary", FIXTURE, "--source", &source]).code, 2);
 }
 

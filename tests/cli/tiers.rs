@@ -48,9 +48,9 @@ fn something_must_be_named_and_be_there() {
     for (arguments, expected) in [
         (&[][..], "at least one of INPUT (traces), --att-dir (thread traces) and --source-dir"),
         (&["--source-dir", "no/such"], "--source-dir no/such does not exist"),
-        (&["--source-dir", file], "is no directory; name a directory with source code"),
-        (&["fixtures/two_nodes", "--source-dir", file], "is no directory"),
-        (&["fixtures/two_nodes", "--att-dir", file], "is no directory"),
+        (&["--source-dir", file], "is not a directory; name a directory with source code"),
+        (&["fixtures/two_nodes", "--source-dir", file], "is not a directory"),
+        (&["fixtures/two_nodes", "--att-dir", file], "is not a directory"),
         (&["--att-dir", "fixtures/two_nodes"], "has no stats_*.csv"),
     ] {
         let run = run(&[&["analyze"], arguments].concat());

@@ -238,7 +238,7 @@ fn only_a_folder_of_an_earlier_analysis_is_replaced() {
     fs::write(&file, "").unwrap();
     let run = run(&["analyze", RANKS, "--format", "csv", "-o", in_text(&file)]);
     assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("is no folder"), "{}", run.stderr);
+    assert!(run.stderr.contains("is not a folder"), "{}", run.stderr);
 }
 
 #[test]

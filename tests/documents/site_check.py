@@ -60,7 +60,7 @@ def wrong_list(text, pages):
     listed = Counter((DOCS / link).resolve() for link in re.findall(r"\]\(([^)]+)\)", text))
     for page in sorted(pages | set(listed)):
         if listed[page] != 1 or page not in pages:
-            kind = f"{listed[page]} times" if page in pages else "but is no page"
+            kind = f"{listed[page]} times" if page in pages else "but is not a page"
             yield f"docs/SUMMARY.md lists {page.relative_to(ROOT)} {kind}"
 
 

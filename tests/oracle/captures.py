@@ -15,7 +15,7 @@ RANK_VARIABLES += ("SLURM_PROCID", "PALS_RANKID", "FLUX_TASK_RANK", "RANK")
 
 
 def whole(value):
-    """An integer column: SQLite keeps what does not fit as a real, and text is no number."""
+    """An integer column: SQLite keeps what does not fit as a real, and text is not a number."""
     return int(value) if isinstance(value, (int, float)) else None
 
 

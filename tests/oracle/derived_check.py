@@ -242,7 +242,7 @@ def check_path(parts, source):
         elif part["kind"] == "api":
             spans = names.get((part["tid"], part["name"]), [])
             if not any(start <= part["start_ns"] and part["end_ns"] <= end for start, end in spans):
-                return f"part {part['ordinal']} is no call of {part['name']} then"
+                return f"part {part['ordinal']} is not a call of {part['name']} then"
     return None
 
 

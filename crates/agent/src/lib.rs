@@ -12,5 +12,6 @@ macro_rules! data {
 }
 
 pub mod ask;
+pub mod filters;
 pub mod llm;
 pub mod mcp;

@@ -32,7 +32,7 @@ pub(crate) async fn scheduler(options: Vec<OsString>) -> Result<()> {
     log_to_stderr(&options.log_level_setting);
     let address = format!("{}:{}", options.bind_host, options.bind_port);
     let address =
-        address.parse().with_context(|| format!("{address} is no address; give --bind-host an IP address"))?;
+        address.parse().with_context(|| format!("{address} is not an address; give --bind-host an IP address"))?;
     let config = SchedulerConfig::try_from(options)?
         .with_override_config_producer(Arc::new(session_config_with_s3_support))
         .with_override_session_builder(Arc::new(session_state));

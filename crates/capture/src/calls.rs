@@ -17,7 +17,6 @@ pub(crate) fn copy_out(originals: &Originals, address: u64, target: &mut [u8]) -
     Err(format!("hsa_memory_copy of {} bytes at {address:#x} gave status {status:#x}", target.len()))
 }
 
-/// A text of an agent: its name.
 pub(crate) fn agent_name(originals: &Originals, agent: Agent) -> String {
     let mut text = [0_u8; 64];
     if let Some(get) = originals.hsa_agent_get_info {
@@ -70,7 +69,6 @@ fn until_end(bytes: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }
 
-/// A number of a symbol.
 fn symbol_number<T: Default>(originals: &Originals, symbol: ExecutableSymbol, attribute: u32) -> Option<T> {
     let get = originals.hsa_executable_symbol_get_info?;
     let mut value = T::default();
@@ -79,14 +77,12 @@ fn symbol_number<T: Default>(originals: &Originals, symbol: ExecutableSymbol, at
     (status == SUCCESS).then_some(value)
 }
 
-/// A symbol of an executable: a kernel or a variable.
 pub(crate) enum Symbol {
     Kernel { object: u64, name: String, kernarg_size: u32, group_size: u32, private_size: u32 },
     Variable { name: String, address: u64, size: u64 },
     Other,
 }
 
-/// Reads a symbol.
 pub(crate) fn symbol(originals: &Originals, symbol: ExecutableSymbol) -> Option<Symbol> {
     let kind: u32 = symbol_number(originals, symbol, SYMBOL_INFO_TYPE)?;
     let name = symbol_name(originals, symbol)?;

@@ -40,7 +40,6 @@ impl Drop for BlockedSignal {
     }
 }
 
-/// The set of this signal alone.
 fn file_size_signal() -> libc::sigset_t {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: the first call fills the set, the second changes it.

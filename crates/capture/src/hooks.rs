@@ -132,7 +132,7 @@ pub(crate) unsafe extern "C" fn reader_from_memory(
     note(status, |recorder| {
         // SAFETY: the program gave as many bytes, and the runtime wrote the handle.
         let (bytes, reader) = unsafe { (std::slice::from_raw_parts(bytes.cast::<u8>(), size), *reader) };
-        recorder.code.lock().add_reader(reader.handle, bytes.to_vec());
+        recorder.code.lock().readers.insert(reader.handle, bytes.to_vec().into());
     })
 }
 
@@ -145,13 +145,13 @@ pub(crate) unsafe extern "C" fn reader_from_file(file: c_int, reader: *mut CodeO
         let mut bytes = vec![0; usize::try_from(size).unwrap_or(0)];
         // At a place, so that the position of the program does not change.
         if file.read_exact_at(&mut bytes, 0).is_ok() {
-            recorder.code.lock().add_reader(reader.handle, bytes);
+            recorder.code.lock().readers.insert(reader.handle, bytes.into());
         }
     })
 }
 
 pub(crate) unsafe extern "C" fn reader_destroy(reader: CodeObjectReader) -> Status {
-    before(|recorder| recorder.code.lock().remove_reader(reader.handle));
+    before(|recorder| drop(recorder.code.lock().readers.remove(&reader.handle)));
     original!(hsa_code_object_reader_destroy(reader))
 }
 
@@ -166,11 +166,11 @@ pub(crate) unsafe extern "C" fn load(
     let place = if loaded.is_null() { &raw mut own } else { loaded };
     let status = original!(hsa_executable_load_agent_code_object(executable, agent, reader, options, place));
     note(status, |recorder| {
-        let known = recorder.code.lock().reader(reader.handle);
+        let known = recorder.code.lock().readers.get(&reader.handle).cloned();
         // SAFETY: the runtime wrote the handle.
         let bytes = known.or_else(|| calls::loaded_bytes(&recorder.originals, unsafe { *place }).map(Into::into));
         match bytes {
-            Some(bytes) => recorder.code.lock().add_loaded(executable.handle, Loaded { agent, bytes }),
+            Some(bytes) => recorder.code.lock().module(executable).loaded.push(Loaded { agent, bytes }),
             None => {
                 let reason = "the bytes of a code object are not known; its kernels cannot be captured".to_owned();
                 recorder.events.add(Event::Note { reason });
@@ -191,7 +191,7 @@ pub(crate) unsafe extern "C" fn freeze(executable: Executable, options: *const c
         let originals = &recorder.originals;
         let Some(iterate) = originals.hsa_executable_iterate_agent_symbols else { return };
         let mut variables = Vec::new();
-        let agents = recorder.code.lock().agents(executable.handle);
+        let agents = recorder.code.lock().module(executable).agents();
         for agent in agents {
             let mut symbols: Vec<ExecutableSymbol> = Vec::new();
             // SAFETY: the callback fills the list.
@@ -210,13 +210,13 @@ pub(crate) unsafe extern "C" fn freeze(executable: Executable, options: *const c
                 }
             }
         }
-        recorder.code.lock().set_variables(executable.handle, variables);
+        recorder.code.lock().module(executable).variables = variables;
     })
 }
 
 pub(crate) unsafe extern "C" fn executable_destroy(executable: Executable) -> Status {
     before(|recorder| {
-        recorder.code.lock().remove(executable.handle);
+        recorder.code.lock().modules.remove(&executable.handle);
         recorder.kernels.lock().remove(executable.handle);
     });
     original!(hsa_executable_destroy(executable))
@@ -258,14 +258,14 @@ pub(crate) unsafe extern "C" fn queue_create(
             register(made, packets::handle, made.cast())
         };
         if status == SUCCESS {
-            recorder.queues.lock().add(made as u64, signal);
+            recorder.queues.lock().insert(made as u64, signal);
         }
     })
 }
 
 pub(crate) unsafe extern "C" fn queue_destroy(queue: *mut Queue) -> Status {
     let mut signal = None;
-    before(|recorder| signal = recorder.queues.lock().remove(queue as u64));
+    before(|recorder| signal = recorder.queues.lock().remove(&(queue as u64)));
     let status = original!(hsa_queue_destroy(queue));
     if let Some(signal) = signal {
         // Nothing of the queue runs any more.

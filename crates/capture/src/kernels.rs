@@ -6,7 +6,6 @@ use regex::Regex;
 use wavesieve_captures::hsa::Agent;
 use wavesieve_source::objects::demangled;
 
-/// A kernel of an executable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Kernel {
     pub agent: Agent,
@@ -45,7 +44,6 @@ impl Counted {
     }
 }
 
-/// Kernels by their handles, and their names.
 #[derive(Debug, Default)]
 pub(crate) struct Kernels {
     by_object: BTreeMap<u64, Kernel>,

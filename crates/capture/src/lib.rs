@@ -15,7 +15,6 @@ mod memory;
 mod names;
 mod originals;
 mod packets;
-mod queues;
 mod reach;
 mod recorder;
 mod settings;

@@ -4,6 +4,8 @@ use std::mem::{offset_of, transmute_copy};
 
 use wavesieve_captures::hsa::*;
 
+use crate::tables::Tables;
+
 macro_rules! originals {
     ($($table:ident: $fields:ident { $($(#[$needed:ident])? $name:ident: $type:ty,)* })*) => {
         /// Functions of the runtime. Those that a table is too short for are `None`.
@@ -17,11 +19,10 @@ macro_rules! originals {
             ///
             /// # Safety
             /// Both tables have as many bytes as their versions say.
-            pub(crate) unsafe fn of(core: *const CoreApiTable, amd_ext: *const AmdExtTable) -> Self {
-                let tables = (core, amd_ext);
+            pub(crate) unsafe fn of(tables: Tables) -> Self {
                 Self { $($(
                     $name: {
-                        let table = tables.$fields();
+                        let table = tables.$fields;
                         // SAFETY: the version is the first member; the slot is read where the table has it, and holds a
                         // function of this type or nothing.
                         unsafe {
@@ -45,22 +46,6 @@ macro_rules! originals {
             }
         }
     };
-}
-
-/// The two tables by name.
-trait Tables {
-    fn core(&self) -> *const CoreApiTable;
-    fn amd_ext(&self) -> *const AmdExtTable;
-}
-
-impl Tables for (*const CoreApiTable, *const AmdExtTable) {
-    fn core(&self) -> *const CoreApiTable {
-        self.0
-    }
-
-    fn amd_ext(&self) -> *const AmdExtTable {
-        self.1
-    }
 }
 
 originals! {

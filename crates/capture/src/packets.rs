@@ -28,7 +28,6 @@ pub(crate) fn is_capturing() -> bool {
     IS_CAPTURING.get()
 }
 
-/// A packet of any kind.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 pub(crate) struct Packet([u8; 64]);
@@ -102,7 +101,7 @@ unsafe fn write(
     is_armed: bool,
 ) {
     let begin = written.get();
-    let signal = recorder.queues.lock().signal(queue);
+    let signal = recorder.queues.lock().get(&queue).copied();
     let (Some(signal), Some(add), true) = (signal, recorder.originals.hsa_signal_add_relaxed, is_armed) else { return };
     let own = packets.cast::<Packet>().wrapping_add(begin as usize);
     // SAFETY: these packets are among those that were given.
@@ -150,7 +149,6 @@ fn count_dispatch(recorder: &Recorder, packet: &KernelDispatchPacket) -> Option<
     None
 }
 
-/// Waits and writes.
 fn capture(recorder: &Recorder, packet: &KernelDispatchPacket, counted: &Counted) {
     let begin = Instant::now();
     // First without holding others up, whose work may be waited for; then, when none can begin, again.
@@ -186,7 +184,7 @@ fn wait_for_idle(recorder: &Recorder, patience: Duration) -> bool {
     loop {
         // The lock is held, so that no signal is destroyed meanwhile.
         // SAFETY: signals of queues live until those are removed.
-        let is_idle = recorder.queues.lock().signals().iter().all(|signal| unsafe { load(*signal) } <= 0);
+        let is_idle = recorder.queues.lock().values().all(|signal| unsafe { load(*signal) } <= 0);
         if is_idle || begin.elapsed() >= patience {
             return is_idle;
         }

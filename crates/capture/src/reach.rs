@@ -29,7 +29,6 @@ impl Reach {
         }
     }
 
-    /// The number of the range that an address is in.
     pub(crate) fn range_of(&self, address: u64) -> Option<usize> {
         let number = self.ranges.partition_point(|range| range.0 <= address).checked_sub(1)?;
         self.ranges.get(number).filter(|range| address <= range.1).map(|_| number)
@@ -58,7 +57,6 @@ impl Reach {
         self.found.lock().difference(done).next().copied()
     }
 
-    /// All count as found.
     pub(crate) fn find_all(&self) {
         self.found.lock().extend(0..self.ranges.len());
     }

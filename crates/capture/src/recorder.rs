@@ -1,16 +1,16 @@
 //! The library's knowledge of the program: memory, code objects, kernels and queues.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use parking_lot::{Mutex, RwLock};
-use wavesieve_captures::hsa::HsaApiTable;
+use wavesieve_captures::hsa::{HsaApiTable, Signal};
 
 use crate::code::CodeObjects;
 use crate::events::{Event, Events};
 use crate::kernels::Kernels;
 use crate::memory::Memory;
 use crate::originals::Originals;
-use crate::queues::Queues;
 use crate::settings::Settings;
 use crate::tables::Tables;
 
@@ -22,7 +22,8 @@ pub(crate) struct Recorder {
     pub memory: Mutex<Memory>,
     pub code: Mutex<CodeObjects>,
     pub kernels: Mutex<Kernels>,
-    pub queues: Mutex<Queues>,
+    /// Signals of queues by the addresses of those: each counts the barriers that are not complete.
+    pub queues: Mutex<BTreeMap<u64, Signal>>,
     /// Held while a capture is written: memory is not given back meanwhile, and no other queue goes on.
     pub quiet: RwLock<()>,
     /// Forks are not followed: HSA does not work in them.

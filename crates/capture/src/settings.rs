@@ -13,7 +13,6 @@ pub(crate) struct Settings {
     pub kernel: Regex,
     /// Which dispatches of each kernel.
     pub indices: Indices,
-    /// Captures at most.
     pub limit: u64,
     pub output: PathBuf,
     pub reachable_only: bool,
@@ -34,7 +33,7 @@ impl Settings {
         };
         let number = |name: &str, default: u64| match value(name) {
             None => Ok(default),
-            Some(text) => text.parse().map_err(|_| format!("WAVESIEVE_CAPTURE_{name} `{text}` is no number")),
+            Some(text) => text.parse().map_err(|_| format!("WAVESIEVE_CAPTURE_{name} `{text}` is not a number")),
         };
         let pattern = needed("KERNEL")?;
         let encoding = match value("COMPRESS").as_deref() {
@@ -72,8 +71,8 @@ mod tests {
             (vec![kernel], "WAVESIEVE_CAPTURE_OUTPUT is not set"),
             (vec![("KERNEL", "("), output], "WAVESIEVE_CAPTURE_KERNEL `(`"),
             (vec![kernel, output, ("COMPRESS", "lz4")], "neither zstd nor none"),
-            (vec![kernel, output, ("LIMIT", "many")], "is no number"),
-            (vec![kernel, output, ("DISPATCH", "x")], "is no list of dispatches"),
+            (vec![kernel, output, ("LIMIT", "many")], "is not a number"),
+            (vec![kernel, output, ("DISPATCH", "x")], "is not a list of dispatches"),
         ] {
             assert!(settings(&values).is_err_and(|reason| reason.contains(part)), "{values:?}");
         }

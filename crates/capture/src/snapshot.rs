@@ -24,7 +24,6 @@ use crate::recorder::Recorder;
 /// The largest region that is taken for true.
 const MOST_REGION: u64 = 1 << 40;
 
-/// A capture that was written.
 pub(crate) struct Written {
     /// Its name in the output.
     pub directory: String,
@@ -33,7 +32,6 @@ pub(crate) struct Written {
     pub failed_regions: u64,
     /// Why the first of them has none.
     pub reason: Option<String>,
-    /// Bytes of memory.
     pub bytes: u64,
     /// Bytes that are not zeros, as they are kept.
     pub stored_bytes: u64,
@@ -83,7 +81,7 @@ fn fill(
     let failed = |error: CaptureError| error.to_string();
     let originals = &recorder.originals;
     let kernel = &counted.kernel;
-    let module = recorder.code.lock().module(kernel.executable).cloned().unwrap_or_default();
+    let module = recorder.code.lock().modules.get(&kernel.executable).cloned().unwrap_or_default();
     let code = module.code_of(kernel.agent, &kernel.symbol).ok_or("the code object of the kernel is not known")?;
 
     let kernarg_address = packet.kernarg_address as u64;

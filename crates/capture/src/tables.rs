@@ -7,11 +7,10 @@ use wavesieve_captures::hsa::*;
 use crate::hooks;
 use crate::originals::Originals;
 
-/// The tables of a runtime whose layout is known.
 #[derive(Clone, Copy)]
 pub(crate) struct Tables {
-    core: *mut CoreApiTable,
-    amd_ext: *mut AmdExtTable,
+    pub core: *mut CoreApiTable,
+    pub amd_ext: *mut AmdExtTable,
 }
 
 /// A version that is not the one that is known.
@@ -47,11 +46,12 @@ impl Tables {
             check("core", &(*core).version, CORE_TABLE_MAJOR)?;
             check("amd_ext", &(*amd_ext).version, AMD_EXT_TABLE_MAJOR)?;
         }
+        let tables = Self { core, amd_ext };
         // SAFETY: both tables are of a runtime, and their layout is known.
-        let originals = unsafe { Originals::of(core, amd_ext) };
+        let originals = unsafe { Originals::of(tables) };
         match originals.missing() {
             Some(name) => Err(format!("the HSA runtime has no {name}; it is too old")),
-            None => Ok((Self { core, amd_ext }, originals)),
+            None => Ok((tables, originals)),
         }
     }
 

@@ -55,7 +55,7 @@ pub use cluster::{Address, Ballista, CLIENT_VARIABLE, find_client};
 pub use condition::{condition_on, parse_condition};
 pub use declarations::{Query, Registry, by_rows, missing_tables};
 pub use depth::is_too_deep;
-pub use dialect::{Kind, calls};
+pub use dialect::{FunctionKind, calls};
 pub use failures::emptiness::{why_empty, why_empty_of_tables};
 pub use failures::panics::becomes_error;
 pub use numbers::{NUMBERS, numbers};

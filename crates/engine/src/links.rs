@@ -40,14 +40,14 @@ impl Links {
 }
 
 #[derive(Deserialize)]
-struct File {
+struct LinksFile {
     architecture: Vec<Links>,
 }
 
 /// The known architectures in the order of the file.
 pub fn links() -> &'static [Links] {
     static KNOWN: OnceLock<Vec<Links>> = OnceLock::new();
-    KNOWN.get_or_init(|| toml::from_str::<File>(LINKS).map(|file| file.architecture).unwrap_or_default())
+    KNOWN.get_or_init(|| toml::from_str::<LinksFile>(LINKS).map(|file| file.architecture).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_file_is_whole() {
-        let file: File = toml::from_str(LINKS).unwrap();
+        let file: LinksFile = toml::from_str(LINKS).unwrap();
         assert_eq!(links(), file.architecture);
         for architecture in links() {
             assert!(architecture.name.chars().all(|letter| letter.is_ascii_alphanumeric()), "{}", architecture.name);

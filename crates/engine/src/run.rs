@@ -10,7 +10,7 @@ use polars::prelude::{
 use rayon::prelude::*;
 use sqlparser::ast::Expr as Literal;
 
-use super::batch::{Statement, StatementBatch, StatementHints};
+use super::batch::{Statement, StatementBatch};
 use super::declarations::Query;
 use super::declarations::{ColumnUnit, OutputColumn};
 use super::depth::with_stack_for;
@@ -185,25 +185,19 @@ fn run_batch<T: Send, E: From<QueryError> + Send>(
     let statements: Vec<String> =
         queries.par_iter().map(|asked| render(asked.query, &asked.options)).collect::<Result<_, _>>()?;
     statements.par_iter().try_for_each(|sql| unambiguous(sql))?;
-    let hints: Vec<StatementHints<'_>> = statements
-        .iter()
-        .zip(queries)
-        .map(|(sql, asked)| StatementHints::new(sql, &asked.query.declaration, asked.view))
-        .collect();
-    let batch = match StatementBatch::read(trace, &hints) {
-        Err(_) if trace.finds_damaged_content() => StatementBatch::read(trace, &hints)?,
-        batch => batch?,
-    };
-    let run = |((sql, rest), asked): ((&String, &Option<Statement>), &QueryRun<'_>)| -> Result<Option<T>, E> {
+    let asked = statements.par_iter().zip(queries);
+    let asked = asked.map(|(sql, asked)| Statement::new(sql, &asked.query.declaration, asked.view));
+    let batch = StatementBatch::read(trace, asked.collect())?;
+    let run = |((sql, statement), asked): ((&String, &Statement), &QueryRun<'_>)| -> Result<Option<T>, E> {
         let QueryRun { query, options, view } = asked;
         if *view == View::Steady && !batch.has_steady {
             return Err(QueryError::NoSteadyPart.into());
         }
         let exec = asked.options_for();
-        let answered = rest.as_ref().map(|rest| {
-            let after = |step: &str, rows: &DataFrame| batch.after_step(rest, step, rows);
-            let stepping = if rest.grid.is_some() { Stepping::Required } else { Stepping::Preferred };
-            answer(batch.frames_of(rest), &rest.rest, &ExecOptions { stepping, ..exec }, &after)
+        let answered = statement.steps.is_some().then(|| {
+            let after = |step: &str, rows: &DataFrame| batch.after_step(statement, step, rows);
+            let stepping = if statement.grid.is_some() { Stepping::Required } else { Stepping::Preferred };
+            answer(batch.frames_of(statement), &statement.rest, &ExecOptions { stepping, ..exec }, &after)
         });
         let answer = match answered {
             Some(Err(error))
@@ -494,16 +488,14 @@ mod tests {
             for name in [NameForm::Short, NameForm::Full] {
                 let options = QueryOptions { name, ..QueryOptions::default() };
                 let statements: Vec<String> = queries.iter().map(|query| render(query, &options).unwrap()).collect();
-                let hints = statements
-                    .iter()
-                    .zip(&queries)
-                    .map(|(sql, query)| StatementHints::new(sql, &query.declaration, View::WholeRun));
-                let batch = StatementBatch::read(&trace, &hints.collect::<Vec<_>>()).unwrap();
+                let asked = statements.iter().zip(&queries);
+                let asked = asked.map(|(sql, query)| Statement::new(sql, &query.declaration, View::WholeRun));
+                let batch = StatementBatch::read(&trace, asked.collect()).unwrap();
                 for ((sql, rest), query) in statements.iter().zip(&batch.statements).zip(&queries) {
                     // Otherwise it would be run alone, and this would compare nothing.
-                    let rest = rest.as_ref().unwrap();
+                    let steps = rest.steps.as_ref().unwrap();
                     for step in &query.declaration.local {
-                        assert!(rest.steps.iter().any(|(name, _)| name == step), "{} has no {step}", query.name);
+                        assert!(steps.iter().any(|(name, _)| name == step), "{} has no {step}", query.name);
                     }
                     let after = |step: &str, rows: &DataFrame| batch.after_step(rest, step, rows);
                     let exec = ExecOptions::IN_STEPS;

@@ -15,7 +15,7 @@ use wavesieve_model::schema;
 
 /// A common table expression.
 #[derive(Debug, PartialEq, Eq)]
-struct Step {
+struct StatementStep {
     name: String,
     sql: String,
     /// Whether it is worked out before it is read: not where rows of one table are only chosen and computed with, which
@@ -28,7 +28,7 @@ struct Step {
 /// A statement as its common table expressions and what is made of them.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Steps {
-    steps: Vec<Step>,
+    steps: Vec<StatementStep>,
     last: String,
 }
 
@@ -61,7 +61,12 @@ impl Steps {
                 continue;
             }
             let done = read_by(&sql).into_iter().filter(|name| read.insert(name.clone())).collect();
-            steps.push(Step { is_table: tables.contains(&name) || is_more_than_rows(&cte.query), name, done, sql });
+            steps.push(StatementStep {
+                is_table: tables.contains(&name) || is_more_than_rows(&cte.query),
+                name,
+                done,
+                sql,
+            });
         }
         steps.reverse();
         Some(Self { steps, last })

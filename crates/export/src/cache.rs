@@ -11,7 +11,9 @@ use super::atomic::{make_directory, removed_at_interruption};
 use super::conversion::RecordingSource;
 use super::convert::{Observer, TableFormat};
 use super::convert_process::write_process;
-use wavesieve_input::{CachedProcess, Entry, Miss, UNFINISHED, cached_source, describe_entry, hold, part_path, sweep};
+use wavesieve_input::{
+    CacheEntry, CachedProcess, Miss, UNFINISHED, cached_source, describe_entry, hold, part_path, sweep,
+};
 use wavesieve_model::text::bytes::text_of_name;
 use wavesieve_tables::derive::health::ANOMALIES;
 use wavesieve_tables::trace::{Trace, TraceProcess};
@@ -102,11 +104,7 @@ fn write_entry(
         .with_context(|| format!("cannot create a directory in {}", directory.display()))?;
     let _removed = removed_at_interruption(temporary.path());
     let _held = hold(temporary.path());
-    let mut entry = Entry {
-        processes: Vec::new(),
-        notes: miss.notes.iter().cloned().map(Into::into).collect(),
-        parts: BTreeMap::new(),
-    };
+    let mut entry = CacheEntry { processes: Vec::new(), notes: miss.notes.clone(), parts: BTreeMap::new() };
     for member in members {
         let (recorded, recording) = RecordingSource::wrap(member);
         let (mut stored, _) = write_process(trace, &recorded, temporary.path(), TableFormat::Parquet, &[], observer)?;
@@ -122,9 +120,7 @@ fn write_entry(
         }
         let files = stored.bytes.iter().filter(|(_, bytes)| **bytes > 0);
         entry.parts.extend(files.map(|(table, bytes)| (part_path(table, rank.0, rank.1), *bytes)));
-        let stored_anomalies = |anomalies: Vec<_>| anomalies.into_iter().map(Into::into).collect();
-        let anomalies =
-            heard.anomalies.into_iter().map(|(table, of)| (table.to_owned(), stored_anomalies(of))).collect();
+        let anomalies = heard.anomalies.into_iter().map(|(table, of)| (table.to_owned(), of)).collect();
         entry.processes.push(CachedProcess { stored, anomalies });
     }
     describe_entry(temporary.path(), &entry)?;

@@ -1,10 +1,12 @@
 //! Values of a frame, one at a time.
 
 use polars::prelude::{AnyValue, Column};
-use serde_json::{Number, Value};
+use serde::Serialize;
+use serde_json::Value;
 
-/// A value as the writers of text formats need it.
-#[derive(Clone, Debug, PartialEq)]
+/// A value as the writers of text formats need it. JSON has no word for numbers that are not finite.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Cell {
     /// Missing.
     Null,
@@ -43,14 +45,8 @@ impl Cell {
         }
     }
 
-    /// The value in JSON, which has no word for numbers that are not finite.
+    /// The value in JSON.
     pub fn json(self) -> Value {
-        match self {
-            Self::Null => Value::Null,
-            Self::Integer(value) => Value::from(value),
-            Self::Float(value) => Number::from_f64(value).map_or(Value::Null, Value::Number),
-            Self::Bool(value) => Value::Bool(value),
-            Self::Text(text) => Value::String(text),
-        }
+        serde_json::json!(self)
     }
 }

@@ -19,9 +19,6 @@ use wavesieve_tables::columns::arrow_bridge::{array_from_column, record_batch};
 const BATCH_ROWS: usize = 1 << 15;
 
 /// Writes an Arrow IPC file ("Feather version 2").
-///
-/// # Errors
-/// When a column cannot be expressed in Arrow, or writing fails.
 pub(crate) fn write_arrow(frame: &DataFrame, out: &mut dyn Write) -> Result<()> {
     write_file(&record_batch(frame)?.into(), out)
 }

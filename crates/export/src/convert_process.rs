@@ -74,7 +74,7 @@ pub(crate) fn kept_tables(with: &[&'static Table]) -> impl Iterator<Item = &'sta
 }
 
 /// Counts of the output of one table.
-struct Part {
+struct TableOutput {
     table: &'static Table,
     written: Written,
     /// Sums of `gpu_segments`, when that is the table.
@@ -100,7 +100,7 @@ impl ProcessWriter<'_> {
 
     /// Writes all rows, one source table after the other. While a table is read, one that was read before is checked and
     /// written, or one is built and written that is derived from those; then its columns are dropped.
-    fn write_whole(&self, parts: &mut Vec<Part>) -> Result<()> {
+    fn write_whole(&self, parts: &mut Vec<TableOutput>) -> Result<()> {
         let checks = Mutex::new(self.trace.checks(self.member));
         let checks_now = || checks.lock();
         let mut kept = SourceColumns::new(self)?;
@@ -124,7 +124,8 @@ impl ProcessWriter<'_> {
             waiting.extend(kept.ready().into_iter().map(Work::Derive));
         }
         let rest: Vec<Work> = waiting.into();
-        let rest = rest.into_par_iter().map(|work| self.work_off(work, &checks)).collect::<Result<Vec<Part>>>()?;
+        let rest =
+            rest.into_par_iter().map(|work| self.work_off(work, &checks)).collect::<Result<Vec<TableOutput>>>()?;
         parts.extend(rest);
         let mut checks = checks.into_inner();
         for table in self.tables().filter(|table| table.origin.is_derived()) {
@@ -139,7 +140,7 @@ impl ProcessWriter<'_> {
         Ok(())
     }
 
-    fn work_off(&self, work: Work, checks: &Mutex<Checks<'_>>) -> Result<Part> {
+    fn work_off(&self, work: Work, checks: &Mutex<Checks<'_>>) -> Result<TableOutput> {
         match work {
             Work::Write(table, frame) => {
                 let seen = frame.clone();
@@ -163,7 +164,7 @@ impl ProcessWriter<'_> {
     }
 
     /// Writes the file of one table.
-    fn put(&self, table: &'static Table, frame: DataFrame) -> Result<Part> {
+    fn put(&self, table: &'static Table, frame: DataFrame) -> Result<TableOutput> {
         let rows = frame.height();
         let files = ProcessFiles { process: &self.member.process, directory: self.directory, format: self.format };
         let part = files.put(table, frame)?;
@@ -218,7 +219,7 @@ struct ProcessFiles<'a> {
 }
 
 impl ProcessFiles<'_> {
-    fn put(&self, table: &'static Table, frame: DataFrame) -> Result<Part> {
+    fn put(&self, table: &'static Table, frame: DataFrame) -> Result<TableOutput> {
         let frame = identified(frame, self.process)?;
         let order = row_order(&frame, table.sort).with_context(|| format!("cannot sort {}", table.name))?;
         let path = self.directory.join(part_path(table.name, self.process.rank, self.process.process));
@@ -226,14 +227,14 @@ impl ProcessFiles<'_> {
         let rows = frame.height();
         let gpu_times = if table.name == "gpu_segments" { gpu_times(&frame)? } else { Vec::new() };
         if rows == 0 && self.format == TableFormat::Parquet {
-            return Ok(Part { table, written: Written::default(), gpu_times, sums: None });
+            return Ok(TableOutput { table, written: Written::default(), gpu_times, sums: None });
         }
         let bytes = self.write_file(&path, frame, order.as_ref(), table)?;
         let sums = (self.format == TableFormat::Parquet)
             .then(|| BlockSums::compute(&path).with_context(|| format!("cannot read {}", path.display())))
             .transpose()?;
         let events = if is_timed(table) { rows as u64 } else { 0 };
-        Ok(Part { table, written: Written { rows: rows as u64, bytes, files: 1, events }, gpu_times, sums })
+        Ok(TableOutput { table, written: Written { rows: rows as u64, bytes, files: 1, events }, gpu_times, sums })
     }
 
     fn write_file(&self, path: &Path, frame: DataFrame, order: Option<&IdxCa>, table: &'static Table) -> Result<u64> {

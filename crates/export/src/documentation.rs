@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use wavesieve_engine::{Kind, ParameterType, Query, Registry, calls, names_of_rocpd};
+use wavesieve_engine::{FunctionKind, ParameterType, Query, Registry, calls, names_of_rocpd};
 use wavesieve_model::analysis::hardware::metrics::Definitions;
 use wavesieve_model::schema;
 use wavesieve_model::schema::{Origin, Table, Unit};
@@ -48,11 +48,11 @@ fn describe(page: &mut String, table: &Table) {
 pub fn functions() -> String {
     let mut page = String::from(data!("templates/docs/sql.md"));
     let kinds = [
-        (Kind::Aggregate, "Aggregates"),
-        (Kind::Window, "Windows"),
-        (Kind::Number, "Numbers"),
-        (Kind::Text, "Texts"),
-        (Kind::Choice, "Choices and missing values"),
+        (FunctionKind::Aggregate, "Aggregates"),
+        (FunctionKind::Window, "Windows"),
+        (FunctionKind::Number, "Numbers"),
+        (FunctionKind::Text, "Texts"),
+        (FunctionKind::Choice, "Choices and missing values"),
     ];
     for (kind, title) in kinds {
         let _ = write!(page, "\n## {title}\n\n| expression | gives |\n| --- | --- |\n");

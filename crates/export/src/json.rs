@@ -40,7 +40,7 @@ fn record(frame: &DataFrame, row: usize) -> Result<String> {
         }
         record.push_str(&serde_json::to_string(column.name().as_str())?);
         record.push_str(": ");
-        record.push_str(&serde_json::to_string(&Cell::new(column, row).json())?);
+        record.push_str(&serde_json::to_string(&Cell::new(column, row))?);
     }
     record.push('}');
     Ok(record)

@@ -6,9 +6,6 @@ use rayon::prelude::*;
 
 /// Positions of the rows in the order of the columns `keys`, rows of equal keys as they are; none when they are in
 /// that order already. Nulls come first, texts are in the order of their bytes.
-///
-/// # Errors
-/// When a key is missing, or neither an integer nor a `cat` column.
 pub(crate) fn row_order(frame: &DataFrame, keys: &[&str]) -> Result<Option<IdxCa>> {
     let keys: Vec<Key> = keys.iter().map(|name| Key::new(frame.column(name)?)).collect::<Result<_>>()?;
     let keys: Vec<&[i64]> = keys.iter().map(Key::values).collect::<Result<_>>()?;

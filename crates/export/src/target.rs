@@ -97,9 +97,6 @@ impl Target {
 }
 
 /// A new file next to `place` with the owner, the group and the mode of the one that is there; otherwise as any other new file.
-///
-/// # Errors
-/// When the directory cannot be written, or the owner cannot be kept.
 pub(crate) fn temporary_for(place: &Path, before: Option<&Metadata>) -> Result<NamedTempFile, Refused> {
     let directory = parent(place);
     sweep(directory, UNFINISHED);

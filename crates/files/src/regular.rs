@@ -52,7 +52,7 @@ fn is_regular(metadata: &Metadata) -> Result<()> {
     match (metadata.is_file(), metadata.is_dir()) {
         (true, _) => Ok(()),
         (_, true) => Err(Error::new(ErrorKind::IsADirectory, "it is a directory")),
-        _ => Err(Error::new(ErrorKind::InvalidInput, "it is no regular file but a pipe or a device")),
+        _ => Err(Error::new(ErrorKind::InvalidInput, "it is not a regular file but a pipe or a device")),
     }
 }
 

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -19,8 +18,8 @@ use super::files::FileIdentity;
 use super::recognition::format::{Opened, ProcessInput};
 use wavesieve_files::regular::{self, LARGE_BYTES};
 use wavesieve_model::analysis::categories::Categories;
-use wavesieve_model::schema::anomaly::{Anomaly, Damage, Severity};
-use wavesieve_model::schema::facts::{ProcessFacts, Role};
+use wavesieve_model::schema::anomaly::{Anomaly, Damage};
+use wavesieve_model::schema::facts::Role;
 use wavesieve_model::schema::{Column, Table};
 use wavesieve_tables::columns::requests::Request;
 use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows, Stored};
@@ -53,15 +52,15 @@ pub struct CachedProcess {
     /// Where its tables are.
     pub stored: StoredProcess,
     /// Anomalies of the rows, by table.
-    pub anomalies: BTreeMap<String, Vec<StoredAnomaly>>,
+    pub anomalies: BTreeMap<String, Vec<Anomaly>>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Entry {
+pub struct CacheEntry {
     /// The processes in the order in which the reader gives them.
     pub processes: Vec<CachedProcess>,
     /// Anomalies of the file as a whole.
-    pub notes: Vec<StoredAnomaly>,
+    pub notes: Vec<Anomaly>,
     /// Bytes of its files by their paths below the entry.
     pub parts: BTreeMap<PathBuf, u64>,
 }
@@ -83,7 +82,8 @@ impl Cache {
 
     /// The content of an entry, if it exists and is complete.
     pub fn open(entry: &Path) -> Option<(Opened, Vec<Role>)> {
-        let described: Entry = serde_json::from_str(&regular::read_text(&entry.join(ENTRY), LARGE_BYTES).ok()?).ok()?;
+        let described: CacheEntry =
+            serde_json::from_str(&regular::read_text(&entry.join(ENTRY), LARGE_BYTES).ok()?).ok()?;
         let whole = described.parts.iter().all(|(path, bytes)| {
             fs::metadata(entry.join(path)).is_ok_and(|metadata| metadata.is_file() && metadata.len() == *bytes)
         });
@@ -91,33 +91,23 @@ impl Cache {
             return None;
         }
         let roles = described.processes.iter().map(|process| process.stored.role).collect();
-        let processes = described.processes.into_iter().map(|process| found(entry, process)).collect();
-        let notes = described.notes.into_iter().map(Anomaly::from).collect();
-        Some((Opened { processes, notes, damage: Vec::new() }, roles))
+        let found = |process: CachedProcess| ProcessInput {
+            facts: process.stored.facts.clone(),
+            source: cached_source(entry, process),
+        };
+        let processes = described.processes.into_iter().map(found).collect();
+        Some((Opened { processes, notes: described.notes, damage: Vec::new() }, roles))
     }
-}
-
-/// A process of an entry as the reader of its file would give it.
-fn found(entry: &Path, process: CachedProcess) -> ProcessInput {
-    let facts: ProcessFacts = process.stored.facts.clone();
-    ProcessInput { facts, source: cached_source(entry, process) }
 }
 
 /// Reads the tables of a process from an entry.
 pub fn cached_source(entry: &Path, process: CachedProcess) -> Arc<dyn ProcessReader> {
-    let anomalies = process
-        .anomalies
-        .into_iter()
-        .map(|(table, anomalies)| (table, anomalies.into_iter().map(Anomaly::from).collect()))
-        .collect();
-    Arc::new(CachedSource {
-        tables: DatasetSource::new(Box::new(OwnFiles::new(entry, process.stored)), true),
-        anomalies,
-    })
+    let tables = DatasetSource::new(Box::new(OwnFiles::new(entry, process.stored)), true);
+    Arc::new(CachedSource { tables, anomalies: process.anomalies })
 }
 
 /// Writes the description of an entry, which completes it.
-pub fn describe_entry(directory: &Path, entry: &Entry) -> Result<()> {
+pub fn describe_entry(directory: &Path, entry: &CacheEntry) -> Result<()> {
     let path = directory.join(ENTRY);
     fs::write(&path, serde_json::to_string(entry)?).with_context(|| format!("cannot write {}", path.display()))
 }
@@ -170,41 +160,4 @@ impl ProcessReader for CachedSource {
     fn memory_bytes_of(&self, request: &Request) -> Option<u64> {
         self.tables.memory_bytes_of(request)
     }
-}
-
-/// An anomaly in an entry.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct StoredAnomaly {
-    check_id: String,
-    severity: Severity,
-    table_name: String,
-    count: i64,
-    first_key: Option<String>,
-    detail: String,
-}
-
-impl From<Anomaly> for StoredAnomaly {
-    fn from(anomaly: Anomaly) -> Self {
-        let Anomaly { check_id, severity, table_name, count, first_key, detail } = anomaly;
-        Self { check_id: check_id.to_owned(), severity, table_name, count, first_key, detail }
-    }
-}
-
-impl From<StoredAnomaly> for Anomaly {
-    fn from(stored: StoredAnomaly) -> Self {
-        let StoredAnomaly { check_id, severity, table_name, count, first_key, detail } = stored;
-        Self { check_id: interned(check_id), severity, table_name, count, first_key, detail }
-    }
-}
-
-/// The text for as long as the program runs. There are few kinds of checks.
-fn interned(text: String) -> &'static str {
-    static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut known = KNOWN.lock();
-    if let Some(known) = known.get(text.as_str()) {
-        return known;
-    }
-    let leaked: &'static str = Box::leak(text.into_boxed_str());
-    known.insert(leaked);
-    leaked
 }

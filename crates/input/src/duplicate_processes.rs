@@ -28,21 +28,15 @@ pub(crate) fn read_twice(members: &[TraceProcess], options: &LoadOptions) -> Vec
         }
         let Some(own) = rows(member, options) else { continue };
         if let Some(other) = others.into_iter().find(|other| rows(other, options).as_ref() == Some(&own)) {
-            notes.push(Anomaly {
-                check_id: "read_twice",
-                severity: Severity::Warning,
-                table_name: "processes".to_owned(),
-                count: 1,
-                first_key: Some(member.process.facts.path.clone()),
-                detail: format!(
-                    "rank {} seems to be read twice: {} and {} both contain process {pid} with {} dispatches and copies; \
-                     name one of them",
-                    other.process.rank,
-                    other.process.facts.path,
-                    member.process.facts.path,
-                    own.iter().sum::<u64>(),
-                ),
-            });
+            let path = &member.process.facts.path;
+            let detail = format!(
+                "rank {} seems to be read twice: {} and {path} both contain process {pid} with {} dispatches and copies; \
+                 name one of them",
+                other.process.rank,
+                other.process.facts.path,
+                own.iter().sum::<u64>(),
+            );
+            notes.push(Anomaly::of_file("read_twice", Severity::Warning, 1, path, detail));
         }
     }
     notes

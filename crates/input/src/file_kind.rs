@@ -89,14 +89,14 @@ pub(crate) fn inspect_group(group: &dyn Group, options: &LoadOptions) -> (Result
 
 /// The origin of a capture's processes.
 #[derive(Clone)]
-pub enum Place {
+pub enum CaptureOrigin {
     /// A file or dataset.
     File(Candidate),
     /// Several files.
     Group(Arc<dyn Group>),
 }
 
-impl Place {
+impl CaptureOrigin {
     /// The path that messages name.
     pub fn shown(&self) -> String {
         match self {

@@ -36,7 +36,7 @@ mod system_memory;
 mod traces_below;
 
 pub use att::thread_traces_below;
-pub use cache::{Cache, CachedProcess, Entry, Miss, cached_source, describe_entry};
+pub use cache::{Cache, CacheEntry, CachedProcess, Miss, cached_source, describe_entry};
 pub use common::interruption::{AtInterruption, interrupt};
 pub use common::left_over::{hold, sweep, sweep_now};
 pub use common::sqlite::Reader;
@@ -45,8 +45,8 @@ pub use common::temporary::TemporaryFolder;
 pub use databases::{OtherInput, PartitionFacts, RocpdFile, is_same_file, rocpd_databases};
 pub use dataset::StoredProcess;
 pub use dataset::{
-    AnyManifest, BlockSums, DATASET_FORMAT, Footer, LAYOUT_VERSION, ListedProcess, NUMBERS_FILE, OwnFiles, PROCESSES,
-    Part, SCHEMAS, SUMS, SharedFiles, Store, StoredFile, StoredPart, StoredTable, TableFiles, hash, is_dataset,
+    AnyManifest, BlockSums, DATASET_FORMAT, FilePart, Footer, LAYOUT_VERSION, ListedProcess, NUMBERS_FILE, OwnFiles,
+    PROCESSES, SCHEMAS, SUMS, SharedFiles, Store, StoredFile, StoredPart, StoredTable, TableFiles, hash, is_dataset,
     part_name, part_path,
 };
 pub use dataset::{MANIFEST, Manifest};

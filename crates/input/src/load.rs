@@ -9,7 +9,7 @@ use super::cache::Miss;
 use super::common::csv::CsvFile;
 use super::duplicate_processes::read_twice;
 use super::error::InputError;
-use super::file_kind::{CachedCapture, FileKind, Place, inspect_group, look};
+use super::file_kind::{CachedCapture, CaptureOrigin, FileKind, inspect_group, look};
 use super::files::memory_bytes;
 use super::load_options::LoadOptions;
 use super::perfetto::OtherProgram;
@@ -44,11 +44,11 @@ pub(super) struct Located {
 /// The role that a process had when it was put into the cache, and where to read it if it has another one now.
 struct CachedAs {
     role: Role,
-    place: Place,
+    place: CaptureOrigin,
 }
 
 /// Processes of the same files.
-fn located(processes: Vec<ProcessInput>, place: &Place, roles: Option<&[Role]>) -> Vec<Located> {
+fn located(processes: Vec<ProcessInput>, place: &CaptureOrigin, roles: Option<&[Role]>) -> Vec<Located> {
     let files: Arc<[PathBuf]> = place.files().into();
     let bytes: u64 = files.iter().filter_map(|path| Some(path.metadata().ok()?.len())).sum();
     let share = bytes / (processes.len() as u64).max(1);
@@ -104,7 +104,7 @@ pub fn load_candidates(
     let mut beside: Vec<(usize, Candidate, UnreadContent)> = Vec::new();
     for (candidate, looked) in candidates.into_iter().zip(looked) {
         match looked {
-            FileKind::Capture(opened, kept) => loaded.take(opened, &kept, Place::File(candidate)),
+            FileKind::Capture(opened, kept) => loaded.take(opened, &kept, CaptureOrigin::File(candidate)),
             FileKind::Part(format) => parts.push((format, CsvFile { shown: candidate.shown(), path: candidate.path })),
             FileKind::Unread(format, unread) => beside.push((format, candidate, unread)),
             FileKind::UnreadContent(unread) => loaded.skipped.extend(Skipped::from_candidate(&candidate, unread)),
@@ -121,7 +121,7 @@ pub fn load_candidates(
     let groups: Vec<_> = FORMATS.iter().enumerate().flat_map(|(at, format)| format.grouped(files_of(at))).collect();
     let opened = options.jobs.run(&groups, |_| 0, |group| Ok::<_, InputError>(inspect_group(&**group, &options)))?;
     for (group, (opened, kept)) in groups.into_iter().zip(opened) {
-        loaded.take(opened, &kept, Place::Group(group));
+        loaded.take(opened, &kept, CaptureOrigin::Group(group));
     }
     loaded.into_trace(inputs, options)
 }
@@ -138,12 +138,12 @@ struct Loaded {
 
 impl Loaded {
     /// Takes what a capture holds.
-    fn take(&mut self, opened: Result<Opened>, kept: &CachedCapture, place: Place) {
+    fn take(&mut self, opened: Result<Opened>, kept: &CachedCapture, place: CaptureOrigin) {
         let opened = match opened {
             Ok(opened) => opened,
             Err(error) => {
                 let skipped = match (&place, error.downcast_ref::<OtherProgram>()) {
-                    (Place::File(candidate), Some(other)) => {
+                    (CaptureOrigin::File(candidate), Some(other)) => {
                         Skipped::from_candidate(candidate, UnreadContent::new(SkipReason::Other, other.to_string()))
                     }
                     _ => Some(Skipped::new(place.shown(), with_causes(&error), Class::Damaged)),
@@ -156,7 +156,7 @@ impl Loaded {
             self.misses.extend(kept.miss(&place.shown(), &opened));
         }
         // For files without processes, this is enough.
-        if !is_empty || matches!(place, Place::File(_)) {
+        if !is_empty || matches!(place, CaptureOrigin::File(_)) {
             self.damage.extend(opened.damage);
         }
         if is_empty {
@@ -220,14 +220,9 @@ fn assemble(found: Vec<Located>, mut notes: Vec<Anomaly>, damage: Vec<Damage>, m
     let assignment = assign(facts, options.rank_from.as_ref());
     let warnings = assignment.warnings.into_iter().map(|detail| (Severity::Warning, detail));
     let about_ranks = warnings.chain(assignment.notes.into_iter().map(|detail| (Severity::Info, detail)));
-    notes.extend(about_ranks.map(|(severity, detail)| Anomaly {
-        check_id: "rank_assignment",
-        severity,
-        table_name: "processes".to_owned(),
-        count: 1,
-        first_key: None,
-        detail,
-    }));
+    notes.extend(
+        about_ranks.map(|(severity, detail)| Anomaly::new("rank_assignment", severity, "processes", 1, detail)),
+    );
     let members: Vec<TraceProcess> = assignment
         .processes
         .into_iter()

@@ -205,12 +205,5 @@ pub(crate) fn drop_other_formats(found: &mut Vec<Located>, notes: &mut Vec<Anoma
 
 /// An anomaly of a process as a whole.
 pub(crate) fn note_about(check_id: &'static str, severity: Severity, facts: &ProcessFacts, detail: &str) -> Anomaly {
-    Anomaly {
-        check_id,
-        severity,
-        table_name: "processes".to_owned(),
-        count: 1,
-        first_key: Some(facts.path.clone()),
-        detail: detail.to_owned(),
-    }
+    Anomaly::of_file(check_id, severity, 1, &facts.path, detail)
 }

@@ -10,6 +10,12 @@ macro_rules! data {
     };
 }
 
+/// The word of a variant, as files have it.
+fn word_of(variant: &impl serde::Serialize) -> String {
+    let word = serde_json::to_value(variant).unwrap_or_default();
+    word.as_str().unwrap_or_default().to_owned()
+}
+
 pub mod autotune;
 pub mod capturing;
 pub mod code;

@@ -14,6 +14,39 @@ macro_rules! data {
     };
 }
 
+/// A table at the top of the repository, which is read once; a test reads each, so that none is ever empty.
+macro_rules! shared {
+    ($form:ty, $path:literal) => {{
+        static READ: std::sync::LazyLock<$form> =
+            std::sync::LazyLock::new(|| toml::from_str(data!($path)).unwrap_or_default());
+        &*READ
+    }};
+}
+
+/// Declares an enum of which each variant has a spelling, as `Order = "order"`: all of them in order, and the method that spells one.
+macro_rules! spelled {
+    ($(#[$meta:meta])* $visibility:vis enum $name:ident by $method:ident {
+        $($(#[$own:meta])* $variant:ident = $spelling:literal,)+
+    }) => {
+        $(#[$meta])*
+        $visibility enum $name {
+            $($(#[$own])* $variant,)+
+        }
+
+        impl $name {
+            /// All of them in their order.
+            pub const ALL: [Self; [$($spelling),+].len()] = [$(Self::$variant),+];
+
+            /// The spelling in tables and documents.
+            pub const fn $method(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $spelling,)+
+                }
+            }
+        }
+    };
+}
+
 pub mod analysis;
 mod build_name;
 pub mod schema;

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 use polars::prelude::{DataFrame, df};
 
 use super::analysis::Analysis;
-use super::document::{Block, Document, Table};
+use super::document::{Document, Table};
 use wavesieve_engine::findings::{Finding, QueryRequest};
 use wavesieve_engine::{ColumnUnit, OutputColumn};
 
@@ -31,15 +31,28 @@ pub struct FullTable {
     pub is_exact: bool,
 }
 
+impl FullTable {
+    /// A table in no section that is not the result of a query.
+    pub(crate) fn new(name: &str, title: &str, about: &str, columns: Vec<OutputColumn>, frame: DataFrame) -> Self {
+        Self {
+            section: String::new(),
+            name: name.to_owned(),
+            title: title.to_owned(),
+            about: about.to_owned(),
+            question: None,
+            columns,
+            total_rows: frame.height(),
+            frame,
+            is_exact: false,
+        }
+    }
+}
+
 /// The tables of the sections in order: all columns and at most so many rows of the answers, 0 for all.
 pub(crate) fn full_tables(analysis: &Analysis, most_rows: usize) -> Vec<FullTable> {
     let sections = &analysis.document.sections;
-    let blocks = sections.iter().flat_map(|section| section.blocks.iter().map(move |block| (section, block)));
-    let table = |(section, block): (&super::document::Section, &Block)| match block {
-        Block::Table(table) => Some(full_table(analysis, &section.id, table, most_rows)),
-        Block::Chart(_) | Block::Note(_) => None,
-    };
-    blocks.filter_map(table).collect()
+    let tables = sections.iter().flat_map(|section| section.tables().map(move |table| (&section.id, table)));
+    tables.map(|(section, table)| full_table(analysis, section, table, most_rows)).collect()
 }
 
 fn full_table(analysis: &Analysis, section: &str, shown: &Table, most_rows: usize) -> FullTable {
@@ -59,9 +72,6 @@ fn full_table(analysis: &Analysis, section: &str, shown: &Table, most_rows: usiz
 }
 
 /// The findings as a table: a row for each, lists as lines of a text.
-///
-/// # Errors
-/// When the columns do not fit together, which cannot be.
 pub(crate) fn findings_table(document: &Document) -> Result<FullTable> {
     let findings = &document.findings;
     let texts = |of: &dyn Fn(&Finding) -> String| -> Vec<String> { findings.iter().map(of).collect() };
@@ -91,39 +101,35 @@ pub(crate) fn findings_table(document: &Document) -> Result<FullTable> {
         "handoff" => handoffs,
     )
     .context("internal: the columns of findings differ in length")?;
-    let column =
-        |name: &str, unit: ColumnUnit, doc: &str| OutputColumn { name: name.to_owned(), unit, doc: doc.to_owned() };
     let columns = vec![
-        column("priority", ColumnUnit::Text, "how much it matters: high, medium, low or info"),
-        column("id", ColumnUnit::Text, "stable id: the rule, and what it is about where there can be several"),
-        column("category", ColumnUnit::Text, "what it is about, in the words of the field"),
-        column("confidence_pct", ColumnUnit::Percent, "how sure it is"),
-        column("title", ColumnUnit::Text, "one sentence with the numbers"),
-        column(
+        OutputColumn::new("priority", ColumnUnit::Text, "how much it matters: high, medium, low or info"),
+        OutputColumn::new(
+            "id",
+            ColumnUnit::Text,
+            "stable id: the rule, and what it is about where there can be several",
+        ),
+        OutputColumn::new("category", ColumnUnit::Text, "what it is about, in the words of the field"),
+        OutputColumn::new("confidence_pct", ColumnUnit::Percent, "how sure it is"),
+        OutputColumn::new("title", ColumnUnit::Text, "one sentence with the numbers"),
+        OutputColumn::new(
             "saving_at_most_ns",
             ColumnUnit::Nanoseconds,
             "GPU time that getting rid of it could save at most, added up over the GPUs; savings do not add up",
         ),
-        column("saving_at_most_pct", ColumnUnit::Percent, "its share of the spans of the GPUs"),
-        column("subject", ColumnUnit::Name, "kernel, range, rank or whatever it is about; empty for the whole trace"),
-        column("explanation", ColumnUnit::Text, "what it means"),
-        column("advice", ColumnUnit::Text, "what to do, a line each, the first helps most"),
-        column("commands", ColumnUnit::Text, "how to find out more, a line each"),
-        column(
+        OutputColumn::new("saving_at_most_pct", ColumnUnit::Percent, "its share of the spans of the GPUs"),
+        OutputColumn::new(
+            "subject",
+            ColumnUnit::Name,
+            "kernel, range, rank or whatever it is about; empty for the whole trace",
+        ),
+        OutputColumn::new("explanation", ColumnUnit::Text, "what it means"),
+        OutputColumn::new("advice", ColumnUnit::Text, "what to do, a line each, the first helps most"),
+        OutputColumn::new("commands", ColumnUnit::Text, "how to find out more, a line each"),
+        OutputColumn::new(
             "handoff",
             ColumnUnit::Text,
             "commands for a typical dispatch of the kernel that it is about, a line each; empty without a kernel",
         ),
     ];
-    Ok(FullTable {
-        section: String::new(),
-        name: "findings".to_owned(),
-        title: "Findings".to_owned(),
-        about: "What was found, the most important first.".to_owned(),
-        question: None,
-        columns,
-        total_rows: frame.height(),
-        frame,
-        is_exact: false,
-    })
+    Ok(FullTable::new("findings", "Findings", "What was found, the most important first.", columns, frame))
 }

@@ -172,10 +172,7 @@ fn processes(
         columns.push((values, ColumnUnit::Count));
     }
     columns.push(text("source", name, &|member, _| Some(member.process.facts.source.clone())));
-    let declared = columns
-        .iter()
-        .map(|(column, unit)| OutputColumn { name: column.name().to_string(), unit: *unit, doc: String::new() })
-        .collect();
+    let declared = columns.iter().map(|(column, unit)| OutputColumn::new(column.name().as_str(), *unit, "")).collect();
     let columns = columns.into_iter().map(|(column, _)| column).collect();
     let frame = DataFrame::new_infer_height(columns).map_err(anyhow::Error::from)?;
     Ok(Answer { frame, columns: declared })

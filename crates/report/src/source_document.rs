@@ -61,26 +61,21 @@ pub(super) fn scan_summary(scan: &SourceScan) -> String {
 
 fn figures(scan: &SourceScan) -> Vec<Figure> {
     let count = |id: &str, label: &str, doc: &str, value: usize, status: Status| Figure {
-        id: id.to_owned(),
-        label: label.to_owned(),
-        doc: doc.to_owned(),
-        value: Cell::Integer(value as i64),
-        unit: ColumnUnit::Count,
         status,
+        ..Figure::count(id, label, doc, value)
     };
     let of =
         |id: &str| scan.detected_patterns.iter().find(|pattern| pattern.pattern_id == id).map_or(0, |one| one.count);
     let loops = of("LOOP_DEVICE_SYNC");
     let warns = |condition: bool| if condition { Status::Warning } else { Status::Neutral };
     vec![
-        Figure {
-            id: "programming_model".to_owned(),
-            label: "Programming model".to_owned(),
-            doc: "how the GPU is programmed".to_owned(),
-            value: Cell::Text(scan.programming_model.clone()),
-            unit: ColumnUnit::Text,
-            status: Status::Neutral,
-        },
+        Figure::new(
+            "programming_model",
+            "Programming model",
+            "how the GPU is programmed",
+            Cell::Text(scan.programming_model.clone()),
+            ColumnUnit::Text,
+        ),
         count("files_scanned", "Files", "source files that were read", scan.files_scanned, Status::Neutral),
         count(
             "files_skipped",
@@ -141,17 +136,13 @@ pub(super) fn found_at(advice: &Recommendation, scan: &SourceScan) -> String {
     if all.is_empty() { String::new() } else { format!(" Found at {}.", places(&all, all.len())) }
 }
 
-fn section(id: &str, title: &str, about: &str, blocks: Vec<Block>) -> Section {
-    Section { id: id.to_owned(), title: title.to_owned(), about: about.to_owned(), blocks }
-}
-
 fn note(text: String, is_warning: bool) -> Block {
     Block::Note(Note { is_warning, text })
 }
 
 fn risks(scan: &SourceScan) -> Section {
-    let notes = scan.risk_areas.iter().map(|risk| note(format!("{risk}."), false)).collect();
-    section(
+    let notes = scan.risk_areas.iter().map(|risk| note(format!("{risk}."), false));
+    Section::new(
         "source_risks",
         "Risk areas",
         "What in the source may cost time on the GPU; only a trace tells how much.",
@@ -162,7 +153,7 @@ fn risks(scan: &SourceScan) -> Section {
 fn next(scan: &SourceScan) -> Section {
     let mut notes = vec![note(format!("Counters worth collecting: {}", scan.suggested_counters.join(" ")), false)];
     notes.extend(scan.suggested_first_command.as_ref().map(|command| note(format!("Begin with: {command}"), false)));
-    section("source_next", "What to measure first", "Then `wavesieve analyze` tells where the time goes.", notes)
+    Section::new("source_next", "What to measure first", "Then `wavesieve analyze` tells where the time goes.", notes)
 }
 
 /// Kernels by name; of a trace those with the most time first, with their calls and time there.
@@ -215,7 +206,7 @@ pub(super) fn kernels(
     }
     let table = table("source_kernels", "Kernels by name", columns, &["name"], rows)?;
     let about = "Definitions and launches that have the same name belong together.";
-    Ok(section("source_kernels", "Kernels", about, vec![Block::Table(Box::new(table))]))
+    Ok(Section::new("source_kernels", "Kernels", about, vec![Block::Table(Box::new(table))]))
 }
 
 /// Patterns found in code.
@@ -237,7 +228,7 @@ pub(super) fn patterns(patterns: &[DetectedPattern], rows: usize) -> Result<Sect
     ];
     let table = table("source_patterns", "Patterns, the most severe first", columns, &["pattern"], rows)?;
     let about = "Names and forms that were found in code; comments, literals and what `#if 0` leaves out do not count.";
-    Ok(section("source_patterns", "Patterns", about, vec![Block::Table(Box::new(table))]))
+    Ok(Section::new("source_patterns", "Patterns", about, vec![Block::Table(Box::new(table))]))
 }
 
 /// The first places of so many.
@@ -259,25 +250,12 @@ pub fn text_table(id: &str, title: &str, columns: Vec<Texts<'_>>, key: &[&str]) 
 }
 
 fn table(id: &str, title: &str, columns: Vec<(Column, ColumnUnit, &str)>, key: &[&str], rows: usize) -> Result<Table> {
-    let output = |(column, unit, doc): &(Column, ColumnUnit, &str)| OutputColumn {
-        name: column.name().to_string(),
-        unit: *unit,
-        doc: (*doc).to_owned(),
-    };
+    let output =
+        |(column, unit, doc): &(Column, ColumnUnit, &str)| OutputColumn::new(column.name().as_str(), *unit, *doc);
     let outputs = columns.iter().map(output).collect();
     let height = columns.first().map_or(0, |(column, ..)| column.len());
     let frame = DataFrame::new(height, columns.into_iter().map(|(column, ..)| column).collect())?;
-    let frame = if rows > 0 { frame.head(Some(rows)) } else { frame };
-    Ok(Table {
-        id: id.to_owned(),
-        title: title.to_owned(),
-        about: String::new(),
-        question: None,
-        columns: outputs,
-        frame,
-        total_rows: height,
-        key: key.iter().map(|name| (*name).to_owned()).collect(),
-    })
+    Ok(Table::new((id, title, ""), outputs, frame, rows, key))
 }
 
 /// The provenance: files that were left out.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::cli::command_line::CommandLine;
-use crate::cli::exit::{DONE, Failure, PARTIAL};
+use crate::cli::exit::{DONE, Failure, PARTIAL, refuse};
 use crate::cli::options::document_arguments::DocumentArguments;
 use crate::cli::options::engine::EngineArguments;
 use crate::cli::options::extra_inputs::ExtraInputs;
@@ -13,12 +13,13 @@ use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::options::llm::{Asked, LlmArguments, narrate};
 use crate::cli::options::looping::{ChangeArguments, FaceArguments, LoopRequest, StoreArguments, run_loop};
+use crate::cli::output::delivery::write_json;
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::cli::output::messages;
 use wavesieve_engine::Registry;
 use wavesieve_engine::findings::hand_over_findings;
 use wavesieve_lab::interactive::programs::{Application, is_program};
-use wavesieve_lab::interactive::sessions::Kind;
+use wavesieve_lab::interactive::sessions::SessionKind;
 use wavesieve_model::analysis::counter_plan::words;
 use wavesieve_report::analysis::Analysis;
 use wavesieve_report::compare::{
@@ -110,10 +111,6 @@ impl JsonCompat {
     }
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the inputs, the options or the output cannot be used.
 pub(crate) fn run(
     arguments: &AnalyzeArguments,
     registry: &Registry,
@@ -124,7 +121,7 @@ pub(crate) fn run(
         return run_interactive(arguments, line, registry, command, global);
     }
     if let Some(option) = arguments.face.given().or(arguments.store.given()) {
-        return Err(Failure::Usage(format!("{option} is for sessions; add --interactive")));
+        refuse!("{option} is for sessions; add --interactive");
     }
     arguments.engine.refuse(arguments.baseline.is_some(), "--baseline")?;
     let output = &arguments.output;
@@ -140,11 +137,11 @@ pub(crate) fn run(
     }
     options.whole_run |= arguments.engine.covers_whole_run(options.whole_run, global);
     if arguments.json_compat.is_some() && format != DocumentFormat::Json {
-        return Err(Failure::Usage("--json-compat writes JSON; leave --format out or name json".to_owned()));
+        refuse!("--json-compat writes JSON; leave --format out or name json");
     }
     if let Some(baseline) = arguments.baseline.as_ref().filter(|path| !is_digest(path)) {
         let shown = baseline.display();
-        return Err(Failure::Usage(format!("{shown} is no digest; save one with wavesieve compare --save")));
+        refuse!("{shown} is not a digest; save one with wavesieve compare --save");
     }
     let baseline = arguments.baseline.as_deref().map(read_digest).transpose()?;
     let is_unchecked = baseline.as_ref().is_some_and(|baseline| baseline.lacks_sum);
@@ -176,8 +173,7 @@ pub(crate) fn run(
         None => output.deliver(&analysis, format, path.as_deref(), global)?,
         Some(program) => output.deliver_text(path.as_deref(), global, |_, out| {
             let value = rocinsight::value(&analysis, trace.as_ref(), program.version(), options.rows);
-            serde_json::to_writer_pretty(&mut *out, &value)?;
-            Ok(writeln!(out)?)
+            write_json(&value, out)
         })?,
     }
     let code = arguments.document.end(trace.as_ref(), &analysis, global)?;
@@ -203,7 +199,7 @@ fn run_interactive(
         (!arguments.input.filters()?.command_line().is_empty(), "filters"),
     ];
     if let Some((_, option)) = unused.iter().find(|(is_given, _)| *is_given) {
-        return Err(Failure::Usage(format!("--interactive writes no document; leave out {option}")));
+        refuse!("--interactive writes no document; leave out {option}");
     }
     let mut named = arguments.input.named().unwrap_or_default();
     // Users of rocpd write the program behind the option, without `=`.
@@ -212,11 +208,11 @@ fn run_interactive(
     let application = match program.as_deref().unwrap_or(line).trim() {
         "" => Vec::new(),
         line => {
-            Application::of_line(line).map_err(|error| Failure::Usage(error.to_string()))?;
+            Application::of_line(line).map_err(Failure::usage)?;
             words(line).ok_or_else(|| Failure::Usage(format!("a quote in `{line}` does not end; end it")))?
         }
     };
-    let kind = if application.is_empty() { Kind::Interactive } else { Kind::Workflow };
+    let kind = if application.is_empty() { SessionKind::Interactive } else { SessionKind::Workflow };
     let inputs = named.into_iter().map(PathBuf::from).chain(arguments.tiers.att_dir()).collect();
     let resume = arguments.resume_session.clone();
     let request = LoopRequest { kind, inputs, application, resume, ..LoopRequest::default() };

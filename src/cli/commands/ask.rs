@@ -5,21 +5,21 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use serde_json::{Map, Value};
 
 use crate::cli::command_line::CommandLine;
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, UNEXPECTED};
-use crate::cli::options::filters::{FilterArguments, explain_unmatched};
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, UNEXPECTED, refuse};
+use crate::cli::options::filters::explain_unmatched;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
 use crate::cli::options::llm::{LlmArguments, check_own};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
-use crate::cli::output::messages;
+use crate::cli::output::messages::{self, note};
 use crate::cli::output::model_progress::ModelProgress;
 use wavesieve_agent::ask::{
     Answered, Dialogue, Inputs, Search, Suggested, Toolkit, ToolkitOptions, Unaided, Unassisted, add_answer,
     add_failure, unassisted,
 };
+use wavesieve_agent::filters::{FilterArguments, named};
 use wavesieve_agent::llm::{LlmError, Narrator, model, shown_model};
 use wavesieve_engine::Registry;
 use wavesieve_engine::findings::QueryRequest;
@@ -68,10 +68,6 @@ pub(crate) struct AskArguments {
     llm: LlmArguments,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the inputs, the options or the output cannot be used.
 pub(crate) fn run(
     arguments: &AskArguments,
     registry: &Registry,
@@ -80,21 +76,22 @@ pub(crate) fn run(
 ) -> Result<u8, Failure> {
     let question = arguments.question.trim();
     if question.is_empty() {
-        return Err(Failure::Usage("the question is empty; write it in quotes, before the inputs".to_owned()));
+        refuse!("the question is empty; write it in quotes, before the inputs");
     }
     let input = InputArguments::plain(arguments.inputs.clone(), arguments.filters.clone());
     let format = arguments.output.format().unwrap_or_default();
     let questions = arguments.output.questions(format)?;
     let path = arguments.output.file(&input, format, STEM)?;
-    if !arguments.baseline.is_empty() && !input.filters()?.command_line().is_empty() {
-        return Err(Failure::Usage("--baseline compares whole runs; leave out the filters".to_owned()));
+    let filters = input.filters()?;
+    let chosen = filters.command_line();
+    if !arguments.baseline.is_empty() && !chosen.is_empty() {
+        refuse!("--baseline compares whole runs; leave out the filters");
     }
     let narrator = arguments.llm.narrator(global)?;
     let inputs = Inputs::new(&arguments.inputs);
     // Reports missing inputs now, and not from the commands.
     let trace = input.open(global, &Opening::default())?;
-    let filters = input.filters()?.command_line();
-    let words: Vec<String> = [inputs.words()].into_iter().chain(filters.iter().map(|word| quoted(word))).collect();
+    let words: Vec<String> = [inputs.words()].into_iter().chain(chosen.iter().map(|word| quoted(word))).collect();
     let suggest = || suggested(registry, &trace, question, &words.join(" "));
     messages::warn(&trace, global);
     let Some(narrator) = narrator else {
@@ -122,14 +119,14 @@ pub(crate) fn run(
     let tools = Toolkit::new(ToolkitOptions {
         inputs,
         baseline: baseline.as_ref().map(|(inputs, _)| inputs.clone()),
-        filters: filters_of(&input)?,
+        filters: named(&filters),
         time_limit: Duration::from_secs(arguments.time_limit),
         process_options: global.words(),
     });
     let base = baseline.as_ref().map(|(_, trace)| trace);
     let mut dialogue = Dialogue::new(&narrator, &analysis, registry, tools, base, usize::from(arguments.steps))?;
-    if narrator.options().thinking.is_some() && !global.quiet {
-        messages::print_note("note: --llm-thinking is not used where a model calls tools");
+    if narrator.options().thinking.is_some() {
+        note!(global, "note: --llm-thinking is not used where a model calls tools");
     }
     let progress = ModelProgress::new(global);
     let answered = dialogue.ask(question, &progress);
@@ -193,11 +190,10 @@ fn without_model(
     (format, path): (DocumentFormat, Option<PathBuf>),
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
-    if !global.quiet {
-        messages::print_note(
-            "note: no model is asked; for an answer in words name one with --llm, such as --llm local for Ollama",
-        );
-    }
+    note!(
+        global,
+        "note: no model is asked; for an answer in words name one with --llm, such as --llm local for Ollama"
+    );
     let (document, reason) = match unassisted(trace, registry, asked)? {
         Unassisted::Answered(document) => (document, None),
         Unassisted::NoRows { document, reason } => (document, Some(reason)),
@@ -216,24 +212,9 @@ fn without_model(
         return Ok(PARTIAL);
     }
     if let Some(reason) = &reason
-        && !global.quiet
         && !is_unmatched
     {
-        messages::print_note(format_args!("no rows: {reason}"));
+        note!(global, "no rows: {reason}");
     }
     Ok(if reason.is_some() || is_unmatched { NO_DATA } else { DONE })
-}
-
-/// The filters of the command line as arguments of tools.
-fn filters_of(input: &InputArguments) -> Result<Map<String, Value>, Failure> {
-    let words = input.filters()?.command_line();
-    let pairs = words.chunks(2).filter_map(|pair| match pair {
-        [flag, value] => {
-            let name = flag.trim_start_matches('-').replace('-', "_");
-            let name = if name == "iter" { "iterations".to_owned() } else { name };
-            Some((name, Value::from(value.as_str())))
-        }
-        _ => None,
-    });
-    Ok(pairs.collect())
 }

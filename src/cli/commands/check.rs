@@ -9,6 +9,7 @@ use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::options::output::OutputArguments;
 use crate::cli::output::answer::check_output;
+use crate::cli::output::messages::note;
 use crate::cli::output::{answer, messages};
 use wavesieve_engine::{QueryOptions, Registry, run_query, source_rows};
 use wavesieve_tables::derive::health::{ANOMALIES, DAMAGED_INPUT};
@@ -32,10 +33,6 @@ pub(crate) struct CheckArguments {
     output: OutputArguments,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the inputs cannot be used.
 pub(crate) fn run(arguments: &CheckArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     check_output(&arguments.input, &arguments.output)?;
     let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
@@ -52,8 +49,8 @@ pub(crate) fn run(arguments: &CheckArguments, registry: &Registry, global: &Glob
     let is_sound = !severities.iter().any(|severity| matches!(severity, Some("error" | "warning")));
     let all = result.frame.height();
     answer::write_whole(result, &arguments.output, global)?;
-    if is_sound && !global.quiet {
-        messages::print_note(if all > 0 { "no errors and no warnings" } else { "nothing to report" });
+    if is_sound {
+        note!(global, "{}", if all > 0 { "no errors and no warnings" } else { "nothing to report" });
     }
     messages::print_notes(&errors, "failed: ", global);
     let is_damaged = messages::report_damage(&trace, global);

@@ -22,10 +22,6 @@ pub(crate) struct CompletionsArguments {
     shell: Shell,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When standard output cannot be written.
 pub(crate) fn run(arguments: &CompletionsArguments, mut command: Command) -> Result<u8, Failure> {
     let name = command.get_name().to_owned();
     // The generator panics when it cannot write, which it always can to memory.

@@ -52,17 +52,13 @@ struct ShowArguments {
 /// A command, and its query if any, with an option.
 type Row = (String, Effective);
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the command does not exist, or the answer cannot be written.
 pub(crate) fn run(
     matches: &ArgMatches,
     settings: &Settings,
     command: &Command,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
-    let arguments = ConfigArguments::from_arg_matches(matches).map_err(|error| Failure::Usage(error.to_string()))?;
+    let arguments = ConfigArguments::from_arg_matches(matches).map_err(Failure::usage)?;
     let Action::Show(arguments) = arguments.action;
     let shown = matches.subcommand().map(|(_, matches)| matches);
     for name in settings.unknown_variables(command) {

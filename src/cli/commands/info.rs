@@ -3,8 +3,8 @@
 use clap::Args;
 
 use super::gpu_figures;
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
-use crate::cli::options::filters::explain_unmatched;
+use crate::cli::exit::Failure;
+use crate::cli::options::filters::end;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::options::output::{AnswerFormat, OutputArguments};
@@ -32,10 +32,6 @@ pub(crate) struct InfoArguments {
     output: OutputArguments,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the inputs cannot be used.
 pub(crate) fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     check_output(&arguments.input, &arguments.output)?;
     let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
@@ -67,8 +63,5 @@ pub(crate) fn run(arguments: &InfoArguments, registry: &Registry, global: &Globa
         }
     }
     messages::note_left_out(&trace, &activity_request(), global)?;
-    if messages::report_damage(&trace, global) {
-        return Ok(PARTIAL);
-    }
-    Ok(if explain_unmatched(&trace, is_empty, global)? { NO_DATA } else { DONE })
+    end(&trace, is_empty, global)
 }

@@ -9,7 +9,7 @@ use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::looping::{LoopArguments, LoopRequest};
 use wavesieve_engine::Registry;
-use wavesieve_lab::interactive::sessions::Kind;
+use wavesieve_lab::interactive::sessions::SessionKind;
 
 /// Analyze, change and profile again, with a menu
 #[derive(Args, Clone, Debug)]
@@ -32,10 +32,6 @@ pub(crate) struct InteractiveArguments {
     looping: LoopArguments,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the inputs or options cannot be used, or the session fails.
 pub(crate) fn run(
     arguments: &InteractiveArguments,
     registry: &Registry,
@@ -43,6 +39,6 @@ pub(crate) fn run(
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     let (inputs, resume) = (arguments.inputs.clone(), arguments.resume_session.clone());
-    let request = LoopRequest { kind: Kind::Interactive, inputs, resume, ..LoopRequest::default() };
+    let request = LoopRequest { kind: SessionKind::Interactive, inputs, resume, ..LoopRequest::default() };
     arguments.looping.run(request, registry, command, global)
 }

@@ -22,10 +22,6 @@ const PARTS: [(&str, &str); 4] = [
     ("crates", include_str!("../../../share/licenses/crates.txt")),
 ];
 
-/// Runs the command.
-///
-/// # Errors
-/// When standard output cannot be written.
 pub(crate) fn run(_: &LicensesArguments) -> Result<u8, Failure> {
     let texts: Vec<String> = PARTS.iter().map(|(title, text)| format!("# {title}\n\n{}\n", text.trim_end())).collect();
     print(texts.join("\n").as_bytes())?;

@@ -26,10 +26,6 @@ pub(crate) struct ManArguments {
     output: Option<PathBuf>,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the command does not exist, or a page cannot be written.
 pub(crate) fn run(arguments: &ManArguments, command: Command) -> Result<u8, Failure> {
     let mut command = command.disable_help_subcommand(true);
     command.build();
@@ -79,7 +75,6 @@ fn portable(character: char) -> String {
     if character.is_ascii() { character.to_string() } else { format!(r"\[u{:04X}]", u32::from(character)) }
 }
 
-/// Text escaped for roff.
 fn escaped(text: &str) -> String {
     let text = text.replace('\\', r"\e").replace('-', r"\-").replace('\'', r"\(aq").replace('`', r"\(ga");
     if text.starts_with('.') { format!(r"\&{text}") } else { text }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::exit::{DONE, Failure};
+use crate::cli::exit::{DONE, Failure, refuse};
 use crate::cli::memory;
 use crate::cli::options::global::GlobalArguments;
 use wavesieve_agent::mcp::{McpOptions, serve, work};
@@ -58,15 +58,11 @@ fn smallest_memory() -> u64 {
     OWN_MEMORY + threads * THREAD_MEMORY
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When a directory cannot be used.
 pub(crate) fn run(arguments: &McpArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let smallest = smallest_memory();
     if let Some(bytes) = global.memory_limit().filter(|bytes| *bytes < smallest) {
         let least = smallest.div_ceil(1 << 20);
-        return Err(Failure::Usage(format!("invalid --memory-limit of {bytes} bytes: give at least {least}M for mcp")));
+        refuse!("invalid --memory-limit of {bytes} bytes: give at least {least}M for mcp");
     }
     let jobs = global.jobs();
     let options = McpOptions {

@@ -35,10 +35,6 @@ pub(crate) struct MergeArguments {
     keep_environment: bool,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the inputs cannot be used or the output cannot be written.
 pub(crate) fn run(arguments: &MergeArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let output = &arguments.output;
     let databases = arguments.input.databases(global)?;

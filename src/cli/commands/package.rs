@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::cli::exit::{DONE, Failure, PARTIAL};
+use crate::cli::exit::{DONE, Failure, PARTIAL, refuse};
 use crate::cli::options::database_inputs::{DatabaseArguments, writing_failure};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::delivery::{print_written, resolved};
-use crate::cli::output::messages;
+use crate::cli::output::messages::{self, note};
 use wavesieve_export::rocpd::{Packaging, package};
 use wavesieve_input::PACKAGE;
 
@@ -39,10 +39,6 @@ pub(crate) struct PackageArguments {
     keep_environment: bool,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the inputs cannot be used or the folder cannot be written.
 pub(crate) fn run(arguments: &PackageArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let output = &arguments.output;
     check_folder(output)?;
@@ -54,15 +50,12 @@ pub(crate) fn run(arguments: &PackageArguments, global: &GlobalArguments) -> Res
         package(&databases, output, &place, &packaging).map_err(writing_failure)?;
     } else {
         let compressed = databases.iter().find(|database| database.path.extension().is_some_and(|end| end == "gz"));
-        if let Some(database) = compressed.filter(|_| !global.quiet) {
+        if let Some(database) = compressed {
             let shown = database.path.display();
-            messages::print_note(format_args!(
-                "note: {shown} is compressed, which AMD's tools do not read; use --copy"
-            ));
+            note!(global, "note: {shown} is compressed, which AMD's tools do not read; use --copy");
         }
         if arguments.input.names_ranks() {
-            let reason = "--rank-from has no place in an index; add --copy, which writes the ranks into the databases";
-            return Err(Failure::Usage(reason.to_owned()));
+            refuse!("--rank-from has no place in an index; add --copy, which writes the ranks into the databases");
         }
         let trace = arguments.input.trace(&databases, global)?;
         trace.inspect_structure();
@@ -80,15 +73,13 @@ pub(crate) fn run(arguments: &PackageArguments, global: &GlobalArguments) -> Res
 fn check_folder(output: &Path) -> Result<(), Failure> {
     let shown = output.display();
     if output.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case(PACKAGE)) {
-        return Err(Failure::Usage(format!(
-            "{shown} is not named like a package; name a folder that ends in .{PACKAGE}"
-        )));
+        refuse!("{shown} is not named like a package; name a folder that ends in .{PACKAGE}");
     }
     if output.is_file() {
-        return Err(Failure::Usage(format!("{shown} is a file; name another folder")));
+        refuse!("{shown} is a file; name another folder");
     }
     if std::fs::read_dir(output).is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(Failure::Usage(format!("{shown} is not empty; remove it, or name another folder")));
+        refuse!("{shown} is not empty; remove it, or name another folder");
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
-use crate::cli::exit::{DONE, Failure};
+use crate::cli::exit::{DONE, Failure, refuse};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::delivery::{check_file, extension_of, unknown_extension};
 use crate::cli::output::messages;
@@ -134,13 +134,9 @@ fn block_limit(text: &str) -> Result<(String, usize), &'static str> {
     if block.is_empty() { Err("name a block before =") } else { Ok((block.to_owned(), limit)) }
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When something that was asked for cannot be collected on the architecture, or the plan cannot be written.
 pub(crate) fn run(arguments: &PlanArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     if arguments.counters.is_empty() && arguments.metrics_of.is_empty() {
-        return Err(Failure::Usage("nothing is to be collected; name it with --counters or --metrics-of".to_owned()));
+        refuse!("nothing is to be collected; name it with --counters or --metrics-of");
     }
     let path = arguments.output.as_deref().filter(|path| path.as_os_str() != "-");
     let format = format(arguments, path)?;
@@ -189,7 +185,7 @@ impl PlanArguments {
             let shown = file.display();
             let toml = fs::read_to_string(file).map_err(|error| Failure::Usage(format!("{shown}: {error}")))?;
             let own = definitions.with_user_metrics(&toml, &shown.to_string());
-            definitions = own.map_err(|error| Failure::Usage(error.to_string()))?;
+            definitions = own.map_err(Failure::usage)?;
         }
         Ok(PlanRequest {
             counters: self.counters.clone(),
@@ -232,7 +228,7 @@ fn print_plan_notes(plan: &Plan, arguments: &PlanArguments, format: PlanFormat, 
         messages::print_note(format_args!("note: rocprofv3 is known not to accumulate levels on {architecture}"));
     }
     if accumulates && arguments.accumulations == AccumulationStyle::Paired {
-        messages::print_note("note: rocprofv3 gives 0 for pairs with an accumulator; they are for rocprof before it");
+        messages::print_note("note: rocprofv3 reports 0 for accumulator pairs; use them only with older rocprof");
     }
     let tells = matches!(format, PlanFormat::Text | PlanFormat::Definitions);
     if let (Some(file), false) = (&plan.collection.definitions, tells) {

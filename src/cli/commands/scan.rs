@@ -7,11 +7,11 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
 use crate::cli::command_line::CommandLine;
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::memory;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::llm::{Asked, LlmArguments, narrate};
-use crate::cli::output::delivery::{check_file, deliver, extension_of, unknown_extension};
+use crate::cli::output::delivery::{check_file, deliver, extension_of, unknown_extension, write_json};
 use crate::cli::output::messages;
 use crate::cli::output::progress::Progress;
 use crate::invocation::{is_stdout_terminal, stdout_columns};
@@ -106,10 +106,6 @@ impl ScanArguments {
     }
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the directory cannot be read or the output cannot be written.
 pub(crate) fn run(
     arguments: &ScanArguments,
     registry: &Registry,
@@ -118,12 +114,10 @@ pub(crate) fn run(
 ) -> Result<u8, Failure> {
     let shown = arguments.directory.display();
     if !arguments.directory.exists() {
-        return Err(Failure::Usage(format!(
-            "{shown} does not exist; name a directory with source code, or a source file"
-        )));
+        refuse!("{shown} does not exist; name a directory with source code, or a source file");
     }
     if let Some(problem) = refusal(&arguments.directory) {
-        return Err(Failure::Usage(format!("{shown} {problem}")));
+        refuse!("{shown} {problem}");
     }
     let target = arguments.target()?;
     let path = arguments.output.as_deref().filter(|path| path.as_os_str() != "-");
@@ -191,9 +185,7 @@ fn check_output(path: &Path) -> Result<(), Failure> {
     // Scanned files are never overwritten, and no scan takes another for source code.
     if is_source(path) {
         let shown = path.display();
-        return Err(Failure::Usage(format!(
-            "{shown} is a name of source code; name a .txt, .md or .json file with -o"
-        )));
+        refuse!("{shown} is a name of source code; name a .txt, .md or .json file with -o");
     }
     check_file(path).map(drop)
 }
@@ -207,10 +199,7 @@ fn write(
 ) -> anyhow::Result<()> {
     let document = &analysis.document;
     match format {
-        ScanFormat::Tier0 => {
-            serde_json::to_writer_pretty(&mut *out, &analysis.source.as_ref().map(|tree| &tree.scan))?;
-            Ok(writeln!(out)?)
-        }
+        ScanFormat::Tier0 => write_json(&analysis.source.as_ref().map(|tree| &tree.scan), out),
         ScanFormat::Json => json::write(document, out),
         ScanFormat::Markdown => markdown::write(document, TimeUnit::default(), out),
         ScanFormat::Text => {

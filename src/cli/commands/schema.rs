@@ -63,18 +63,12 @@ pub(crate) enum Topic {
     Skill,
 }
 
-/// JSON Schemas by topic.
-const COMPARE: &str = include_str!("../../../share/schemas/compare.json");
-const INFO: &str = include_str!("../../../share/schemas/info.json");
-const CHECK: &str = include_str!("../../../share/schemas/check.json");
-const TABLE: &str = include_str!("../../../share/schemas/table.json");
-const LAB_CAPTURE: &str = include_str!("../../../share/schemas/lab_capture.json");
-const LAB_REPLAY: &str = include_str!("../../../share/schemas/lab_replay.json");
-const DATASET: &str = include_str!("../../../share/schemas/dataset.json");
-const LAB_AUTOTUNE: &str = include_str!("../../../share/schemas/lab_autotune.json");
-const LAB_CODE: &str = include_str!("../../../share/schemas/lab_code.json");
-const LAB_PROFILE: &str = include_str!("../../../share/schemas/lab_profile.json");
-const LAB_OPTIMIZE: &str = include_str!("../../../share/schemas/lab_optimize.json");
+/// A JSON Schema of `share/schemas`, whose name has a hyphen where its file has none.
+macro_rules! schema {
+    ($name:literal) => {
+        json_schema(&$name.replace('_', "-"), include_str!(concat!("../../../share/schemas/", $name, ".json")))
+    };
+}
 
 /// Print reference docs and JSON Schemas
 #[derive(Args, Clone, Debug)]
@@ -92,10 +86,6 @@ pub(crate) struct SchemaArguments {
     output: Option<PathBuf>,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the pages cannot be written.
 pub(crate) fn run(arguments: &SchemaArguments, registry: &Registry, line: &CommandLine<'_>) -> Result<u8, Failure> {
     let topic = match Topic::from_str(&arguments.topic, true) {
         Ok(topic) => topic,
@@ -117,17 +107,17 @@ pub(crate) fn run(arguments: &SchemaArguments, registry: &Registry, line: &Comma
         Topic::Sql => vec![("sql.md".to_owned(), documentation::functions().into_bytes())],
         Topic::Index => json_schema("index", batch::SCHEMA),
         Topic::Document => json_schema("document", json::SCHEMA),
-        Topic::Compare => json_schema("compare", COMPARE),
-        Topic::Info => json_schema("info", INFO),
-        Topic::Check => json_schema("check", CHECK),
-        Topic::Table => json_schema("table", TABLE),
-        Topic::LabCapture => json_schema("lab-capture", LAB_CAPTURE),
-        Topic::LabReplay => json_schema("lab-replay", LAB_REPLAY),
-        Topic::Dataset => json_schema("dataset", DATASET),
-        Topic::LabAutotune => json_schema("lab-autotune", LAB_AUTOTUNE),
-        Topic::LabCode => json_schema("lab-code", LAB_CODE),
-        Topic::LabProfile => json_schema("lab-profile", LAB_PROFILE),
-        Topic::LabOptimize => json_schema("lab-optimize", LAB_OPTIMIZE),
+        Topic::Compare => schema!("compare"),
+        Topic::Info => schema!("info"),
+        Topic::Check => schema!("check"),
+        Topic::Table => schema!("table"),
+        Topic::LabCapture => schema!("lab_capture"),
+        Topic::LabReplay => schema!("lab_replay"),
+        Topic::Dataset => schema!("dataset"),
+        Topic::LabAutotune => schema!("lab_autotune"),
+        Topic::LabCode => schema!("lab_code"),
+        Topic::LabProfile => schema!("lab_profile"),
+        Topic::LabOptimize => schema!("lab_optimize"),
         Topic::Skill => skill_pages::pages(line.whole(), registry)?,
     };
     deliver(arguments, &described)

@@ -8,10 +8,10 @@ use clap::Args;
 use clap::error::{ContextKind, ContextValue};
 
 use super::statements;
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::exit::{DONE, Failure, refuse};
 use crate::cli::options::alignment::AlignmentArguments;
 use crate::cli::options::engine::EngineArguments;
-use crate::cli::options::filters::{explain_unmatched, note_untouched};
+use crate::cli::options::filters::{end, note_untouched};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::options::output::OutputArguments;
@@ -64,10 +64,6 @@ pub(crate) struct SqlArguments {
     pub(super) source: SourceArguments,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the inputs or the statement cannot be used.
 pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let (query, input) = statement(arguments)?;
     let several = statements(&query);
@@ -77,9 +73,10 @@ pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<
     check_output(&input, &arguments.output)?;
     if let Some(answer) = catalog(&query)? {
         if arguments.dialect == Dialect::Rocpd {
-            let reason = "SHOW TABLES and DESCRIBE are about the canonical tables; `table --list` has AMD's names, and \
-                          `SELECT * FROM kernels LIMIT 1` shows the columns of one";
-            return Err(Failure::Usage(reason.to_owned()));
+            refuse!(
+                "SHOW TABLES and DESCRIBE are about the canonical tables; `table --list` has AMD's names, and \
+                 `SELECT * FROM kernels LIMIT 1` shows the columns of one"
+            );
         }
         // A list is whole unless somebody wants less of it.
         let mut output = arguments.output.clone();
@@ -88,8 +85,7 @@ pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<
         return Ok(DONE);
     }
     if !is_query(&query) {
-        let reason = "the query is no SELECT statement; begin with SELECT or WITH, or name a file that ends in .sql";
-        return Err(Failure::Usage(reason.to_owned()));
+        refuse!("the query is not a SELECT statement; begin with SELECT or WITH, or name a file that ends in .sql");
     }
     let query = with_rocpd_names(&query, arguments.dialect);
     let source = arguments.source.open(global)?;
@@ -105,10 +101,7 @@ pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<
     let empty = result.frame.height() == 0;
     answer::write(result, &arguments.output, global)?;
     messages::note_left_out(&trace, &derived(request), global)?;
-    if messages::report_damage(&trace, global) {
-        return Ok(PARTIAL);
-    }
-    Ok(if explain_unmatched(&trace, empty, global)? { NO_DATA } else { DONE })
+    end(&trace, empty, global)
 }
 
 /// The part of a request that may lack rows: source tables keep all and flag invalid ones in a column.
@@ -121,7 +114,7 @@ pub(super) fn derived(request: Request) -> Request {
 fn statement(arguments: &SqlArguments) -> Result<(String, InputArguments), Failure> {
     match (&arguments.file, &arguments.query) {
         (Some(file), Some(first)) if is_query(first) && !Path::new(first).exists() => {
-            Err(Failure::Usage(format!("a statement is given beside the file {}; give one of them", file.display())))
+            refuse!("a statement is given beside the file {}; give one of them", file.display())
         }
         (Some(file), Some(first)) => Ok((text_of(file)?, arguments.input.with_more(&[PathBuf::from(first)]))),
         (Some(file), None) => Ok((text_of(file)?, arguments.input.clone())),

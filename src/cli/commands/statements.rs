@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::sql::{SqlArguments, derived};
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::options::filters::{explain_unmatched, note_untouched};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
@@ -16,10 +16,6 @@ use wavesieve_engine::{Answer, is_query, referenced_columns, run_sql_in_codes, w
 use wavesieve_export::atomic::{replace_directory, write_directory, write_file};
 use wavesieve_tables::columns::requests::united;
 
-/// Runs the statements.
-///
-/// # Errors
-/// When the inputs or all statements cannot be used.
 pub(crate) fn run(
     statements: &[String],
     input: &InputArguments,
@@ -32,8 +28,8 @@ pub(crate) fn run(
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let replaced = check_output(&files, input, output)?;
     if let Some(number) = statements.iter().position(|statement| !is_query(statement)) {
-        let reason = "is no SELECT statement; begin each with SELECT or WITH, and run SHOW and DESCRIBE alone";
-        return Err(Failure::Usage(format!("statement {} {reason}", number + 1)));
+        let reason = "is not a SELECT statement; begin each with SELECT or WITH, and run SHOW and DESCRIBE alone";
+        refuse!("statement {} {reason}", number + 1);
     }
     let queries: Vec<String> = statements.iter().map(|sql| with_rocpd_names(sql, arguments.dialect)).collect();
     let source = arguments.source.open(global)?;

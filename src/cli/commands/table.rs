@@ -7,10 +7,10 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use polars::prelude::{DataFrame, IntoColumn, IntoSeries, NewChunkedArray, StringChunked};
 
 use super::tables;
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::exit::{DONE, Failure, NO_DATA};
 use crate::cli::options::alignment::AlignmentArguments;
 use crate::cli::options::engine::EngineArguments;
-use crate::cli::options::filters::{explain_unmatched, note_untouched};
+use crate::cli::options::filters::{end, note_untouched};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::handoff::{HandoffOption, with_handoff_option};
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
@@ -25,7 +25,8 @@ use wavesieve_engine::{
     Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, referenced_columns, render,
     run_query_in_codes, shown, why_empty,
 };
-use wavesieve_model::schema;
+use wavesieve_model::schema::{self, Table};
+use wavesieve_tables::columns::requests::Request;
 use wavesieve_tables::trace::Trace;
 
 /// The options of the verb itself; its queries are subcommands.
@@ -44,7 +45,6 @@ pub(crate) fn with_own_options(command: Command) -> Command {
     OutputArguments::augment_args(command).about("Run a named query")
 }
 
-/// The subcommand of a query.
 pub(crate) fn query_command(query: &Query) -> Command {
     let declaration = &query.declaration;
     let mut command = Command::new(query.name.clone()).after_help(query_notes(query));
@@ -76,11 +76,40 @@ pub(crate) fn parameter_argument(parameter: &Parameter) -> Arg {
         .help(parameter.explained())
 }
 
+/// The options that every query has besides its own.
+#[derive(Args, Clone, Debug)]
+pub(super) struct SharedArguments {
+    #[command(flatten)]
+    alignment: AlignmentArguments,
+    #[command(flatten)]
+    pub(super) engine: EngineArguments,
+    #[command(flatten)]
+    pub(super) input: InputArguments,
+    #[command(flatten)]
+    cache: CacheArguments,
+    #[command(flatten)]
+    pub(super) output: OutputArguments,
+}
+
+impl SharedArguments {
+    /// Opens the inputs, with clocks as they are wanted.
+    pub(super) fn open(
+        &self,
+        subject: Option<&'static Table>,
+        request: &Request,
+        global: &GlobalArguments,
+    ) -> Result<Trace, Failure> {
+        let (cache, engine) = (Some(&self.cache), Some(&self.engine));
+        let opening = Opening { subject, request: Some(request), cache, engine, ..Opening::default() };
+        let trace = self.input.open(global, &opening)?;
+        messages::warn(&trace, global);
+        self.alignment.apply(trace, request, global)
+    }
+}
+
 /// The command with the options that every query has.
 pub(crate) fn with_shared_options(command: Command) -> Command {
-    let command = AlignmentArguments::augment_args(QueryArguments::augment_args(command));
-    let command = EngineArguments::augment_args(command);
-    OutputArguments::augment_args(CacheArguments::augment_args(InputArguments::augment_args(command)))
+    SharedArguments::augment_args(QueryArguments::augment_args(command))
 }
 
 /// Refuses a value that the query cannot take while it is still known where it came from.
@@ -97,14 +126,9 @@ fn value_of(parameter: &Parameter) -> impl Fn(&str) -> Result<String, &'static s
     }
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the inputs or the query cannot be used.
 pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
-    let usage = |error: clap::Error| Failure::Usage(error.to_string());
     let Some((name, matches)) = matches.subcommand() else {
-        let mut output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
+        let mut output = OutputArguments::from_arg_matches(matches).map_err(Failure::usage)?;
         // A list is whole unless somebody wants less of it.
         if matches.value_source("rows") == Some(ValueSource::DefaultValue) {
             output.rows = 0;
@@ -116,7 +140,7 @@ pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArgu
         return tables::run(&queries, matches, global);
     }
     let query = registry.get(name)?;
-    let arguments = QueryArguments::from_arg_matches(matches).map_err(usage)?;
+    let arguments = QueryArguments::from_arg_matches(matches).map_err(Failure::usage)?;
     let parameters: BTreeMap<String, String> = query
         .declaration
         .parameters
@@ -130,30 +154,23 @@ pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArgu
     }
     // The options are checked before the inputs are read, which may take long.
     let statement = render(query, &options)?;
-    let input = InputArguments::from_arg_matches(matches).map_err(usage)?;
-    let cache = CacheArguments::from_arg_matches(matches).map_err(usage)?;
-    let engine = EngineArguments::from_arg_matches(matches).map_err(usage)?;
-    let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
-    let alignment = AlignmentArguments::from_arg_matches(matches).map_err(usage)?;
-    check_output(&input, &output)?;
+    let shared = SharedArguments::from_arg_matches(matches).map_err(Failure::usage)?;
+    let SharedArguments { input, engine, output, .. } = &shared;
+    check_output(input, output)?;
     let handoff = HandoffOption::from_matches(matches, query, &options)?;
     engine.refuse(handoff.is_given(), "--handoff")?;
-    let pictures = Pictures::from_matches(query, matches, &input)?;
+    let pictures = Pictures::from_matches(query, matches, input)?;
     let source = SourceArguments::from_matches(matches).open(global)?;
     let subject = query.declaration.needs.first().and_then(|name| schema::table(name));
     let request = referenced_columns(&statement.as_str().into());
-    let opening =
-        Opening { subject, request: Some(&request), cache: Some(&cache), engine: Some(&engine), ..Opening::default() };
-    let trace = input.open(global, &opening)?;
-    messages::warn(&trace, global);
-    let trace = alignment.apply(trace, &request, global)?;
+    let trace = shared.open(subject, &request, global)?;
     note_untouched(&trace, query.declaration.needs.iter().map(String::as_str), global);
     let result = run_query_in_codes(&trace, query, &options)?;
-    let result = source.add_to(in_texts(result, &output)?)?;
+    let result = source.add_to(in_texts(result, output)?)?;
     let empty = result.frame.height() == 0;
     let picture = pictures.draw(query, &result, global)?;
-    let (result, commands) = handoff.add_to(result, (&trace, query, &options), &input, &output, global)?;
-    answer::write(result, &output, global)?;
+    let (result, commands) = handoff.add_to(result, (&trace, query, &options), input, output, global)?;
+    answer::write(result, output, global)?;
     messages::note_left_out(&trace, &request, global)?;
     let is_drawn = picture.is_some();
     if let Some(picture) = picture {
@@ -162,23 +179,13 @@ pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArgu
     if let Some(commands) = commands {
         messages::print(format!("{}{commands}", if is_drawn { "\n" } else { "" }))?;
     }
-    if messages::report_damage(&trace, global) {
-        return Ok(PARTIAL);
-    }
-    if explain_unmatched(&trace, empty, global)? {
-        return Ok(NO_DATA);
-    }
-    if empty && explain_emptiness(&trace, query, false, global)? {
-        return Ok(NO_DATA);
-    }
-    Ok(DONE)
+    let code = end(&trace, empty, global)?;
+    let is_explained = code == DONE && empty && explain_emptiness(&trace, query, false, global)?;
+    Ok(if is_explained { NO_DATA } else { code })
 }
 
 /// Reports why a result has no rows, if the trace has nothing that the query is about. It names the query if there are
 /// several.
-///
-/// # Errors
-/// When a table cannot be read.
 pub(crate) fn explain_emptiness(
     trace: &Trace,
     query: &Query,

@@ -5,13 +5,10 @@ use std::path::Path;
 
 use clap::{ArgMatches, Command, FromArgMatches};
 
-use super::table::{explain_emptiness, parameter_argument, with_shared_options};
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
-use crate::cli::options::alignment::AlignmentArguments;
-use crate::cli::options::engine::EngineArguments;
+use super::table::{SharedArguments, explain_emptiness, parameter_argument, with_shared_options};
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::options::filters::{explain_unmatched, note_untouched};
 use crate::cli::options::global::GlobalArguments;
-use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::options::output::{AnswerFormat, OutputArguments};
 use crate::cli::options::plot::{Pictures, with_plot_options};
 use crate::cli::options::query::QueryArguments;
@@ -27,9 +24,6 @@ use wavesieve_tables::columns::requests::united;
 use wavesieve_tables::trace::Trace;
 
 /// The queries whose names stand in a list with commas; `None` for a single name.
-///
-/// # Errors
-/// When a name does not belong to a query, or is given twice.
 pub(crate) fn named<'a>(registry: &'a Registry, list: &str) -> Result<Option<Vec<&'a Query>>, Failure> {
     if !list.contains(',') {
         return Ok(None);
@@ -38,7 +32,7 @@ pub(crate) fn named<'a>(registry: &'a Registry, list: &str) -> Result<Option<Vec
     for name in list.split(',').filter(|name| !name.is_empty()) {
         let query = registry.get(name)?;
         if queries.iter().any(|known| known.name == query.name) {
-            return Err(Failure::Usage(format!("{name} is named twice; name every query once")));
+            refuse!("{name} is named twice; name every query once");
         }
         queries.push(query);
     }
@@ -63,13 +57,8 @@ pub(crate) fn command(registry: &Registry, words: impl Iterator<Item = String>) 
     Some(command.about("Answer several named queries"))
 }
 
-/// Runs the queries.
-///
-/// # Errors
-/// When the inputs or a query cannot be used.
 pub(crate) fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -> Result<u8, Failure> {
-    let usage = |error: clap::Error| Failure::Usage(error.to_string());
-    let arguments = QueryArguments::from_arg_matches(matches).map_err(usage)?;
+    let arguments = QueryArguments::from_arg_matches(matches).map_err(Failure::usage)?;
     let asked: Vec<(&Query, QueryOptions)> =
         queries.iter().map(|query| (*query, arguments.options(parameters(query, matches)))).collect();
     // The options are checked before the inputs are read, which may take long.
@@ -80,17 +69,14 @@ pub(crate) fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArgum
         messages::print(shown.collect::<Vec<String>>().join("\n"))?;
         return Ok(DONE);
     }
-    let input = InputArguments::from_arg_matches(matches).map_err(usage)?;
-    let cache = CacheArguments::from_arg_matches(matches).map_err(usage)?;
-    let engine = EngineArguments::from_arg_matches(matches).map_err(usage)?;
-    let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
-    let alignment = AlignmentArguments::from_arg_matches(matches).map_err(usage)?;
+    let shared = SharedArguments::from_arg_matches(matches).map_err(Failure::usage)?;
+    let SharedArguments { input, output, .. } = &shared;
     let files: Vec<String> = queries.iter().map(|query| file_name(query, output.format())).collect();
-    let replaced = check_output(&files, &input, &output)?;
+    let replaced = check_output(&files, input, output)?;
     let names: Vec<&str> = queries.iter().map(|query| query.name.as_str()).collect();
     let pictures: BTreeMap<&str, Pictures> = queries
         .iter()
-        .map(|query| Ok((query.name.as_str(), Pictures::from_matches(query, matches, &input)?)))
+        .map(|query| Ok((query.name.as_str(), Pictures::from_matches(query, matches, input)?)))
         .collect::<Result<_, Failure>>()?;
     let draw = |query: &Query, answer: &Answer| match pictures.get(query.name.as_str()) {
         Some(pictures) => pictures.draw(query, answer, global),
@@ -101,17 +87,13 @@ pub(crate) fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArgum
     let subject = needs().next().flatten().filter(|first| needs().all(|other| other == Some(first)));
     let requests: Vec<_> = statements.iter().map(|sql| referenced_columns(&sql.as_str().into())).collect();
     let (subject, request) = (subject.and_then(|name| schema::table(name)), united(&requests));
-    let opening =
-        Opening { subject, request: Some(&request), cache: Some(&cache), engine: Some(&engine), ..Opening::default() };
-    let trace = input.open(global, &opening)?;
-    messages::warn(&trace, global);
-    let trace = alignment.apply(trace, &request, global)?;
+    let trace = shared.open(subject, &request, global)?;
     let mut tables: Vec<&str> = queries.iter().flat_map(|query| &query.declaration.needs).map(String::as_str).collect();
     tables.sort_unstable();
     tables.dedup();
     note_untouched(&trace, tables.into_iter(), global);
     let empty = if let Some(directory) = output.path() {
-        let empty = write_files(&trace, &asked, directory, (&output, &source, &draw), replaced)?;
+        let empty = write_files(&trace, &asked, directory, (output, &source, &draw), replaced)?;
         global.outbox.add(directory);
         empty
     } else {
@@ -121,7 +103,7 @@ pub(crate) fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArgum
             anyhow::Ok(Titled { title: query.declaration.title.clone(), answer, picture })
         };
         let answers = delivered(&names, run_queries(&trace, &asked, titled)?).map_err(failure)?;
-        print(answers.iter().flatten(), &output, global)?;
+        print(answers.iter().flatten(), output, global)?;
         answers.iter().map(|titled| titled.as_ref().map(|titled| titled.answer.frame.height() == 0)).collect()
     };
     let all_empty = empty.iter().flatten().all(|empty| *empty);

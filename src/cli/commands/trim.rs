@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::convert::nothing_written;
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::exit::{Failure, refuse};
 use crate::cli::options::database_inputs::{check_database_output, databases, paths, print_summary, writing_failure};
-use crate::cli::options::filters::explain_all_unmatched;
+use crate::cli::options::filters::end_of_all;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
 use crate::cli::output::messages;
@@ -45,10 +45,6 @@ pub(crate) struct TrimArguments {
     keep_environment: bool,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the inputs cannot be used or the output cannot be written.
 pub(crate) fn run(arguments: &TrimArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let (input, output) = (&arguments.input, &arguments.output);
     let filters = input.filters()?;
@@ -65,28 +61,23 @@ pub(crate) fn run(arguments: &TrimArguments, global: &GlobalArguments) -> Result
         return nothing_written(&trace, output, global);
     }
     print_summary(output, &written, global);
-    if messages::report_damage(&trace, global) {
-        return Ok(PARTIAL);
-    }
-    Ok(if explain_all_unmatched(&trace, false, global)? { NO_DATA } else { DONE })
+    end_of_all(&trace, global)
 }
 
 /// Refuses filters by what a database does not have.
 fn check_filters(filters: &Filters, databases: &[RocpdFile]) -> Result<(), Failure> {
     if filters.has(Filter::Where) {
-        return Err(Failure::Usage(
-            "--where is about tables of queries, not of databases; choose with the other filters".to_owned(),
-        ));
+        refuse!("--where is about tables of queries, not of databases; choose with the other filters");
     }
     let track_based =
         databases.iter().find(|database| database.partitions.iter().any(|partition| partition.is_track_based));
     let of_place = [Filter::Gpu, Filter::Stream, Filter::Queue, Filter::Domain];
     match (track_based, of_place.into_iter().find(|filter| filters.has(*filter))) {
-        (Some(database), Some(filter)) => Err(Failure::Usage(format!(
+        (Some(database), Some(filter)) => refuse!(
             "{} cannot choose in {}, whose schema keeps this in tracks; choose with --window or --kernel",
             filter.flag(),
             database.shown()
-        ))),
+        ),
         _ => Ok(()),
     }
 }

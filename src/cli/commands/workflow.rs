@@ -7,7 +7,7 @@ use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::looping::{LoopArguments, LoopRequest};
 use wavesieve_engine::Registry;
-use wavesieve_lab::interactive::sessions::Kind;
+use wavesieve_lab::interactive::sessions::SessionKind;
 
 /// Profile a program, analyze, change it, measure again
 #[derive(Args, Clone, Debug)]
@@ -38,10 +38,6 @@ pub(crate) struct WorkflowArguments {
     program: Vec<String>,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the options cannot be used, or the session fails.
 pub(crate) fn run(
     arguments: &WorkflowArguments,
     registry: &Registry,
@@ -49,7 +45,7 @@ pub(crate) fn run(
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     let request = LoopRequest {
-        kind: Kind::Workflow,
+        kind: SessionKind::Workflow,
         application: arguments.program.clone(),
         resume: arguments.resume_session.clone(),
         iterations: arguments.iterations,

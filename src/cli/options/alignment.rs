@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::global::GlobalArguments;
 use crate::cli::exit::Failure;
-use crate::cli::output::messages;
+use crate::cli::output::messages::note;
 use wavesieve_tables::columns::requests::Request;
 use wavesieve_tables::trace::Trace;
 use wavesieve_tables::trace::alignment::{Aligned, Alignment, OffsetsError, align};
@@ -28,20 +28,10 @@ fn alignment(text: &str) -> Result<Alignment, std::convert::Infallible> {
 
 impl AlignmentArguments {
     /// The trace with its clocks aligned as requested, if the result depends on clocks. Reports how well that works.
-    ///
-    /// # Errors
-    /// When the file of offsets cannot be used, or the collectives cannot be read.
     pub(crate) fn apply(&self, trace: Trace, request: &Request, global: &GlobalArguments) -> Result<Trace, Failure> {
-        let print_note = |text: String| {
-            if !global.quiet {
-                messages::print_note(text);
-            }
-        };
         if !request.contains_key("clocks") {
             if self.align != Alignment::None {
-                print_note(
-                    "note: --align changes nothing, the answer compares no times of different processes".to_owned(),
-                );
+                note!(global, "note: --align changes nothing, the answer compares no times of different processes");
             }
             return Ok(trace);
         }
@@ -54,7 +44,7 @@ impl AlignmentArguments {
             Err(error) => Failure::from(error),
         })?;
         for sentence in self.sentences(&aligned) {
-            print_note(format!("note: {sentence}"));
+            note!(global, "note: {sentence}");
         }
         Ok(trace)
     }

@@ -6,9 +6,9 @@ use clap::Args;
 use regex::Regex;
 
 use super::global::GlobalArguments;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use crate::cli::output::delivery::check_file;
-use crate::cli::output::messages;
+use crate::cli::output::messages::{self, note};
 use wavesieve_export::rocpd::{DamagedSource, Written, check_inputs};
 use wavesieve_input::{InputError, LoadOptions, OtherInput, RocpdFile, is_same_file, load, rocpd_databases};
 use wavesieve_tables::trace::Trace;
@@ -28,14 +28,10 @@ pub(crate) struct DatabaseArguments {
 }
 
 impl DatabaseArguments {
-    /// The databases.
-    ///
-    /// # Errors
-    /// When no input is named, or one is not a rocpd database.
     pub(crate) fn databases(&self, global: &GlobalArguments) -> Result<Vec<RocpdFile>, Failure> {
         let inputs: Vec<String> = self.inputs.iter().chain(&self.more_inputs).cloned().collect();
         if inputs.is_empty() {
-            return Err(Failure::Usage("no input; pass a rocpd database, directory or glob".to_owned()));
+            refuse!("no input; pass a rocpd database, directory or glob");
         }
         databases(&inputs, global)
     }
@@ -46,9 +42,6 @@ impl DatabaseArguments {
     }
 
     /// The trace of databases, which knows their ranks.
-    ///
-    /// # Errors
-    /// When the pattern for ranks is wrong, or a database cannot be read.
     pub(crate) fn trace(&self, databases: &[RocpdFile], global: &GlobalArguments) -> Result<Trace, Failure> {
         let wrong = |text: &String| {
             Failure::Usage(format!("invalid --rank-from `{text}`: not a regular expression; try 'rank(\\d+)'"))
@@ -60,7 +53,6 @@ impl DatabaseArguments {
     }
 }
 
-/// The paths of databases, as inputs.
 pub(crate) fn paths(databases: &[RocpdFile]) -> Vec<String> {
     databases.iter().map(RocpdFile::shown).collect()
 }
@@ -88,23 +80,20 @@ pub(crate) fn databases(inputs: &[String], global: &GlobalArguments) -> Result<V
     if !global.quiet {
         messages::print_notes(&notes, "note: ", global);
     }
-    if let Some(note) = check_inputs(&found.databases).map_err(Failure::Usage)?.filter(|_| !global.quiet) {
-        messages::print_note(format_args!("note: {note}"));
+    if let Some(note) = check_inputs(&found.databases).map_err(Failure::Usage)? {
+        note!(global, "note: {note}");
     }
     Ok(found.databases)
 }
 
 /// Refuses an output that cannot hold a database, or is one of the inputs.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(crate) fn check_database_output(output: &Path, databases: &[RocpdFile]) -> Result<(), Failure> {
     let shown = output.display();
     if output.as_os_str() == "-" || check_file(output)?.is_stream() {
-        return Err(Failure::Usage(format!("a database cannot be written to {shown}; name a file with -o")));
+        refuse!("a database cannot be written to {shown}; name a file with -o");
     }
     if databases.iter().any(|database| is_same_file(&database.path, output)) {
-        return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another file")));
+        refuse!("{shown} is an input, which is never written; name another file");
     }
     Ok(())
 }

@@ -10,11 +10,11 @@ use super::input::InputArguments;
 use super::plot;
 use super::plot::{CHART_FORMATS, ChartFormat};
 use crate::cli::commands::scan::conclude;
-use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
+use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::output::delivery::resolved;
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
-use crate::cli::output::messages;
-use wavesieve_engine::findings::{Finding, Priority, RuleBook, RuleBookError};
+use crate::cli::output::messages::{self, note};
+use wavesieve_engine::findings::{Finding, Priority, RuleBook};
 use wavesieve_engine::{NameForm, Registry};
 use wavesieve_report::analysis::{Analysis, AnalysisOptions};
 use wavesieve_report::document::{Block, Document, Layout, chart_name};
@@ -80,11 +80,6 @@ impl FailOn {
 }
 
 impl DocumentArguments {
-    /// Options of the analysis for a document of this format.
-    ///
-    /// # Errors
-    /// When a threshold or a section is not known, a file cannot be read, or the format does not support what is
-    /// requested.
     pub(crate) fn options(
         &self,
         registry: &Registry,
@@ -130,9 +125,6 @@ impl DocumentArguments {
 
     /// Refuses a directory for charts, or those of these runs in it, that cannot be one, is an input, holds other files of their
     /// names, or lies in what is written as a whole.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] when charts cannot be written there.
     pub(crate) fn check_charts<'a>(
         &self,
         layout: &Layout,
@@ -148,11 +140,11 @@ impl DocumentArguments {
             plot::check_names(&directory, &names, &self.chart_format)?;
             let place = resolved(&directory);
             if let Some((_, path)) = written.iter().find(|(whole, _)| place.starts_with(whole)) {
-                return Err(Failure::Usage(format!(
+                refuse!(
                     "{} lies in {}, which is written as a whole; name another directory with --charts",
                     directory.display(),
                     path.display()
-                )));
+                );
             }
         }
         Ok(())
@@ -160,9 +152,6 @@ impl DocumentArguments {
 
     /// Writes the requested charts into the directory, or a subdirectory named after the run, and reports where. A
     /// document whose format does not support charts has none afterwards.
-    ///
-    /// # Errors
-    /// When they cannot be drawn or written.
     pub(crate) fn take_charts(
         &self,
         document: &mut Document,
@@ -176,16 +165,11 @@ impl DocumentArguments {
         if !format.has_charts() {
             document.drop_charts();
         }
-        if !global.quiet {
-            messages::print_note(format_args!("wrote {written} charts to {}", directory.display()));
-        }
+        note!(global, "wrote {written} charts to {}", directory.display());
         Ok(())
     }
 
     /// The exit code once the document is written. Reports what is missing.
-    ///
-    /// # Errors
-    /// When checking what the filters left of the trace fails.
     pub(crate) fn end(
         &self,
         trace: Option<&Trace>,
@@ -225,21 +209,20 @@ impl DocumentArguments {
         sections.retain(|id| !without.contains(id));
         if sections.is_empty() {
             let reason = format!("--without {} leaves nothing of --sections {asked}", without.join(","));
-            return Err(Failure::Usage(format!("{reason}; name a section in one of them only")));
+            refuse!("{reason}; name a section in one of them only");
         }
         layout.only(&sections).map_err(|error| Failure::Usage(format!("--sections {error}")))
     }
 
     fn rule_book(&self) -> Result<RuleBook, Failure> {
-        let usage = |error: RuleBookError| Failure::Usage(error.to_string());
         let mut book = RuleBook::builtin().map_err(anyhow::Error::from)?;
         if let Some(file) = &self.rules {
             let shown = file.display().to_string();
             let text = std::fs::read_to_string(file)
                 .map_err(|error| Failure::Usage(format!("cannot read {shown}: {error}; name a readable file")))?;
-            book = book.with_file(&shown, &text).map_err(usage)?;
+            book = book.with_file(&shown, &text).map_err(Failure::usage)?;
         }
-        self.set.iter().try_fold(book, |book, text| book.with_assignment(text)).map_err(usage)
+        self.set.iter().try_fold(book, |book, text| book.with_assignment(text)).map_err(Failure::usage)
     }
 }
 

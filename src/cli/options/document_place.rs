@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::input::InputArguments;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use crate::cli::output::delivery::{check_file, unknown_extension};
 use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
 use crate::invocation::is_stdout_terminal;
 use wavesieve_export::target::Target;
 use wavesieve_report::folder;
-use wavesieve_report::folder::Place;
+use wavesieve_report::folder::FolderPlace;
 
 impl DocumentOutput {
     /// The file or folder to write, which is named `stem` where only a directory is given; `None` for standard output.
@@ -35,7 +35,7 @@ impl DocumentOutput {
             (None, None) => return check_stream(format),
             (Some(directory), None) if format.of_folder().is_some() => return check_folder(directory, input),
             (Some(directory), _) if directory.exists() && !directory.is_dir() => {
-                return refuse(directory, "is no directory; name one with -d, or the file with -o");
+                return refuse(directory, "is not a directory; name one with -d, or the file with -o");
             }
             (Some(_), Some(output)) if output.is_absolute() => {
                 return refuse(output, "is absolute, which leaves -d nothing to say; leave -d out");
@@ -96,10 +96,10 @@ fn names_no_format(path: &Path) -> bool {
 fn check_stream(format: DocumentFormat) -> Result<Option<PathBuf>, Failure> {
     if format.of_folder().is_some() {
         let word = format.extension();
-        return Err(Failure::Usage(format!("a document in {word} is a folder with several files; name one with -o")));
+        refuse!("a document in {word} is a folder with several files; name one with -o");
     }
     if matches!(format, DocumentFormat::Xlsx | DocumentFormat::Pdf) && is_stdout_terminal() {
-        return Err(Failure::Usage("a workbook does not go to a terminal; name a file with -o".to_owned()));
+        refuse!("a workbook does not go to a terminal; name a file with -o");
     }
     Ok(None)
 }
@@ -108,17 +108,15 @@ fn check_stream(format: DocumentFormat) -> Result<Option<PathBuf>, Failure> {
 fn check_folder(path: &Path, input: &InputArguments) -> Result<Option<PathBuf>, Failure> {
     let shown = path.display();
     if path.exists() && input.contain(path) {
-        return Err(Failure::Usage(format!(
-            "{shown} is an input, which is never written; name another folder with -o"
-        )));
+        refuse!("{shown} is an input, which is never written; name another folder with -o");
     }
     match folder::place(path).with_context(|| format!("cannot read {shown}"))? {
-        Place::Free | Place::Ours => Ok(Some(path.to_owned())),
-        Place::Foreign(None) => {
-            Err(Failure::Usage(format!("{shown} is no folder, and the document is one; name another with -o")))
+        FolderPlace::Free | FolderPlace::Ours => Ok(Some(path.to_owned())),
+        FolderPlace::Foreign(None) => {
+            refuse!("{shown} is not a folder, and the document is one; name another with -o")
         }
-        Place::Foreign(Some(name)) => Err(Failure::Usage(format!(
+        FolderPlace::Foreign(Some(name)) => refuse!(
             "{shown} holds {name}, which is not from an earlier analysis; name a new or an empty folder with -o"
-        ))),
+        ),
     }
 }

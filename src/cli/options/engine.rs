@@ -8,10 +8,10 @@ use clap::Args;
 
 use super::global::GlobalArguments;
 use super::input::InputArguments;
-use crate::cli::exit::Failure;
-use crate::cli::output::messages;
+use crate::cli::exit::{Failure, refuse};
+use crate::cli::output::messages::note;
 use wavesieve_engine::{Address, Ballista, CLIENT_VARIABLE, find_client};
-use wavesieve_input::stores::{Address as StoreAddress, AddressError, Mirror};
+use wavesieve_input::stores::{Address as StoreAddress, Mirror};
 use wavesieve_input::{TableFiles, is_dataset};
 use wavesieve_tables::trace::Trace;
 
@@ -25,34 +25,27 @@ pub(crate) struct EngineArguments {
 }
 
 impl EngineArguments {
-    /// Whether a cluster runs them.
     pub(crate) fn is_given(&self) -> bool {
         self.engine.is_some()
     }
 
     /// Whether findings cover the whole run because of the cluster, which knows no parts of it. Reports that if it was not asked for.
     pub(crate) fn covers_whole_run(&self, is_asked_for: bool, global: &GlobalArguments) -> bool {
-        if self.is_given() && !is_asked_for && !global.quiet {
-            messages::print_note("note: with --engine findings cover the whole run, as with --whole-run");
+        if self.is_given() && !is_asked_for {
+            note!(global, "note: with --engine findings cover the whole run, as with --whole-run");
         }
         self.is_given()
     }
 
     /// Refuses an option that only this program knows.
-    ///
-    /// # Errors
-    /// When it is given and a cluster runs the statements.
     pub(crate) fn refuse(&self, is_option_given: bool, option: &str) -> Result<(), Failure> {
         if self.is_given() && is_option_given {
-            return Err(Failure::Usage(format!("{option} does not reach a cluster; leave out {option}, or --engine")));
+            refuse!("{option} does not reach a cluster; leave out {option}, or --engine");
         }
         Ok(())
     }
 
     /// The trace with its statements run by the cluster, if one is named.
-    ///
-    /// # Errors
-    /// When the inputs are not one dataset, its rows are not those of the trace, or the client cannot be found.
     pub(crate) fn attach(&self, trace: Trace, input: &InputArguments) -> Result<Trace, Failure> {
         let Some(address) = &self.engine else { return Ok(trace) };
         let named = input.named()?;
@@ -61,9 +54,7 @@ impl EngineArguments {
         };
         let tables = tables_of(directory)?;
         if let Some(difference) = tables.difference(&trace) {
-            return Err(Failure::Usage(format!(
-                "a cluster cannot read {directory} as it is: {difference}, or leave out --engine"
-            )));
+            refuse!("a cluster cannot read {directory} as it is: {difference}, or leave out --engine");
         }
         let program = env::current_exe().unwrap_or_default();
         let named = env::var_os(CLIENT_VARIABLE);
@@ -75,15 +66,14 @@ impl EngineArguments {
 }
 
 fn tables_of(input: &str) -> Result<TableFiles, Failure> {
-    let usage = |error: AddressError| Failure::Usage(error.to_string());
-    let Some(address) = StoreAddress::parse(input).map_err(usage)? else {
+    let Some(address) = StoreAddress::parse(input).map_err(Failure::usage)? else {
         let directory = Path::new(input);
         return if is_dataset(directory) { Ok(TableFiles::of(directory, None)?) } else { Err(not_a_dataset(input)) };
     };
     let Some(shared) = address.as_s3() else {
-        return Err(Failure::Usage(format!(
+        refuse!(
             "{address}: a cluster reads s3:// and paths that all machines share; copy the dataset there, or leave out --engine"
-        )));
+        );
     };
     Ok(TableFiles::of(Mirror::open(&address)?.path(), Some(&shared))?)
 }

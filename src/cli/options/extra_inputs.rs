@@ -8,8 +8,8 @@ use clap::Args;
 use super::global::GlobalArguments;
 use super::input::InputArguments;
 use crate::cli::commands::scan::warn_of_limits;
-use crate::cli::exit::Failure;
-use crate::cli::output::messages;
+use crate::cli::exit::{Failure, refuse};
+use crate::cli::output::messages::{self, note};
 use crate::cli::output::progress::Progress;
 use wavesieve_input::thread_traces_below;
 use wavesieve_model::analysis::counter_plan::RocmVersion;
@@ -39,7 +39,6 @@ impl ExtraInputs {
         self.source_dir.is_some() || self.att_dir.is_some()
     }
 
-    /// The source code.
     pub(crate) fn source_dir(&self) -> Option<PathBuf> {
         self.source_dir.clone()
     }
@@ -50,9 +49,6 @@ impl ExtraInputs {
     }
 
     /// The inputs with the thread traces; `None` where only source code is named.
-    ///
-    /// # Errors
-    /// When there is nothing to analyze, or when a path is not a directory.
     pub(crate) fn inputs(
         &self,
         inputs: &InputArguments,
@@ -65,33 +61,24 @@ impl ExtraInputs {
             return match (inputs.is_empty(), &self.source_dir) {
                 (false, _) => Ok(Some(inputs.clone())),
                 (true, Some(_)) => Ok(None),
-                (true, None) => Err(Failure::Usage(
+                (true, None) => refuse!(
                     "nothing to analyse is named; at least one of INPUT (traces), --att-dir (thread traces) and --source-dir (source code) is required"
-                        .to_owned(),
-                )),
+                ),
             };
         };
         check_directory("--att-dir", directory, "stats_*.csv of `rocprofv3 --att`")?;
         let shown = directory.display();
         let (found, unread) = thread_traces_below(directory).with_context(|| format!("cannot list {shown}"))?;
-        for path in unread.iter().filter(|_| !global.quiet) {
-            messages::print_note(format_args!(
-                "warning: {} holds no instruction statistics and is passed over",
-                path.display()
-            ));
+        for path in unread.iter() {
+            note!(global, "warning: {} holds no instruction statistics and is passed over", path.display());
         }
         if found.is_empty() {
-            return Err(Failure::Usage(format!(
-                "--att-dir {shown} has no stats_*.csv; name the directory that `rocprofv3 --att` wrote"
-            )));
+            refuse!("--att-dir {shown} has no stats_*.csv; name the directory that `rocprofv3 --att` wrote");
         }
         Ok(Some(inputs.with_more(&found)))
     }
 
     /// The analysis of the trace, of the source code, or of both.
-    ///
-    /// # Errors
-    /// When the tables or the source code cannot be read.
     pub(crate) fn analyze(
         &self,
         trace: Option<&Trace>,
@@ -116,9 +103,6 @@ impl ExtraInputs {
     }
 
     /// The scan of the source code, for the program and the GPUs of the trace where there is one.
-    ///
-    /// # Errors
-    /// When the directory cannot be read.
     fn scan(
         &self,
         analysis: Option<&Analysis>,
@@ -143,8 +127,8 @@ impl ExtraInputs {
 fn check_directory(option: &str, path: &Path, holds: &str) -> Result<(), Failure> {
     let problem = match (path.exists(), path.is_dir()) {
         (_, true) => return Ok(()),
-        (true, _) => "is no directory",
+        (true, _) => "is not a directory",
         (false, _) => "does not exist",
     };
-    Err(Failure::Usage(format!("{option} {} {problem}; name a directory with {holds}", path.display())))
+    refuse!("{option} {} {problem}; name a directory with {holds}", path.display())
 }

@@ -58,7 +58,6 @@ pub(crate) struct GlobalArguments {
 }
 
 impl GlobalArguments {
-    /// Threads to use.
     pub(crate) fn threads(&self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         self.threads.map_or_else(all, usize::from)

@@ -5,8 +5,8 @@ use clap::{Arg, ArgMatches, Command};
 use super::global::GlobalArguments;
 use super::input::InputArguments;
 use super::output::{AnswerFormat, OutputArguments};
-use crate::cli::exit::Failure;
-use crate::cli::output::messages;
+use crate::cli::exit::{Failure, refuse};
+use crate::cli::output::messages::note;
 use wavesieve_engine::findings::{
     Handoff, HandoffRequest, can_hand_over, handoffs, missing_commands, with_handoff_columns,
 };
@@ -18,7 +18,6 @@ const HANDOFF: &str = "handoff";
 /// How many rows have commands by default.
 const ROWS: &str = "3";
 
-/// The command with the option.
 pub(crate) fn with_handoff_option(command: Command) -> Command {
     let option = Arg::new(HANDOFF)
         .long(HANDOFF)
@@ -54,23 +53,19 @@ impl HandoffOption {
         let by = options.by.as_ref().unwrap_or(&declaration.by);
         let columns = options.columns.clone().unwrap_or_else(|| declared().chain(by).cloned().collect());
         if rows.is_some() && !can_hand_over(query, &columns) {
-            return Err(Failure::Usage(format!(
+            refuse!(
                 "no command can be made for {}: its rows name no kernel, interval, rank or iteration; leave out --handoff",
                 query.name
-            )));
+            );
         }
         Ok(Self { rows })
     }
 
-    /// Whether it was given.
     pub(crate) fn is_given(&self) -> bool {
         self.rows.is_some()
     }
 
     /// The answer with columns of commands, or with the text to be printed below it.
-    ///
-    /// # Errors
-    /// When the dispatches of the trace cannot be read.
     pub(crate) fn add_to(
         &self,
         answer: Answer,
@@ -84,8 +79,8 @@ impl HandoffOption {
         let made = handoffs(trace, query, &answer, &HandoffRequest { inputs: &words, name: options.name, rows })?;
         let format = output.format();
         if output.path().is_some() || !matches!(format, AnswerFormat::Table | AnswerFormat::Md) {
-            for sentence in missing_commands(&made).iter().filter(|_| !global.quiet) {
-                messages::print_note(format_args!("note: {}", escape_hidden(sentence)));
+            for sentence in missing_commands(&made).iter() {
+                note!(global, "note: {}", escape_hidden(sentence));
             }
             return Ok((with_handoff_columns(answer, &made)?, None));
         }

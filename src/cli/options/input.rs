@@ -7,12 +7,12 @@ use clap::{Args, ValueEnum};
 use regex::Regex;
 
 use super::engine::EngineArguments;
-use super::filters::FilterArguments;
 use super::global::GlobalArguments;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use crate::cli::output::delivery::resolved;
-use crate::cli::output::messages;
+use crate::cli::output::messages::note;
 use crate::cli::output::progress::{Progress, ReadingProgress};
+use wavesieve_agent::filters::FilterArguments;
 use wavesieve_export::cache;
 use wavesieve_export::conversion::Share;
 use wavesieve_input::{Cache, Candidate, LoadOptions, Reader, discover, load_candidates, load_with_cache};
@@ -122,19 +122,13 @@ impl InputArguments {
     }
 
     /// The same options with a window, at which events are cut.
-    ///
-    /// # Errors
-    /// When there is a window already, or this is not a window.
     pub(crate) fn with_window(&self, window: &str) -> Result<Self, Failure> {
-        Ok(Self { filters: self.filters.with_window(window)?, ..self.clone() })
+        Ok(Self { filters: self.filters.with_window(window).map_err(Failure::Usage)?, ..self.clone() })
     }
 
     /// Opens the trace with what the filters choose.
-    ///
-    /// # Errors
-    /// When no input is named, an option is wrong, or no trace is found; when the subject lacks a column of `--where`.
     pub(crate) fn open(&self, global: &GlobalArguments, opening: &Opening<'_>) -> Result<Trace, Failure> {
-        let choice = self.filters.choice(opening.subject)?;
+        let choice = self.filters.choice(opening.subject).map_err(Failure::Usage)?;
         let is_one_of_several = opening.run.is_some() || opening.jobs.is_some();
         let inputs = self.named()?;
         if let Some(engine) = opening.engine {
@@ -190,8 +184,8 @@ impl InputArguments {
             let (filled, failures) = cache::fill(trace, &misses, wanted, &progress);
             progress.finish();
             trace = filled;
-            for failure in failures.iter().filter(|_| !global.quiet) {
-                messages::print_note(format_args!("warning: {failure}"));
+            for failure in failures.iter() {
+                note!(global, "warning: {failure}");
             }
         }
         let share = |members: &[TraceProcess]| Some(opening.share?.processes(members));
@@ -216,29 +210,20 @@ impl InputArguments {
     }
 
     /// The rows that the filters choose.
-    ///
-    /// # Errors
-    /// When an option is wrong.
     pub(crate) fn filters(&self) -> Result<Filters, Failure> {
-        self.filters.choice(None)
+        self.filters.choice(None).map_err(Failure::Usage)
     }
 
     /// The inputs as they were named.
-    ///
-    /// # Errors
-    /// When none is.
     pub(crate) fn named(&self) -> Result<Vec<String>, Failure> {
         let inputs: Vec<String> = self.inputs.iter().chain(&self.more_inputs).cloned().collect();
         if inputs.is_empty() {
-            return Err(Failure::Usage("no input; pass a file, directory or glob".to_owned()));
+            refuse!("no input; pass a file, directory or glob");
         }
         Ok(inputs)
     }
 
     /// The words that name the inputs and their ranks in another command.
-    ///
-    /// # Errors
-    /// When no input is named.
     pub(crate) fn words(&self) -> Result<Vec<String>, Failure> {
         let mut words = self.named()?;
         words.extend(self.rank_from.iter().flat_map(|pattern| ["--rank-from".to_owned(), pattern.clone()]));
@@ -262,9 +247,6 @@ impl InputArguments {
     }
 
     /// The files that the inputs lead to, without a directory that lies in one but is not an input.
-    ///
-    /// # Errors
-    /// When no input is named, or one does not exist.
     pub(crate) fn candidates(&self, exclude: &Path) -> Result<Vec<Candidate>, Failure> {
         Ok(discover(&self.named()?, Some(exclude))?)
     }
@@ -280,32 +262,25 @@ impl InputArguments {
     }
 
     /// The effective definitions of metrics.
-    ///
-    /// # Errors
-    /// When a file of them cannot be used.
     pub(crate) fn metrics(&self) -> Result<EffectiveDefinitions, Failure> {
         let mut definitions = EffectiveDefinitions::default();
         if let Some(path) = &self.metric_definitions {
             let own = definitions.with_user_metrics(&text_of(path)?, &path.display().to_string());
-            definitions = own.map_err(|error| Failure::Usage(error.to_string()))?.into();
+            definitions = own.map_err(Failure::usage)?.into();
         }
         if let Some(path) = &self.roofs {
             let measured = measured_roofs(&text_of(path)?, &path.display().to_string());
-            let measured = measured.map_err(|error| Failure::Usage(error.to_string()))?;
+            let measured = measured.map_err(Failure::usage)?;
             definitions = definitions.with_measured(measured).into();
         }
         Ok(definitions)
     }
 
     /// The effective category rules.
-    ///
-    /// # Errors
-    /// When a file of them cannot be used.
     pub(crate) fn categories(&self) -> Result<Categories, Failure> {
         let Some(path) = &self.categories else { return Ok(Categories::builtin()) };
         let text = text_of(path)?;
-        Categories::with_user_rules(&text, &path.display().to_string())
-            .map_err(|error| Failure::Usage(error.to_string()))
+        Categories::with_user_rules(&text, &path.display().to_string()).map_err(Failure::usage)
     }
 }
 
@@ -351,7 +326,7 @@ impl CacheArguments {
         let Some(cache) = self.cache.as_ref().filter(|cache| cache.to_str().is_none()) else { return Ok(()) };
         let shown = text_of_name(cache);
         let reason = "its name is not UTF-8, and Parquet files are not read from there";
-        Err(Failure::Usage(format!("invalid --cache `{shown}`: {reason}; name another directory")))
+        refuse!("invalid --cache `{shown}`: {reason}; name another directory")
     }
 
     /// Refuses a cache among the inputs or next to them.
@@ -367,7 +342,7 @@ impl CacheArguments {
         let beside = parents.contains(&place) || place.parent().is_some_and(|parent| parents.contains(parent));
         if beside || place.ancestors().any(|ancestor| inputs.contain(ancestor)) {
             let shown = cache.display();
-            return Err(Failure::Usage(format!("--cache {shown} lies among the inputs; name a directory elsewhere")));
+            refuse!("--cache {shown} lies among the inputs; name a directory elsewhere");
         }
         Ok(())
     }

@@ -8,12 +8,12 @@ use clap::Args;
 use super::global::GlobalArguments;
 use super::llm::{LlmArguments, check_own};
 use crate::cli::command_line::CommandLine;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use wavesieve_engine::Registry;
 use wavesieve_lab::interactive::LoopOptions;
 use wavesieve_lab::interactive::face::{Console, ConsoleOptions, FaceError};
 use wavesieve_lab::interactive::machine::{self, MachineError, Tools};
-use wavesieve_lab::interactive::sessions::{Kind, SessionError, Store};
+use wavesieve_lab::interactive::sessions::{SessionError, SessionKind, Store};
 
 /// Variables that name an editor, the first that is set.
 const EDITORS: [&str; 2] = ["VISUAL", "EDITOR"];
@@ -28,15 +28,10 @@ pub(crate) struct StoreArguments {
 }
 
 impl StoreArguments {
-    /// Its option, if it is given.
     pub(crate) fn given(&self) -> Option<&'static str> {
         self.sessions.as_ref().map(|_| "--sessions")
     }
 
-    /// The sessions.
-    ///
-    /// # Errors
-    /// When no directory is named and the user has no home.
     pub(crate) fn store(&self) -> Result<Store, Failure> {
         Ok(Store::new(self.sessions.clone())?)
     }
@@ -60,9 +55,6 @@ pub(crate) struct FaceArguments {
 
 impl FaceArguments {
     /// The face; it takes Ctrl-C until it is dropped.
-    ///
-    /// # Errors
-    /// When a file cannot be opened.
     pub(crate) fn console(&self, global: &GlobalArguments) -> Result<Console, Failure> {
         let is_error = self.events.as_ref().is_some_and(|path| path.as_os_str() == "-");
         let (answers, events) = (self.answers.clone(), self.events.clone());
@@ -70,7 +62,6 @@ impl FaceArguments {
         Ok(Console::open(&ConsoleOptions { answers, yes: self.yes, events, color, quiet: global.quiet })?)
     }
 
-    /// An option of it that is given.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let options = [(self.answers.is_some(), "--answers"), (self.yes, "--yes"), (self.events.is_some(), "--events")];
         options.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
@@ -119,7 +110,7 @@ impl ChangeArguments {
 /// Additions of a command to the options of all loops.
 #[derive(Debug, Default)]
 pub(crate) struct LoopRequest {
-    pub kind: Kind,
+    pub kind: SessionKind,
     pub inputs: Vec<PathBuf>,
     pub application: Vec<String>,
     pub resume: Option<String>,
@@ -142,10 +133,6 @@ pub(crate) struct LoopArguments {
 }
 
 impl LoopArguments {
-    /// Runs the loop.
-    ///
-    /// # Errors
-    /// When an option cannot be used, or the session or its face fails.
     pub(crate) fn run(
         &self,
         request: LoopRequest,
@@ -158,10 +145,6 @@ impl LoopArguments {
     }
 }
 
-/// Runs a loop.
-///
-/// # Errors
-/// When an option cannot be used, or the session or its face fails.
 #[expect(clippy::too_many_arguments, reason = "the groups of options of the verbs that run a loop")]
 pub(crate) fn run_loop(
     request: LoopRequest,
@@ -176,7 +159,7 @@ pub(crate) fn run_loop(
     let sources = changes.source_dir.iter().map(|path| ("--source-dir", path));
     let patches = changes.patch.iter().map(|path| ("--patch", path));
     if let Some((option, path)) = sources.chain(patches).find(|(_, path)| !path.exists()) {
-        return Err(Failure::Usage(format!("{option} {} does not exist; name one that does", path.display())));
+        refuse!("{option} {} does not exist; name one that does", path.display());
     }
     // Wrong options of models are reported before anything is made.
     llm.narrator(global)?;
@@ -208,7 +191,6 @@ pub(crate) fn run_loop(
     Ok(code)
 }
 
-/// The editor of the user.
 fn editor() -> Option<String> {
     let set = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     EDITORS.into_iter().find_map(set)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::csv::CsvArguments;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use crate::cli::output::delivery::{extension_of, unknown_extension};
 use wavesieve_export::columnar::Times;
 use wavesieve_export::unit::TimeUnit;
@@ -94,14 +94,9 @@ impl OutputArguments {
     }
 
     /// Refuses a file whose extension is of something else than an answer, and options of another format.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] with what fits.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         if self.arrow_times && !self.keeps_dictionaries() {
-            return Err(Failure::Usage(
-                "--arrow-times is about Arrow and Parquet; add -f arrow or -f parquet".to_owned(),
-            ));
+            refuse!("--arrow-times is about Arrow and Parquet; add -f arrow or -f parquet");
         }
         let Some(path) = self.path().filter(|_| self.format.is_none()) else { return Ok(()) };
         if extension_of(path).is_none() || path.is_dir() || AnswerFormat::of_extension(path).is_some() {

@@ -6,7 +6,7 @@ use clap::{Arg, ArgMatches, Command, ValueEnum, value_parser};
 
 use super::global::GlobalArguments;
 use super::input::InputArguments;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use crate::invocation::{is_stdout_terminal, terminal_columns};
 use wavesieve_engine::{Answer, Query};
 use wavesieve_export::atomic::{make_directory, write_file};
@@ -72,9 +72,6 @@ pub(crate) struct Pictures {
 
 impl Pictures {
     /// The options of a query; a query without a picture has none.
-    ///
-    /// # Errors
-    /// When the directory cannot be used.
     pub(crate) fn from_matches(query: &Query, matches: &ArgMatches, input: &InputArguments) -> Result<Self, Failure> {
         if query.declaration.plot.is_none() {
             return Ok(Self { plot: false, charts: None, formats: Vec::new() });
@@ -89,9 +86,6 @@ impl Pictures {
     }
 
     /// Writes the files and gives what is to be printed under the answer.
-    ///
-    /// # Errors
-    /// When a file cannot be written, or the answer lacks what is drawn.
     pub(crate) fn draw(
         &self,
         query: &Query,
@@ -115,47 +109,36 @@ impl Pictures {
 }
 
 /// Refuses a path for charts that is not a directory, or is an input.
-///
-/// # Errors
-/// [`Failure::Usage`] when charts cannot be written there.
 pub(crate) fn check_directory(directory: &Path, input: &InputArguments) -> Result<(), Failure> {
     let shown = directory.display();
     if directory.exists() && !directory.is_dir() {
-        return Err(Failure::Usage(format!("{shown} is a file; name a directory with --charts")));
+        refuse!("{shown} is a file; name a directory with --charts");
     }
     if directory.exists() && input.contain(directory) {
-        return Err(Failure::Usage(format!(
-            "{shown} is an input, which is never written; name another directory with --charts"
-        )));
+        refuse!("{shown} is an input, which is never written; name another directory with --charts");
     }
     Ok(())
 }
 
 /// Refuses a directory for charts of these names in which other files have them.
-///
-/// # Errors
-/// [`Failure::Usage`] when there is such a file, or the directory is one.
 pub(crate) fn check_names(directory: &Path, names: &[String], formats: &[ChartFormat]) -> Result<(), Failure> {
     let shown = directory.display();
     if directory.exists() && !directory.is_dir() {
-        return Err(Failure::Usage(format!("{shown} is a file; name another directory with --charts")));
+        refuse!("{shown} is a file; name another directory with --charts");
     }
     let mut files = names
         .iter()
         .flat_map(|name| formats.iter().map(move |format| directory.join(format!("{name}.{}", format.extension()))));
     match files.find(|file| file.exists() && !is_chart(file)) {
-        Some(file) => Err(Failure::Usage(format!(
+        Some(file) => refuse!(
             "{} is there and no earlier chart; move it away, or name another directory with --charts",
             file.display()
-        ))),
+        ),
         None => Ok(()),
     }
 }
 
 /// Writes a chart as `NAME.svg` and so on into a directory, which is created if missing.
-///
-/// # Errors
-/// When it cannot be drawn or written.
 pub(crate) fn write_chart(chart: &Chart, directory: &Path, name: &str, formats: &[ChartFormat]) -> anyhow::Result<()> {
     let _made = make_directory(directory)?;
     formats.iter().try_for_each(|format| {

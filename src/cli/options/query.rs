@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use wavesieve_engine::{NameForm, QueryOptions, Registry};
 
 /// Options of a named query.
@@ -42,17 +42,11 @@ impl QueryArguments {
 }
 
 /// The queries of the binary and those of the user.
-///
-/// # Errors
-/// When a query file of the user is wrong.
 pub(crate) fn registry(queries: Option<&PathBuf>) -> Result<Registry, Failure> {
     let mut registry = Registry::embedded();
     if let Some(directory) = queries {
         if !directory.is_dir() {
-            return Err(Failure::Usage(format!(
-                "--queries {} is no directory; name one that holds .sql files",
-                directory.display()
-            )));
+            refuse!("--queries {} is not a directory; name one that holds .sql files", directory.display());
         }
         registry.add_directory(directory)?;
     }

@@ -50,7 +50,6 @@ impl Division {
 }
 
 impl ShardArguments {
-    /// Whether one of them is given.
     pub(crate) fn are_given(&self) -> bool {
         self.shard.is_some() || self.finish
     }
@@ -66,9 +65,6 @@ impl ShardArguments {
     }
 
     /// The part to convert; `None` for everything.
-    ///
-    /// # Errors
-    /// When the environment does not state it.
     pub(crate) fn share(&self) -> Result<Option<Share>, Failure> {
         let of_environment = || share_of(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
         match self.shard {

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use polars::prelude::{DataFrame, DataType, IntoColumn, IntoSeries, NewChunkedArray, StringChunked};
 
 use super::global::GlobalArguments;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use crate::cli::output::messages;
 use wavesieve_engine::{Answer, ColumnUnit, OutputColumn, Query};
 use wavesieve_model::analysis::instructions::innermost;
@@ -47,14 +47,11 @@ impl SourceArguments {
     }
 
     /// Lists the source files, before anything is read.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] when the directory cannot be read.
     pub(crate) fn open(&self, global: &GlobalArguments) -> Result<SourceLines, Failure> {
         let Some(directory) = &self.directory else { return Ok(SourceLines(None)) };
         if !directory.is_dir() {
             let shown = directory.display();
-            return Err(Failure::Usage(format!("--source {shown} is no directory; name one that holds source files")));
+            refuse!("--source {shown} is not a directory; name one that holds source files");
         }
         let tree = SourceTree::open(directory)?;
         if !tree.is_whole() && !global.quiet {
@@ -72,9 +69,6 @@ pub(crate) struct SourceLines(Option<Mutex<SourceTree>>);
 
 impl SourceLines {
     /// The result with the text of its source lines, if it has any and files were named.
-    ///
-    /// # Errors
-    /// When a column has another type than declared, or cannot be added.
     pub(crate) fn add_to(&self, mut answer: Answer) -> anyhow::Result<Answer> {
         let Some(tree) = &self.0 else { return Ok(answer) };
         let Some(places) = places(&answer.frame)? else { return Ok(answer) };

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::delivery::{check_file, to_stdout};
 use super::pdf;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::InputArguments;
 use crate::cli::options::output::{AnswerFormat, OutputArguments};
@@ -19,31 +19,21 @@ use wavesieve_export::unit::{convert_times, displays};
 use wavesieve_export::{columnar, delimited, html_table, json, markdown, terminal};
 
 /// Refuses an output that would replace an input, or that cannot be written, before anything is read.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(crate) fn check_output(input: &InputArguments, output: &OutputArguments) -> Result<(), Failure> {
     output.check()?;
     let Some(path) = output.path() else { return Ok(()) };
     if path.exists() && input.contain(path) {
         let shown = path.display();
-        return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another file with -o")));
+        refuse!("{shown} is an input, which is never written; name another file with -o");
     }
     check_file(path).map(drop)
 }
 
 /// The answer with the texts of its dictionaries, unless the format has dictionaries.
-///
-/// # Errors
-/// When a dictionary cannot be expanded.
 pub(crate) fn in_texts(answer: Answer, output: &OutputArguments) -> Result<Answer, QueryError> {
     if output.keeps_dictionaries() { Ok(answer) } else { answer.with_texts() }
 }
 
-/// Writes the answer.
-///
-/// # Errors
-/// When writing fails, or a binary format would go to a terminal.
 pub(crate) fn write(answer: Answer, output: &OutputArguments, global: &GlobalArguments) -> Result<(), Failure> {
     write_with(answer, output, global, None)
 }
@@ -72,7 +62,7 @@ fn write_with(
     }
     let binary = matches!(format, AnswerFormat::Parquet | AnswerFormat::Arrow | AnswerFormat::Pdf);
     if binary && is_stdout_terminal() {
-        return Err(Failure::Usage("a binary format does not go to a terminal; name a file with -o".to_owned()));
+        refuse!("a binary format does not go to a terminal; name a file with -o");
     }
     to_stdout(|out| write_as(&answer, output, format, Style { wraps, ..style_for_people(output, global) }, out))
 }
@@ -87,9 +77,6 @@ fn style_for_people(output: &OutputArguments, global: &GlobalArguments) -> Style
 }
 
 /// Writes the answer to standard output as it is, in the style that suits it.
-///
-/// # Errors
-/// When writing fails.
 pub(crate) fn write_for_people(
     answer: &Answer,
     output: &OutputArguments,
@@ -100,9 +87,6 @@ pub(crate) fn write_for_people(
 }
 
 /// Writes the answer as a file holds it.
-///
-/// # Errors
-/// When writing fails.
 pub(crate) fn write_to_file(mut answer: Answer, output: &OutputArguments, out: &mut dyn Write) -> Result<()> {
     let format = output.format();
     if !is_for_people(format) {

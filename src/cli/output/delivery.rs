@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::messages;
+use serde::Serialize;
+
+use super::messages::note;
 use crate::cli::exit::Failure;
 use crate::cli::options::global::GlobalArguments;
 use crate::invocation::with_stdout;
@@ -13,9 +15,6 @@ use wavesieve_export::target::Target;
 
 /// Writes to the named file and reports it, or by default to standard output. In that case `write` gets the global
 /// arguments, which describe the terminal.
-///
-/// # Errors
-/// When writing fails.
 pub(crate) fn deliver(
     path: Option<&Path>,
     global: &GlobalArguments,
@@ -36,11 +35,8 @@ pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>
 }
 
 /// Rejects a file that cannot be written, before anything is read. Returns the target that the path leads to.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(crate) fn check_file(path: &Path) -> Result<Target, Failure> {
-    Target::writable(path).map_err(|refused| Failure::Usage(refused.to_string()))
+    Target::writable(path).map_err(Failure::usage)
 }
 
 /// The failure for a file whose extension names no format.
@@ -59,9 +55,7 @@ pub(crate) fn extension_of(path: &Path) -> Option<String> {
 /// Reports that a file or folder is there.
 pub(crate) fn print_written(path: &Path, global: &GlobalArguments) {
     global.outbox.add(path);
-    if !global.quiet {
-        messages::print_note(format_args!("wrote {}", path.display()));
-    }
+    note!(global, "wrote {}", path.display());
 }
 
 /// The path from the root, without links in the part that exists already.
@@ -73,6 +67,12 @@ pub(crate) fn resolved(path: &Path) -> PathBuf {
         Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
     };
     absolute.ancestors().find_map(known).unwrap_or_else(|| absolute.clone())
+}
+
+/// Writes a document as JSON, with a line break at its end.
+pub(crate) fn write_json(document: &impl Serialize, out: &mut dyn Write) -> anyhow::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, document)?;
+    Ok(writeln!(out)?)
 }
 
 #[cfg(test)]

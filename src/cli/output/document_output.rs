@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::delivery::{deliver, print_written};
 use super::pdf;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use crate::cli::options::csv::CsvArguments;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::tracelens::TraceLensArguments;
@@ -83,7 +83,6 @@ impl DocumentFormat {
         matches!(self, Self::Json | Self::Html | Self::Xlsx | Self::Csv | Self::Parquet)
     }
 
-    /// The extension that names it.
     pub(crate) fn extension(self) -> &'static str {
         match self {
             Self::Text => "txt",
@@ -97,12 +96,10 @@ impl DocumentFormat {
         }
     }
 
-    /// Whether a document is a folder.
     pub(crate) fn is_folder(self) -> bool {
         self.of_folder().is_some()
     }
 
-    /// The format of the tables of a folder.
     pub(crate) fn of_folder(self) -> Option<FolderFormat> {
         match self {
             Self::Csv => Some(FolderFormat::Csv),
@@ -160,16 +157,13 @@ impl DocumentOutput {
             _ if format.is_of_tables() => Ok(tracelens::questions(&self.tracelens.options())),
             Some(option) => {
                 let reason = "is for workbooks and folders; choose one with --format xlsx, csv or parquet";
-                Err(Failure::Usage(format!("{option} {reason}")))
+                refuse!("{option} {reason}")
             }
             None => Ok(Vec::new()),
         }
     }
 
     /// Writes an analysis to the named file or folder and reports it, or by default to standard output.
-    ///
-    /// # Errors
-    /// When writing fails.
     pub(crate) fn deliver(
         &self,
         analysis: &Analysis,
@@ -187,9 +181,6 @@ impl DocumentOutput {
     }
 
     /// Writes an analysis to a file or folder.
-    ///
-    /// # Errors
-    /// When writing fails.
     pub(crate) fn write_to(&self, analysis: &Analysis, format: DocumentFormat, path: &Path) -> anyhow::Result<()> {
         let Some(of_tables) = format.of_folder() else {
             return write_file(path, |out| self.write(analysis, format, None, out));
@@ -203,9 +194,6 @@ impl DocumentOutput {
     }
 
     /// Writes a text to the named file and reports it, or by default to standard output.
-    ///
-    /// # Errors
-    /// When writing fails.
     pub(crate) fn deliver_text(
         &self,
         path: Option<&Path>,
@@ -223,9 +211,6 @@ impl DocumentOutput {
     }
 
     /// Writes an analysis; for a terminal with its width and colors.
-    ///
-    /// # Errors
-    /// When writing fails.
     fn write(
         &self,
         analysis: &Analysis,
@@ -242,11 +227,7 @@ impl DocumentOutput {
             }
             DocumentFormat::Json => json::write(document, out),
             DocumentFormat::Html => html::write(document, out),
-            DocumentFormat::Pdf => {
-                let mut page = Vec::new();
-                html::write(document, &mut page)?;
-                Ok(out.write_all(&pdf::from_page(&page)?)?)
-            }
+            DocumentFormat::Pdf => pdf::write(document, out),
             DocumentFormat::Markdown => markdown::write(document, self.unit, out),
             DocumentFormat::Text => {
                 let terminal_width = || terminal.filter(|_| is_stdout_terminal()).and_then(|_| stdout_columns());

@@ -17,7 +17,7 @@ use walkdir::WalkDir;
 use zip::write::SimpleFileOptions;
 
 use super::messages;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::mail::{MailArguments, Security};
 use crate::invocation::{is_stderr_terminal, is_stdin_terminal};
@@ -41,7 +41,7 @@ pub(crate) fn send_written(verb: &str, global: &GlobalArguments) -> Result<(), F
     }
     let files = global.outbox.files();
     if files.is_empty() {
-        return Err(Failure::Usage("--mail-to sends files, and none was written; name one with -o".to_owned()));
+        refuse!("--mail-to sends files, and none was written; name one with -o");
     }
     let message = message(verb, mail, &files)?;
     match &mail.smtp_server {
@@ -173,7 +173,7 @@ fn sender() -> Result<Mailbox> {
     let host = host.ok().filter(|host| !host.is_empty()).unwrap_or_else(|| "localhost".to_owned());
     format!("{user}@{host}")
         .parse()
-        .with_context(|| format!("{user}@{host} is no address; name the sender with --mail-from"))
+        .with_context(|| format!("{user}@{host} is not an address; name the sender with --mail-from"))
 }
 
 /// Sends through a mail server.
@@ -181,7 +181,7 @@ fn send_to(server: &str, mail: &MailArguments, message: &Message) -> Result<()> 
     let (host, port) = match server.rsplit_once(':') {
         Some((host, port)) if !host.ends_with(']') || !host.starts_with('[') || !port.is_empty() => {
             let port =
-                port.parse::<u16>().with_context(|| format!("{server} is no server; write HOST or HOST:PORT"))?;
+                port.parse::<u16>().with_context(|| format!("{server} is not a server; write HOST or HOST:PORT"))?;
             (host, Some(port))
         }
         _ => (server, None),

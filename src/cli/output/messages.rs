@@ -42,6 +42,16 @@ pub(crate) fn print_note(message: impl Display) {
     let _ = with_stderr(|out| writeln!(out, "{}", lines.join("\n")));
 }
 
+/// Writes a line, written as for `format!`, to standard error, unless the user wants none.
+macro_rules! note {
+    ($global:expr, $($text:tt)+) => {
+        if !$global.quiet {
+            $crate::cli::output::messages::print_note(format_args!($($text)+));
+        }
+    };
+}
+pub(crate) use note;
+
 /// Writes a line to standard error with the time since the start, where details were requested.
 pub(crate) fn detail(global: &GlobalArguments, message: impl Display) {
     if global.verbose && !global.quiet {

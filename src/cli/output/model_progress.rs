@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::messages;
 use crate::cli::options::global::GlobalArguments;
 use crate::invocation::is_stderr_terminal;
-use wavesieve_agent::ask::{Step, StepListener};
+use wavesieve_agent::ask::{DialogueStep, StepListener};
 use wavesieve_agent::llm::{Event, Listener};
 
 /// How often the line moves.
@@ -68,7 +68,7 @@ impl Listener for ModelProgress<'_> {
 }
 
 impl StepListener for ModelProgress<'_> {
-    fn step(&self, step: &Step, of: usize) {
+    fn step(&self, step: &DialogueStep, of: usize) {
         self.characters.set(0);
         if !self.global.quiet {
             self.bar.suspend(|| messages::print_note(step.line(of)));

@@ -3,12 +3,16 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+
+use wavesieve_report::document::Document;
+use wavesieve_report::html;
 
 /// Names of browsers that print without a window, the first that is there is taken.
 const BROWSERS: [&str; 7] = [
@@ -30,10 +34,13 @@ const LIMIT: Duration = Duration::from_secs(120);
 const DATES: [&[u8]; 2] = [b"/CreationDate (", b"/ModDate ("];
 const DATE: &[u8] = b"D:20000101000000+00'00'";
 
-/// Prints a page.
-///
-/// # Errors
-/// When no browser is there, or it fails.
+/// Writes a document as its page is printed.
+pub(crate) fn write(document: &Document, out: &mut dyn Write) -> Result<()> {
+    let mut page = Vec::new();
+    html::write(document, &mut page)?;
+    Ok(out.write_all(&from_page(&page)?)?)
+}
+
 pub(crate) fn from_page(page: &[u8]) -> Result<Vec<u8>> {
     let browser = browser()?;
     let directory = tempfile::tempdir().context("cannot create a temporary directory")?;
@@ -87,7 +94,6 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|facts| std::os::unix::fs::MetadataExt::uid(&facts) == 0)
 }
 
-/// The browser.
 fn browser() -> Result<PathBuf> {
     if let Some(named) = env::var_os(VARIABLE).filter(|named| !named.is_empty()) {
         return Ok(PathBuf::from(named));

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::InputArguments;
 use crate::cli::options::output::{AnswerFormat, OutputArguments};
@@ -19,9 +19,6 @@ pub(crate) struct Titled {
 }
 
 /// Rejects an output that cannot hold the files, before anything is read. Returns whether there are older ones to replace.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(crate) fn check_output(
     files: &[String],
     input: &InputArguments,
@@ -31,22 +28,21 @@ pub(crate) fn check_output(
         if matches!(output.format(), AnswerFormat::Table | AnswerFormat::Md) {
             return Ok(false);
         }
-        let reason = "only tables for people can follow one another; name a directory for the answers with -o";
-        return Err(Failure::Usage(reason.to_owned()));
+        refuse!("only tables for people can follow one another; name a directory for the answers with -o");
     };
     let shown = path.display();
     if path.is_file() {
-        return Err(Failure::Usage(format!("{shown} is a file; several answers need a directory, name one with -o")));
+        refuse!("{shown} is a file; several answers need a directory, name one with -o");
     }
     output.check()?;
     if !path.is_dir() {
         if path.exists() {
-            return Err(Failure::Usage(format!("{shown} is no directory; name one for the answers with -o")));
+            refuse!("{shown} is not a directory; name one for the answers with -o");
         }
         return Ok(false);
     }
     if input.contain(path) {
-        return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another directory")));
+        refuse!("{shown} is an input, which is never written; name another directory");
     }
     let mut occupied = false;
     for entry in fs::read_dir(path)? {
@@ -57,7 +53,7 @@ pub(crate) fn check_output(
         occupied = true;
         if !files.iter().any(|file| name.to_str() == Some(file)) {
             let name = name.to_string_lossy();
-            return Err(Failure::Usage(format!("{shown} holds {name} too; name another directory with -o")));
+            refuse!("{shown} holds {name} too; name another directory with -o");
         }
     }
     Ok(occupied)
@@ -100,9 +96,6 @@ pub(crate) fn failure(error: anyhow::Error) -> Failure {
 }
 
 /// Prints titled answers one below the other.
-///
-/// # Errors
-/// When writing fails.
 pub(crate) fn print<'a>(
     answers: impl Iterator<Item = &'a Titled>,
     output: &OutputArguments,

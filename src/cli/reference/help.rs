@@ -70,7 +70,6 @@ pub(crate) fn main_template(command: &Command) -> StyledStr {
     render(include_str!("../../../templates/help/main.txt"), context! { groups, style }).into()
 }
 
-/// The one line of a verb.
 pub(crate) fn about(command: &Command) -> String {
     command.get_about().map(ToString::to_string).unwrap_or_default()
 }

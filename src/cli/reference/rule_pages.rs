@@ -15,7 +15,7 @@ pub(crate) fn page(book: &RuleBook) -> String {
         let asked: BTreeSet<String> = RULES
             .iter()
             .filter(|rule| rule.id == id)
-            .flat_map(|rule| (rule.asks)())
+            .flat_map(|rule| rule.questions())
             .map(|question| question.query)
             .collect();
         if !asked.is_empty() {

@@ -62,7 +62,6 @@ fn facts(page: &mut String) {
     }
 }
 
-/// A text as a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', r"\|")
 }

@@ -3,8 +3,9 @@
 use clap::{Arg, Command};
 use toml::Table;
 
-use super::sources::{COMMAND_LINE_ONLY, Settings, is_setting, normal, variable};
+use super::sources::{Settings, is_setting, normal, variable};
 use super::text::strings;
+use super::trust::command_line_only;
 use super::trust::refusal;
 use super::value::accept;
 use crate::cli::exit::Failure;
@@ -12,9 +13,6 @@ use wavesieve_engine::closest;
 
 impl Settings {
     /// Checks every key and value of the files, and the variables that set an option.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] for the first that is wrong.
     pub(crate) fn check(&self, command: &Command) -> Result<(), Failure> {
         let global: Vec<&Arg> = command.get_arguments().filter(|option| option.is_global_set()).collect();
         for file in &self.files {
@@ -62,7 +60,7 @@ fn check_table(table: &Table, command: &Command, global: &[&Arg], section: &Sect
             continue;
         }
         let name = normal(key);
-        if let Some((_, reason)) = COMMAND_LINE_ONLY.iter().find(|(excluded, _)| *excluded == name) {
+        if let Some(reason) = command_line_only(&name) {
             return Err(format!("{path} is for the command line only, because {reason}; remove it"));
         }
         if name == "queries" && !section.verb.is_empty() {
@@ -73,7 +71,7 @@ fn check_table(table: &Table, command: &Command, global: &[&Arg], section: &Sect
         let named: Vec<&&Arg> = options.iter().filter(|option| option.get_long() == Some(&name)).collect();
         if named.is_empty() {
             let suggestion = suggestion(&name, options.iter().filter_map(|option| option.get_long()));
-            return Err(format!("{path} is no option{suggestion}; see `wavesieve config show`"));
+            return Err(format!("{path} is not an option{suggestion}; see `wavesieve config show`"));
         }
         if let Some(reason) = refusal(section.verb, &name).filter(|_| section.is_of_project) {
             return Err(format!(

@@ -38,10 +38,6 @@ pub(crate) fn paths() -> Paths {
     Paths { project, foreign, user }
 }
 
-/// Reads a file.
-///
-/// # Errors
-/// When it cannot be read or is not TOML.
 pub(crate) fn read(path: PathBuf, is_of_project: bool) -> Result<File, Failure> {
     let shown = path.display();
     let text = regular::read_text(&path, SMALL_BYTES).map_err(|error| {

@@ -8,62 +8,10 @@ use clap::Arg;
 use toml::Table;
 
 use super::text::strings;
-use super::trust::refusal;
+use super::trust::{command_line_only, refusal};
 use super::value::accept;
 use super::{files, value};
 use crate::cli::exit::Failure;
-
-/// Options that are for the command line only, with the reason.
-pub(crate) const COMMAND_LINE_ONLY: &[(&str, &str)] = &[
-    ("input", "what to read differs from run to run"),
-    ("output", "what one run wrote the next would overwrite"),
-    ("overwrite", "replacing an output is decided each time"),
-    ("keep-environment", "a file in a project would decide that secrets are written"),
-    ("mail-to", "who gets results is decided each time"),
-    ("smtp-server", "a file in a project would decide who gets the password"),
-    ("smtp-user", "a file in a project would decide who gets the password"),
-    ("smtp-security", "a file in a project would decide how the password is sent"),
-    ("llm", "a file in a project would decide who gets data"),
-    ("llm-local", "a file in a project would decide who gets data"),
-    ("llm-conversation", "what was said before is sent again where that run is told to"),
-    ("llm-url", "a file in a project would decide who gets data"),
-    ("llm-share", "a file in a project would decide what is sent"),
-    ("llm-redact", "a file in a project would decide what is sent"),
-    ("llm-insecure", "a file in a project would decide whom to trust"),
-    ("llm-ca", "a file in a project would decide whom to trust"),
-    ("llm-audit", "what one run sent is recorded where that run is told to"),
-    ("llm-dry-run", "it asks for something else than an answer"),
-    ("build", "a file in a project would decide what runs"),
-    ("test", "a file in a project would decide what runs"),
-    ("profile", "a file in a project would decide what runs"),
-    ("interactive", "a file in a project would decide what runs"),
-    ("patch", "a file in a project would decide how sources change"),
-    ("answers", "a file in a project would answer in place of the user"),
-    ("yes", "a file in a project would answer in place of the user"),
-    ("sessions", "a file in a project would decide what is gone on with"),
-    ("resume-session", "what is gone on with differs from run to run"),
-    ("events", "what one run did is recorded where that run is told to"),
-    ("trace-dir", "what one run wrote the next would overwrite"),
-    ("all", "what is removed is decided each time"),
-    ("older-than", "what is removed is decided each time"),
-    ("checkpoint", "what is exported differs from run to run"),
-    ("args", "it belongs to one of the formats of convert"),
-    ("tracks", "it belongs to one of the formats of convert"),
-    ("names", "it belongs to one of the formats of convert"),
-    ("gpu-events", "it belongs to one of the formats of convert"),
-    ("split", "it belongs to one of the formats of convert"),
-    ("otf2-gpu-as-threads", "it belongs to one of the formats of convert"),
-    ("csv-flavor", "it belongs to one of the formats of convert"),
-    ("shard", "each of the processes that share a conversion has its own"),
-    ("finish", "what is put together is decided each time"),
-    ("partial", "what may be missing is decided each time"),
-    ("open", "it asks for something else than an answer"),
-    ("list", "it asks for something else than an answer"),
-    ("worker", "the server of agents starts it"),
-    ("show-sql", "it asks for something else than an answer"),
-    ("help", "it asks for something else than an answer"),
-    ("version", "it asks for something else than an answer"),
-];
 
 /// Prefix of the variables of the environment.
 const PREFIX: &str = "WAVESIEVE_";
@@ -114,9 +62,6 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// Reads the files and the environment of the process.
-    ///
-    /// # Errors
-    /// When a file cannot be read or is not TOML.
     pub(crate) fn load() -> Result<Self, Failure> {
         let paths = files::paths();
         let of_project = paths.project.into_iter().map(|path| (path, true));
@@ -188,7 +133,7 @@ impl Settings {
 
 /// Whether an option can be set outside of the command line.
 pub(crate) fn is_setting(name: &str) -> bool {
-    !COMMAND_LINE_ONLY.iter().any(|(excluded, _)| *excluded == name)
+    command_line_only(name).is_none()
 }
 
 /// The variable that sets an option.

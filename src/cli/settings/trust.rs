@@ -10,6 +10,7 @@ use serde::Deserialize;
 struct Rules {
     project: Project,
     elsewhere: Vec<Elsewhere>,
+    command_line: Vec<Elsewhere>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -32,21 +33,29 @@ static RULES: LazyLock<Rules> =
 /// The verb whose subcommands are queries: their parameters are values in statements.
 const OF_QUERIES: &str = "table";
 
+/// Why an option is for the command line only; `None` if settings may have it.
+pub(crate) fn command_line_only(option: &str) -> Option<&'static str> {
+    reason(&RULES.command_line, option)
+}
+
+fn reason(groups: &'static [Elsewhere], option: &str) -> Option<&'static str> {
+    let group = groups.iter().find(|group| group.options.iter().any(|known| known == option))?;
+    Some(group.reason.as_str())
+}
+
 /// Why the file of a project may not set an option of a verb and what is below it; `None` if it may.
 pub(crate) fn refusal(verb: &[String], option: &str) -> Option<String> {
     if let Some(verb) = verb.first().filter(|verb| RULES.project.without_verbs.contains(verb)) {
         return Some(format!("a file in a project would decide what `{verb}` does"));
     }
-    let is_it = |known: &String| known == option;
-    if let Some(elsewhere) = RULES.elsewhere.iter().find(|elsewhere| elsewhere.options.iter().any(is_it)) {
-        return Some(elsewhere.reason.clone());
+    if let Some(reason) = reason(&RULES.elsewhere, option) {
+        return Some(reason.to_owned());
     }
     let is_parameter = verb.len() > 1 && verb.first().is_some_and(|verb| verb == OF_QUERIES);
-    let is_harmless = is_parameter || RULES.project.harmless.iter().any(is_it);
+    let is_harmless = is_parameter || RULES.project.harmless.iter().any(|known| known == option);
     (!is_harmless).then(|| "a project sets only which rows are shown and how".to_owned())
 }
 
-/// Whether an option of a verb is in one of the lists.
 #[cfg(test)]
 pub(crate) fn is_listed(verb: &[String], option: &str) -> bool {
     let lists = || std::iter::once(&RULES.project.harmless).chain(RULES.elsewhere.iter().map(|group| &group.options));

@@ -24,12 +24,10 @@ pub(crate) fn is_switch(option: &Arg) -> bool {
     matches!(option.get_action(), ArgAction::SetTrue | ArgAction::SetFalse)
 }
 
-/// Whether an option takes a path.
 pub(crate) fn is_path(option: &Arg) -> bool {
     option.get_value_parser().type_id() == TypeId::of::<PathBuf>()
 }
 
-/// The word for a switch as truth.
 pub(crate) fn truth(word: &str) -> Option<bool> {
     SWITCHES.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, truth)| *truth)
 }

@@ -12,14 +12,14 @@ use crate::models::Server;
 fn wrong_calls_are_told_to_the_model_and_count() {
     let calls = [
         (call("delete", &json!({})), "no tool delete; choose from info, tables, table, sql, findings, analyze"),
-        (raw_call("table", "{\"query\": "), "the arguments are no JSON object"),
-        (raw_call("table", "[1, 2]"), "the arguments are no JSON object"),
+        (raw_call("table", "{\"query\": "), "the arguments are not a JSON object"),
+        (raw_call("table", "[1, 2]"), "the arguments are not a JSON object"),
         (call("table", &json!({"query": "kernel_sumary"})), "kernel_summary"),
         (call("table", &json!({"query": "kernel_summary", "inputs": ["/etc"]})), "leave out inputs"),
         (call("table", &json!({"query": "kernel_summary", "nonsense": 1})), "unknown argument `nonsense`"),
         (call("table", &json!({"query": "kernel_summary", "filters": {"rank": "x"}})), "invalid rank"),
-        (call("sql", &json!({"query": "DELETE FROM kernels"})), "no SELECT statement"),
-        (call("sql", &json!({"query": "COPY kernels TO '/tmp/x'"})), "no SELECT statement"),
+        (call("sql", &json!({"query": "DELETE FROM kernels"})), "not a SELECT statement"),
+        (call("sql", &json!({"query": "COPY kernels TO '/tmp/x'"})), "not a SELECT statement"),
         (call("sql", &json!({"query": "SELECT * FROM read_csv('/etc/passwd')"})), "error"),
         (call("sql", &json!({"query": "SELECT nothing FROM kernels"})), "nothing"),
         (call("findings", &json!({"ids": ["none"]})), "no finding none"),

@@ -100,7 +100,7 @@ fn an_analysis_can_have_a_baseline() {
     assert!(succeed(&["analyze", "-q", &new, "--baseline", &digest, "-f", "html"]).contains("What takes longer"));
     let refused = run(&["analyze", "-q", &new, "--baseline", &new]);
     assert_eq!(refused.code, 2);
-    assert!(refused.stderr.contains("is no digest"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("is not a digest"), "{}", refused.stderr);
 }
 
 #[test]

@@ -99,12 +99,12 @@ fn pipes_are_never_waited_for() {
     }
     let info = server.call("info", &json!({ "inputs": ["."] }));
     assert!(notes(&info).contains("pipe.db: not a regular file"), "{info}");
-    assert!(server.fail("scan", &json!({ "path": "pipe.cpp" })).1.contains("no regular file"));
+    assert!(server.fail("scan", &json!({ "path": "pipe.cpp" })).1.contains("not a regular file"));
     let scan = server.call("scan", &json!({ "path": "." }));
-    assert!(notes(&scan).contains("pipe.cpp: is no regular file"), "{scan}");
+    assert!(notes(&scan).contains("pipe.cpp: is not a regular file"), "{scan}");
     let named = root.join("pipe.cpp");
     let scan = run(&["scan", named.to_str().unwrap()]);
-    assert!(scan.code == 2 && scan.stderr.contains("no regular file"), "{}", scan.stderr);
+    assert!(scan.code == 2 && scan.stderr.contains("not a regular file"), "{}", scan.stderr);
     let pipe = root.join("pipe.db");
     let compared = run(&["compare", pipe.to_str().unwrap(), TRACE]);
     assert!(compared.stderr.contains("regular file"), "{}", compared.stderr);

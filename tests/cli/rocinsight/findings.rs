@@ -118,7 +118,7 @@ pub const FACTS: &[Fact] = &[
         assert_eq!(priority(&started(10 * MS, 50 * MS).document(), category), "-");
         assert_eq!(priority(&started(0, 0).document(), category), "-");
     }),
-    fact(39, Ours("start-up is no part of the spans, and is told beside what costs time in them"), || {
+    fact(39, Ours("start-up is not part of the spans, and is told beside what costs time in them"), || {
         let copied = Trace { lead_ns: Some(900 * US), changed: Some(&ended), ..exposed_copies(30) }.document();
         assert_eq!(
             (priority(&copied, "Memory Transfer"), priority(&copied, "Runtime Initialization")),

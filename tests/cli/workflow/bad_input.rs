@@ -109,7 +109,7 @@ fn a_patch_that_does_not_fit_changes_nothing() {
             "--- a/kernel.hip\n+++ b/kernel.hip\n@@ -1,2 +1,2 @@\n-// time: 5\n+// time: 6\n __global__ void gemm(float *a) {\n",
         ),
         ("outside", "--- a/../../x\n+++ b/../../x\n@@ -0,0 +1 @@\n+x\n"),
-        ("text", "this is no patch\n"),
+        ("text", "this is not a patch\n"),
         ("git", "--- a/.git/config\n+++ b/.git/config\n@@ -0,0 +1 @@\n+x\n"),
     ] {
         let patch = place.write(&format!("{name}.patch"), text);

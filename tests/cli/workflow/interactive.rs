@@ -81,7 +81,7 @@ fn what_is_named_with_a_resumed_session_counts() {
     };
     let first = titles(&place);
     let planted = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/planted");
-    // The pattern names a file that is no trace, which is damage everywhere.
+    // The pattern names a file that is not a trace, which is damage everywhere.
     for (other, code) in [(planted.display().to_string(), 0), (format!("{}/*", planted.display()), 5)] {
         let run = interactive(&place, "menu: q\n", &["--resume-session", &id, &trace()]);
         assert_eq!((run.code, titles(&place)), (0, first.clone()), "{}", run.stderr);

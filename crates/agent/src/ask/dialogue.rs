@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use minijinja::{Environment, context};
 use serde_json::Value;
 
-use super::step::Step;
+use super::step::DialogueStep;
 use super::tools::{Asking, Toolkit};
 use crate::llm::{
     Gate, GuideContext, Kept, Listener, LlmError, LlmOptions, Masking, Message, Narrator, Reply, Request, Role, Share,
@@ -32,7 +32,7 @@ const NAMED_ERROR: &str = "the call failed, and the reason has names that are no
 /// Gets notice of steps as they are done.
 pub trait StepListener: Listener {
     /// A step of so many is done.
-    fn step(&self, step: &Step, of: usize);
+    fn step(&self, step: &DialogueStep, of: usize);
 }
 
 /// Everything that a question needs: the way out, the tools, and the instructions.
@@ -52,7 +52,7 @@ pub struct Dialogue<'a> {
 pub struct Answered {
     /// The answer, or the reason for its absence.
     pub reply: Result<Reply, LlmError>,
-    pub steps: Vec<Step>,
+    pub steps: Vec<DialogueStep>,
     /// Tokens of all requests.
     pub usage: Usage,
     /// The outcome of keeping the conversation.
@@ -163,7 +163,7 @@ impl<'a> Dialogue<'a> {
     }
 
     /// Makes the calls of a reply.
-    fn turn(&mut self, reply: Reply, steps: &mut Vec<Step>, listener: &dyn StepListener) -> Turn {
+    fn turn(&mut self, reply: Reply, steps: &mut Vec<DialogueStep>, listener: &dyn StepListener) -> Turn {
         let mut calls = Vec::new();
         {
             let mut redactor = self.gate.redactor().borrow_mut();
@@ -195,7 +195,7 @@ impl<'a> Dialogue<'a> {
     }
 
     /// The result of a step as a model gets it.
-    fn sent(&mut self, call: &ToolCall, step: &Step) -> String {
+    fn sent(&mut self, call: &ToolCall, step: &DialogueStep) -> String {
         let said = said(&call.parsed().map(Value::Object).unwrap_or_default());
         let said = [&[call.arguments.clone(), call.name.clone()][..], &said].concat().join("\n");
         let words = said.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
@@ -248,15 +248,7 @@ impl<'a> Dialogue<'a> {
     fn masking(&self, originals: Option<&BTreeMap<String, String>>, work: &mut dyn FnMut(&mut Masking<'_>)) {
         let mut redactor = self.gate.redactor().borrow_mut();
         let share = self.narrator.options().share;
-        work(&mut Masking {
-            share,
-            redactor: &mut redactor,
-            written: &self.written,
-            repeats: false,
-            is_echo: false,
-            is_own: true,
-            originals,
-        });
+        work(&mut Masking { originals, ..Masking::new(share, &mut redactor, &self.written) });
     }
 
     /// The requests that a dry run would have sent.
@@ -277,7 +269,7 @@ impl<'a> Dialogue<'a> {
 
 /// Whether the result of a call has words of the model and of this program, and no text of the trace: the program's own queries, or an error
 /// of a call into which no name was put. `said` is what the model wrote.
-fn is_echo(call: &ToolCall, step: &Step, said: &str) -> bool {
+fn is_echo(call: &ToolCall, step: &DialogueStep, said: &str) -> bool {
     if step.has_names {
         return false;
     }
@@ -326,9 +318,10 @@ mod tests {
             ("sql", false, false, "", false),
         ] {
             let call = ToolCall { id: String::new(), name: name.to_owned(), arguments: String::new() };
-            let step = Step { is_error, has_names, result: json!({ "error": error }), ..Step::default() };
+            let step =
+                DialogueStep { is_error, has_names, result: json!({ "error": error }), ..DialogueStep::default() };
             assert_eq!(is_echo(&call, &step, "SELECT a/b FROM kernels"), expected, "{name}: {error}");
-            let refused = Step { is_refused: true, ..step };
+            let refused = DialogueStep { is_refused: true, ..step };
             assert!(!is_error || has_names || error.contains('/') || is_echo(&call, &refused, ""), "{name}: {error}");
         }
     }

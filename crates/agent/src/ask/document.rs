@@ -5,13 +5,12 @@ use anyhow::Result;
 use super::dialogue::{Answered, Dialogue};
 use super::evidence::{evidence_document, tables_of};
 use super::search::Suggested;
-use super::step::Step;
+use super::step::DialogueStep;
 use crate::llm::{CheckOwn, Grounding, Reply, answer_section};
 use wavesieve_engine::Registry;
 use wavesieve_engine::findings::{counted, shortened};
 use wavesieve_report::document::{Block, Document, Note, Provenance, QUERIES_SECTION, STEPS_SECTION, Section};
 
-/// Longest question in a title.
 const LONGEST_TITLE: usize = 200;
 
 /// Makes a document one of the question, with the steps and the grounded answer, if there is one. `rows` limits the tables, 0
@@ -79,7 +78,7 @@ fn become_answer(document: &mut Document, question: &str, steps: usize) {
 }
 
 /// Warnings about an answer, such as that no result supports it.
-fn warnings(reply: &Reply, steps: &[Step]) -> Vec<String> {
+fn warnings(reply: &Reply, steps: &[DialogueStep]) -> Vec<String> {
     let mut warnings = reply.warnings.clone();
     if steps.iter().all(|step| step.is_error) {
         warnings.push("no call of a tool had a result, so that nothing supports the answer".to_owned());
@@ -87,12 +86,11 @@ fn warnings(reply: &Reply, steps: &[Step]) -> Vec<String> {
     warnings
 }
 
-/// Something to know in a section.
 pub fn note(text: String) -> Block {
     Block::Note(Note { is_warning: false, text })
 }
 
-fn steps_section(steps: &[Step], rows: usize) -> Result<Section> {
+fn steps_section(steps: &[DialogueStep], rows: usize) -> Result<Section> {
     let mut blocks = Vec::new();
     for step in steps {
         blocks.push(note(format!("Step {}: {}: {}", step.number, step.tool, step.outcome())));

@@ -4,13 +4,12 @@ use anyhow::Result;
 use polars::prelude::{Column, DataFrame, IntoColumn, NamedFrom, Series};
 use serde_json::{Map, Value};
 
-use super::step::Step;
+use super::step::DialogueStep;
 use crate::llm::RESULTS_SECTION;
 use wavesieve_engine::{ColumnUnit, OutputColumn};
 use wavesieve_export::cell::Cell;
 use wavesieve_report::document::{Block, Document, Figure, Note, Section, Status, Table};
 
-/// Tables, numbers and texts of results.
 #[derive(Default)]
 struct Evidence {
     tables: Vec<Table>,
@@ -19,10 +18,7 @@ struct Evidence {
 }
 
 /// A document with everything that steps found, all rows included.
-///
-/// # Errors
-/// When a table cannot be made.
-pub(crate) fn evidence_document(like: &Document, steps: &[Step]) -> Result<Document> {
+pub(crate) fn evidence_document(like: &Document, steps: &[DialogueStep]) -> Result<Document> {
     let mut all = Evidence::default();
     for step in steps.iter().filter(|step| !step.is_error && step.earlier.is_none()) {
         all.add(&step.result, &step.tool)?;
@@ -53,7 +49,7 @@ pub(crate) fn evidence_document(like: &Document, steps: &[Step]) -> Result<Docum
 ///
 /// # Errors
 /// When a table cannot be made.
-pub fn tables_of(step: &Step, rows: usize) -> Result<Vec<Table>> {
+pub fn tables_of(step: &DialogueStep, rows: usize) -> Result<Vec<Table>> {
     let table = step.result.as_object().map(|fields| table(fields, &step.tool)).transpose()?.flatten();
     let shown = table.map(|mut table| {
         let most = if rows == 0 { table.frame.height() } else { rows };
@@ -178,7 +174,7 @@ mod tests {
         let columns = json!([{"name": "kernel_name", "unit": "name"}, {"name": column, "unit": "text"}]);
         let result = json!({"columns": columns, "rows": [["fill_optimizer", count]], "total_rows": 1});
         let info = json!({"processes": [{"pid": 4100, "hostname": "node0", "gpus": ["gfx942"]}]});
-        let step = |tool: &str, result| Step { tool: tool.to_owned(), result, ..Step::default() };
+        let step = |tool: &str, result| DialogueStep { tool: tool.to_owned(), result, ..DialogueStep::default() };
         let steps = [step("sql", result), step("info", info)];
         let document = evidence_document(&document_of("q", String::new(), Vec::new()), &steps).unwrap();
         let registry = Registry::builtin().unwrap();

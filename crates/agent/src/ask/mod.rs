@@ -17,5 +17,5 @@ pub use document::{add_answer, add_failure};
 pub use inputs::Inputs;
 pub use rows::{Unaided, Unassisted, unassisted};
 pub use search::{Search, Suggested};
-pub use step::Step;
+pub use step::DialogueStep;
 pub use tools::{Toolkit, ToolkitOptions};

@@ -134,7 +134,6 @@ fn lacking(
     Ok(missing.into_iter().filter(is_about).collect())
 }
 
-/// The domains of the regions of a trace.
 fn domains(trace: &Trace, recorded: &BTreeSet<&'static str>) -> Result<BTreeSet<String>> {
     if !recorded.contains("regions") {
         return Ok(BTreeSet::new());

@@ -28,7 +28,7 @@ const LEAST_LIKENESS: f64 = 0.6;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct SearchWordsFile {
     ignored: BTreeSet<String>,
     same: Vec<Vec<String>>,
     sure: f64,
@@ -79,15 +79,13 @@ pub struct Fit {
 }
 
 /// A query by its words.
-struct Entry<'a> {
+struct QueryWords<'a> {
     query: &'a Query,
     /// Each question that it is known for: the words that say something, and all words.
     asked: Vec<(BTreeSet<String>, BTreeSet<String>)>,
-    /// How much a word counts.
     weights: BTreeMap<String, f64>,
 }
 
-/// The words of a question.
 struct Asked {
     words: BTreeSet<String>,
     all: BTreeSet<String>,
@@ -95,9 +93,9 @@ struct Asked {
 
 /// The queries of a registry by their words.
 pub struct Search<'a> {
-    form: Form,
+    form: SearchWordsFile,
     words: Words,
-    entries: Vec<Entry<'a>>,
+    entries: Vec<QueryWords<'a>>,
     /// In how many queries a word stands.
     counts: BTreeMap<String, usize>,
 }
@@ -105,9 +103,9 @@ pub struct Search<'a> {
 impl<'a> Search<'a> {
     /// Takes the words of all queries.
     pub fn new(registry: &'a Registry) -> Self {
-        let form: Form = toml::from_str(TABLE).unwrap_or_default();
+        let form: SearchWordsFile = toml::from_str(TABLE).unwrap_or_default();
         let words = Words::new(&form.ignored, &form.same);
-        let entries: Vec<Entry<'a>> = registry.iter().map(|query| entry(query, &form, &words)).collect();
+        let entries: Vec<QueryWords<'a>> = registry.iter().map(|query| entry(query, &form, &words)).collect();
         let mut counts = BTreeMap::new();
         for word in entries.iter().flat_map(|entry| entry.weights.keys()) {
             *counts.entry(word.clone()).or_default() += 1;
@@ -119,7 +117,7 @@ impl<'a> Search<'a> {
     /// that name the inputs and the filters.
     pub fn find(&self, question: &str, words: &str, is_offered: &dyn Fn(&str) -> bool) -> Vec<Suggested> {
         let asked = self.asked(question);
-        let mut scored: Vec<(f64, &Entry<'_>)> = self.scored(&asked);
+        let mut scored: Vec<(f64, &QueryWords<'_>)> = self.scored(&asked);
         scored.retain(|(_, entry)| is_offered(&entry.query.name));
         let best = scored.first().map_or(0.0, |(score, _)| *score);
         let fitting = scored.into_iter().take_while(|(score, _)| *score >= best * LEAST_SHARE).take(MOST);
@@ -132,7 +130,7 @@ impl<'a> Search<'a> {
         let pairs = self.words.pairs(question);
         let named: BTreeSet<String> =
             self.named(question).into_iter().flat_map(|(_, part)| self.words.of(part)).collect();
-        let fit = |entry: &Entry<'_>| {
+        let fit = |entry: &QueryWords<'_>| {
             let heard = pairs.iter().partition::<Vec<_>, _>(|(word, _)| entry.is_known_for(word));
             let mass = |of: &[&(String, String)]| -> f64 {
                 let words: BTreeSet<&String> = of.iter().map(|(word, _)| word).collect();
@@ -187,8 +185,8 @@ impl<'a> Search<'a> {
     }
 
     /// The queries with a score, the best first.
-    fn scored(&self, asked: &Asked) -> Vec<(f64, &Entry<'a>)> {
-        let mut scored: Vec<(f64, &Entry<'_>)> = self
+    fn scored(&self, asked: &Asked) -> Vec<(f64, &QueryWords<'a>)> {
+        let mut scored: Vec<(f64, &QueryWords<'_>)> = self
             .entries
             .iter()
             .map(|entry| (self.score(asked, entry), entry))
@@ -199,7 +197,7 @@ impl<'a> Search<'a> {
         scored
     }
 
-    fn score(&self, asked: &Asked, entry: &Entry<'_>) -> f64 {
+    fn score(&self, asked: &Asked, entry: &QueryWords<'_>) -> f64 {
         let of_word = |word: &String| Some(entry.weights.get(word)? * self.rarity(word));
         let of_words: f64 = asked.words.iter().filter_map(of_word).sum();
         // A few small words in common say nothing.
@@ -211,7 +209,7 @@ impl<'a> Search<'a> {
 
     /// How like a question is to the most similar one that a query is known for: the part of their words that both have, by
     /// rarity. If a question has no words that say something, all its words count.
-    fn likeness(&self, asked: &Asked, entry: &Entry<'_>) -> f64 {
+    fn likeness(&self, asked: &Asked, entry: &QueryWords<'_>) -> f64 {
         let likeness = |known: &(BTreeSet<String>, BTreeSet<String>)| match asked.words.is_empty() {
             true if known.0.is_empty() => {
                 let both = asked.all.intersection(&known.1).count();
@@ -235,7 +233,7 @@ impl<'a> Search<'a> {
     }
 }
 
-impl Entry<'_> {
+impl QueryWords<'_> {
     /// Whether a word is in its name, its title or a question that it is known for.
     fn is_known_for(&self, word: &String) -> bool {
         let is_in_name = self.weights.get(word).is_some_and(|weight| *weight >= OF_NAME);
@@ -243,7 +241,7 @@ impl Entry<'_> {
     }
 }
 
-fn suggested(entry: &Entry<'_>, words: &str) -> Suggested {
+fn suggested(entry: &QueryWords<'_>, words: &str) -> Suggested {
     let declaration = &entry.query.declaration;
     Suggested {
         query: entry.query.name.clone(),
@@ -253,7 +251,7 @@ fn suggested(entry: &Entry<'_>, words: &str) -> Suggested {
     }
 }
 
-fn entry<'a>(query: &'a Query, form: &Form, words: &Words) -> Entry<'a> {
+fn entry<'a>(query: &'a Query, form: &SearchWordsFile, words: &Words) -> QueryWords<'a> {
     let declaration = &query.declaration;
     let mut weights: BTreeMap<String, f64> = BTreeMap::new();
     let mut add = |text: &str, weight: f64| {
@@ -271,7 +269,7 @@ fn entry<'a>(query: &'a Query, form: &Form, words: &Words) -> Entry<'a> {
     }
     declaration.dimensions.iter().for_each(|name| add(name, OF_COLUMN));
     let known = form.query.iter().filter(|known| known.name == query.name).flat_map(|known| &known.asked);
-    Entry { query, asked: known.map(|text| (words.of(text), words.all(text))).collect(), weights }
+    QueryWords { query, asked: known.map(|text| (words.of(text), words.all(text))).collect(), weights }
 }
 
 #[cfg(test)]

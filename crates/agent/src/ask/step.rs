@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// A step of a dialogue.
 #[derive(Clone, Debug, Default)]
-pub struct Step {
+pub struct DialogueStep {
     /// From 1.
     pub number: usize,
     pub tool: String,
@@ -37,7 +37,7 @@ pub struct OverTokens {
     pub originals: BTreeMap<String, String>,
 }
 
-impl Step {
+impl DialogueStep {
     /// A line for people.
     pub fn line(&self, of: usize) -> String {
         let Self { number, tool, arguments, .. } = self;

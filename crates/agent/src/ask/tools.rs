@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::inputs::Inputs;
 use super::restored::{Tokens, compared, has_names, restored};
-use super::step::{OverTokens, Step, shown};
+use super::step::{DialogueStep, OverTokens, shown};
 use crate::llm::{MaskOptions, Redactor, Share, TokenMap, ToolCall, ToolSpec, strange_part};
 use crate::mcp::{Behind, Called, ToolProcess, declared};
 
@@ -57,7 +57,7 @@ pub struct Toolkit {
     options: ToolkitOptions,
     process: ToolProcess,
     /// The steps of calls, by tool and arguments.
-    done: BTreeMap<(String, String), Step>,
+    done: BTreeMap<(String, String), DialogueStep>,
 }
 
 impl Toolkit {
@@ -83,9 +83,14 @@ impl Toolkit {
     }
 
     /// Makes a call; the redactor of `asking` has the names that its tokens stand for. A call that was made before is not made again.
-    pub fn call(&mut self, number: usize, call: &ToolCall, asking: &mut Asking<'_>) -> Step {
+    pub fn call(&mut self, number: usize, call: &ToolCall, asking: &mut Asking<'_>) -> DialogueStep {
         let start = Instant::now();
-        let mut step = Step { number, tool: call.name.clone(), arguments: call.arguments.clone(), ..Step::default() };
+        let mut step = DialogueStep {
+            number,
+            tool: call.name.clone(),
+            arguments: call.arguments.clone(),
+            ..DialogueStep::default()
+        };
         let checked = self.checked(call);
         let (arguments, rows) = match checked {
             Ok(arguments) => arguments,
@@ -108,7 +113,7 @@ impl Toolkit {
         let arguments = restored(&call.name, &arguments, asking.redactor.map(), Tokens::Kept);
         if let Some(earlier) = self.done.get(&key) {
             let earlier = earlier.clone();
-            return Step {
+            return DialogueStep {
                 number,
                 earlier: earlier.earlier.or(Some(earlier.number)),
                 time: start.elapsed(),
@@ -141,7 +146,7 @@ impl Toolkit {
             return Err(format!("no tool {}; choose from {}", call.name, names.join(", ")));
         };
         let mut arguments =
-            call.parsed().ok_or("the arguments are no JSON object; write one by the schema of the tool")?;
+            call.parsed().ok_or("the arguments are not a JSON object; write one by the schema of the tool")?;
         if let Some(decided) = DECIDED.iter().find(|name| arguments.contains_key(**name)) {
             return Err(format!("the inputs are decided; leave out {decided}"));
         }
@@ -299,8 +304,8 @@ mod tests {
         for (name, arguments, expected) in [
             ("rm", "{}", "no tool rm; choose from info, tables, table, sql, findings, analyze"),
             ("compare", "{}", "no tool compare"),
-            ("table", "{\"query\":", "no JSON object"),
-            ("table", "[1]", "no JSON object"),
+            ("table", "{\"query\":", "not a JSON object"),
+            ("table", "[1]", "not a JSON object"),
             ("table", "{\"query\": \"top\", \"inputs\": [\"/etc\"]}", "leave out inputs"),
             (
                 "table",

@@ -48,9 +48,6 @@ fn shown(url: &str) -> String {
 }
 
 /// The base of a provider's addresses, and what to do if nothing is there.
-///
-/// # Errors
-/// [`LlmError::Usage`] when the provider has no address, or it cannot be used.
 pub(super) fn address(
     provider: &Provider,
     given: Option<&str>,
@@ -82,7 +79,13 @@ pub(super) fn address(
         _ if url.contains('@') => {
             return usage(format!("the address of {} cannot be used; write it as https://HOST/v1", provider.name));
         }
-        _ => return usage(format!("{} is no address of {}; write it as https://HOST/v1", shown(url), provider.name)),
+        _ => {
+            return usage(format!(
+                "{} is not an address of {}; write it as https://HOST/v1",
+                shown(url),
+                provider.name
+            ));
+        }
     }
     let proxy = variables.proxy(&base).filter(|_| !is_here(&base));
     let advice = match (provider.name == "local", proxy) {

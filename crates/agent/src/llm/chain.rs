@@ -31,7 +31,7 @@ impl Listener for () {
     fn hear(&self, _event: Event<'_>) {}
 }
 
-/// The answer of the first provider that gives one. The next is asked where one is busy, broken or away, or does not have
+/// The answer of the first provider that gives one. The next is asked where one is busy, failing or unreachable, or does not have
 /// the model, and not where it refuses the key or the request.
 ///
 /// # Errors

@@ -84,7 +84,7 @@ impl LlmError {
         }
     }
 
-    /// Whether another provider of the chain may be asked: this one is busy, broken or away, or does not have
+    /// Whether another provider of the chain may be asked: this one is busy, failing or unreachable, or does not have
     /// the model, and the request is not wrong.
     pub(crate) fn moves_on(&self) -> bool {
         match self {

@@ -1,5 +1,4 @@
-//! The only way out: what must stay is taken out of the final bytes, what is sent is written down, and nothing is sent
-//! where that is not wanted.
+//! The only exit: redacts requests, logs them, and sends them unless the settings forbid it.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fs::{File, OpenOptions};

@@ -88,7 +88,6 @@ pub fn chosen(guide: &str, tags: &BTreeSet<&str>) -> String {
     kept.collect::<Vec<&str>>().join("\n")
 }
 
-/// The tags of a line that is a mark.
 fn marks(line: &str) -> Option<Vec<&str>> {
     let inner = line.trim().strip_prefix("<!--")?.strip_suffix("-->")?.trim();
     let tags = MARKS.iter().find_map(|mark| inner.strip_prefix(mark))?;

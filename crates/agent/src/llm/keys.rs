@@ -18,9 +18,6 @@ pub(super) fn is_like_key(text: &str) -> bool {
 }
 
 /// The key of a provider with the variable that holds it. A dry run needs none.
-///
-/// # Errors
-/// [`LlmError::Usage`] when the key is missing, or belongs to another provider.
 pub(super) fn key(
     provider: &Provider,
     address: &Address,

@@ -54,7 +54,6 @@ pub struct Provider {
     pub deadline_s: u64,
     /// Bytes of the data that are sent at most; all if it is not limited.
     pub payload_bytes: Option<usize>,
-    /// Short names of models.
     #[serde(default)]
     pub aliases: BTreeMap<String, String>,
 }
@@ -78,7 +77,7 @@ pub struct Model {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct ModelsFile {
     #[serde(rename = "source")]
     _source: String,
     key_shapes: Vec<String>,
@@ -106,8 +105,8 @@ pub(crate) struct PayloadOrder {
     pub tables: Vec<String>,
 }
 
-fn form() -> Result<&'static Form, LlmError> {
-    static FORM: OnceLock<Result<Form, String>> = OnceLock::new();
+fn form() -> Result<&'static ModelsFile, LlmError> {
+    static FORM: OnceLock<Result<ModelsFile, String>> = OnceLock::new();
     let form = FORM.get_or_init(|| toml::from_str(MODELS).map_err(|error| error.to_string()));
     form.as_ref().map_err(|error| LlmError::Internal(format!("share/llm/models.toml: {error}")))
 }

@@ -222,17 +222,7 @@ impl Narrator {
     /// A question, or another text of a conversation, as it may leave at the level.
     fn sentence(&self, gate: &Gate, text: &str) -> String {
         let mut redactor = gate.redactor().borrow_mut();
-        let share = self.options.share;
-        Masking {
-            share,
-            redactor: &mut redactor,
-            written: &BTreeSet::new(),
-            repeats: false,
-            is_echo: false,
-            originals: None,
-            is_own: true,
-        }
-        .sentence(text)
+        Masking::new(self.options.share, &mut redactor, &BTreeSet::new()).sentence(text)
     }
 
     /// The way out.

@@ -15,9 +15,6 @@ const QUESTION: &str = data!("templates/llm/question.md");
 pub(crate) const OVERVIEW: &str = data!("templates/llm/overview.md");
 
 /// The request for an answer about data.
-///
-/// # Errors
-/// When the user's own guide cannot be read.
 pub fn request(about: &GuideContext, data: &Value, variables: &Variables) -> Result<Request, LlmError> {
     let tags = about.tags();
     let system = system(&guide(about, &tags, variables)?)?;

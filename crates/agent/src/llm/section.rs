@@ -20,9 +20,6 @@ pub fn shown_model(model: &str) -> String {
 }
 
 /// Compares an answer with its source, and makes a section of it; `level` is how much was sent.
-///
-/// # Errors
-/// When the table of commands cannot be made.
 pub(crate) fn answer_section(
     mut reply: Reply,
     gate: &Gate,
@@ -46,9 +43,6 @@ pub(crate) fn answer_section(
 }
 
 /// Its paragraphs, what to know about it, what is not in its source, and the commands that it suggests.
-///
-/// # Errors
-/// When the table of commands cannot be made.
 fn section(
     reply: &Reply,
     checked: &Checked,

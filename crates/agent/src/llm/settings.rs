@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use clap::Args;
 use serde_json::Value;
 
 use super::address::{Address, address, is_here};
@@ -13,33 +14,102 @@ use super::models::{Protocol, Provider, model, providers};
 use super::payload::Share;
 use wavesieve_model::text::similar::closest;
 
-/// The user's options.
-#[derive(Clone, Debug, Default)]
+/// Servers that speak the protocol of the provider local.
+const LOCAL_SERVERS: [&str; 3] = ["ollama", "vllm", "llama.cpp"];
+
+/// Options of a request to language models, as the command line has them.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Language models")]
 pub struct LlmOptions {
-    /// Providers in the order in which they are asked, each with a model behind a colon if it is not the default.
+    /// Ask a language model: anthropic, openai, private, local (Ollama and alike) or claude-code, each with :MODEL if it is not
+    /// the default. Of several, the next is asked if one is busy or away
+    #[arg(
+        id = "llm",
+        long = "llm",
+        value_name = "PROVIDER,…",
+        value_delimiter = ',',
+        env = "WAVESIEVE_LLM",
+        hide_env_values = true
+    )]
     pub providers: Vec<String>,
+    /// Model of the first provider
+    #[arg(id = "llm_model", long = "llm-model", value_name = "MODEL")]
     pub model: Option<String>,
+    /// Model of the provider private
+    #[arg(id = "llm_private_model", long = "llm-private-model", value_name = "MODEL", hide_short_help = true)]
     pub private_model: Option<String>,
+    /// Model of the provider local
+    #[arg(id = "llm_local_model", long = "llm-local-model", value_name = "MODEL", hide_short_help = true)]
     pub local_model: Option<String>,
-    /// Base of the addresses of the first provider.
+    /// A server on this machine, as rocinsight has it: the same as --llm local
+    #[arg(id = "llm_local", long = "llm-local", value_name = "NAME", value_parser = LOCAL_SERVERS, hide_short_help = true)]
+    pub local: Option<String>,
+    /// Address of the first provider, such as http://localhost:11434/v1
+    #[arg(id = "llm_url", long = "llm-url", value_name = "URL", env = "WAVESIEVE_LLM_URL", hide_env_values = true)]
     pub url: Option<String>,
+    /// Content that is sent; everything else stays on this machine
+    #[arg(
+        id = "llm_share",
+        long = "llm-share",
+        value_enum,
+        value_name = "LEVEL",
+        env = "WAVESIEVE_LLM_SHARE",
+        hide_env_values = true,
+        default_value_t
+    )]
     pub share: Share,
+    /// Print exactly what would be sent, and send nothing
+    #[arg(id = "llm_dry_run", long = "llm-dry-run")]
     pub is_dry: bool,
-    pub audit: Option<PathBuf>,
-    pub is_insecure: bool,
-    pub authorities: Option<PathBuf>,
-    /// Tokens that the model may think for.
-    pub thinking: Option<u32>,
-    /// Rules of the user for what is taken out.
-    pub redact: Option<PathBuf>,
-    /// Seconds that everything may take.
-    pub timeout_s: Option<u64>,
-    /// Whether answers come as a whole.
-    pub is_whole: bool,
-    /// File of a conversation that is continued.
+    /// Continue the conversation of this file, which is made if it is not there: earlier questions and answers are sent again
+    #[arg(id = "llm_conversation", long = "llm-conversation", value_name = "FILE")]
     pub conversation: Option<PathBuf>,
-    /// Turns after which its earlier ones become a summary.
+    /// Let the model sum up the earlier turns of a conversation after every N answers [default: 10]
+    #[arg(id = "llm_compact_every", long = "llm-compact-every", value_name = "N", value_parser = clap::value_parser!(u32).range(1..),
+          hide_short_help = true)]
     pub compact_every: Option<u32>,
+    /// Append what is sent to this file, as JSON lines
+    #[arg(
+        id = "llm_audit",
+        long = "llm-audit",
+        value_name = "FILE",
+        env = "WAVESIEVE_LLM_AUDIT",
+        hide_env_values = true
+    )]
+    pub audit: Option<PathBuf>,
+    /// Own rules for what is taken out of requests, in the form of share/llm/redaction.toml
+    #[arg(
+        id = "llm_redact",
+        long = "llm-redact",
+        value_name = "FILE",
+        env = "WAVESIEVE_LLM_REDACT",
+        hide_env_values = true,
+        hide_short_help = true
+    )]
+    pub redact: Option<PathBuf>,
+    /// Tokens that the model may think for before it answers (anthropic)
+    #[arg(id = "llm_thinking", long = "llm-thinking", value_name = "N", hide_short_help = true)]
+    pub thinking: Option<u32>,
+    /// Seconds that the answer may take, with all attempts [default: by provider]
+    #[arg(id = "llm_timeout", long = "llm-timeout", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..),
+          hide_short_help = true)]
+    pub timeout_s: Option<u64>,
+    /// Ask for the answer as a whole instead of a stream
+    #[arg(id = "llm_no_stream", long = "llm-no-stream", hide_short_help = true)]
+    pub is_whole: bool,
+    /// Certificates to trust besides those of the system, in PEM
+    #[arg(
+        id = "llm_ca",
+        long = "llm-ca",
+        value_name = "FILE",
+        env = "WAVESIEVE_LLM_CA",
+        hide_env_values = true,
+        hide_short_help = true
+    )]
+    pub authorities: Option<PathBuf>,
+    /// Do not check certificates, and allow keys without encryption
+    #[arg(id = "llm_insecure", long = "llm-insecure", hide_short_help = true)]
+    pub is_insecure: bool,
 }
 
 /// Longest name of a provider that is repeated.
@@ -97,7 +167,6 @@ impl Endpoint {
         self.provider.protocol != Protocol::Program || self.key.is_some()
     }
 
-    /// Whether there is a key.
     pub(crate) fn has_key(&self) -> bool {
         self.key.is_some()
     }
@@ -119,7 +188,6 @@ impl Endpoint {
         self.address.shown(&self.provider.path)
     }
 
-    /// The headers with the key.
     pub(crate) fn headers_with_key(&self) -> Vec<(String, String)> {
         self.headers(self.key.as_deref().unwrap_or_default())
     }
@@ -331,7 +399,7 @@ fn private_headers(variables: &Variables) -> Result<Vec<(String, String)>, LlmEr
     let Some((variable, text)) = variables.llm("PRIVATE_HEADERS") else { return Ok(Vec::new()) };
     let form = r#"write an object such as {"x-team": "gpu"}"#;
     let parsed = serde_json::from_str::<Value>(text).or_else(|_| serde_json::from_str(&text.replace('\'', "\"")));
-    let value = parsed.map_err(|error| LlmError::Usage(format!("{variable} is no JSON: {error}; {form}")))?;
+    let value = parsed.map_err(|error| LlmError::Usage(format!("{variable} is not JSON: {error}; {form}")))?;
     let kind = match &value {
         Value::Object(_) => "object",
         Value::Array(_) => "list",
@@ -347,7 +415,7 @@ fn private_headers(variables: &Variables) -> Result<Vec<(String, String)>, LlmEr
         Value::String(text) => Ok((name.to_lowercase(), text)),
         Value::Number(number) => Ok((name.to_lowercase(), number.to_string())),
         Value::Bool(truth) => Ok((name.to_lowercase(), truth.to_string())),
-        _ => usage(format!("{variable}: the value of {name} is no text; {form}")),
+        _ => usage(format!("{variable}: the value of {name} is not text; {form}")),
     };
     fields.into_iter().map(header).collect()
 }
@@ -370,7 +438,7 @@ fn thinking(options: &LlmOptions, variables: &Variables, warnings: &mut Vec<Stri
     match value.trim().parse::<u32>() {
         Ok(tokens) => Some(tokens).filter(|tokens| *tokens > 0),
         Err(_) => {
-            warnings.push(format!("{variable}={value} is no whole number and is ignored"));
+            warnings.push(format!("{variable}={value} is not a whole number and is ignored"));
             None
         }
     }

@@ -20,7 +20,6 @@ const COMMAND: &str = "command";
 /// It may take this part of an answer.
 const COMMAND_SHARE: usize = 4;
 
-/// The answer of a tool.
 #[derive(Debug, Default)]
 pub(super) struct ToolAnswer {
     fields: Map<String, Value>,
@@ -109,9 +108,6 @@ impl ToolAnswer {
     }
 
     /// The result of the call, whose text has at most so many bytes.
-    ///
-    /// # Errors
-    /// If it cannot be cut so far.
     pub(super) fn result(mut self, max_bytes: usize) -> Result<Value, ToolFailure> {
         self.cut_command(max_bytes / COMMAND_SHARE);
         let picture = self

@@ -10,9 +10,6 @@ const REPEATED: usize = 60;
 
 /// The arguments of a tool in the types that its schema declares. A number in the place of a text is that text, and a text in the place of
 /// a list is a list of it, as on the command line.
-///
-/// # Errors
-/// If one is missing, unknown or of another type.
 pub(super) fn checked(
     tool: &str,
     schema: &Value,

@@ -8,14 +8,12 @@ use serde_json::{Map, Value};
 
 use super::failure::ToolFailure;
 use super::tools::BehindMask;
-use wavesieve_engine::{NameForm, Query, QueryOptions, closest, condition_on, parse_condition};
+use crate::filters::FilterArguments;
+use wavesieve_engine::{NameForm, Query, QueryOptions, closest};
 use wavesieve_model::schema::Table;
-use wavesieve_tables::trace::selection::{Filters, WindowMode, parse_duration_ns, parse_kernel_pattern};
+use wavesieve_tables::trace::selection::Filters;
 
 /// The arguments of a call in the form that a tool declares.
-///
-/// # Errors
-/// If one is missing, unknown or of another type.
 pub(super) fn parsed<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ToolFailure> {
     serde_json::from_value(Value::Object(arguments))
         .map_err(|error| ToolFailure::usage(format!("invalid arguments: {error}")))
@@ -69,90 +67,35 @@ impl Scalar {
     }
 }
 
-/// The filters, as their options are written on the command line.
+/// The filters of a call by their names.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct FilterArguments {
-    window: Option<String>,
-    iterations: Option<String>,
-    window_mode: Option<String>,
-    rank: Option<String>,
-    gpu: Option<String>,
-    kernel: Option<String>,
-    #[serde(default)]
-    category: Texts,
-    stream: Option<String>,
-    queue: Option<String>,
-    #[serde(default)]
-    domain: Texts,
-    min_duration: Option<String>,
-    #[serde(rename = "where")]
-    condition: Option<String>,
-}
+pub(super) struct FilterTexts(BTreeMap<String, Texts>);
 
-impl FilterArguments {
+impl FilterTexts {
     /// The filters; a condition is put to the `subject` alone if there is one. What compares texts sees those before a mask, unless
     /// the user chose it.
-    ///
-    /// # Errors
-    /// If one is wrong.
     pub(super) fn filters(
         &self,
         subject: Option<&'static Table>,
         behind: Option<&BehindMask>,
     ) -> Result<Filters, ToolFailure> {
         let mask = |name: &str| behind.filter(|behind| !behind.own_filters.contains(name)).map(BehindMask::shared);
-        let condition =
-            self.condition.as_deref().map(|text| named("where", text, parse_condition(text))).transpose()?;
-        let condition = match (condition, subject) {
-            (Some(condition), Some(subject)) => Some(condition_on(condition, subject).map_err(ToolFailure::usage)?),
-            (condition, _) => condition,
-        };
-        let condition = condition.map(|condition| match mask("where") {
-            Some(mask) => condition.behind(mask),
-            None => condition,
-        });
-        let kernel = self.kernel.as_deref().map(|text| named("kernel", text, parse_kernel_pattern(text)));
-        let least = self.min_duration.as_deref().map(|text| named("min_duration", text, parse_duration_ns(text)));
-        Ok(Filters {
-            window: option("window", self.window.as_deref())?,
-            iterations: option("iterations", self.iterations.as_deref())?,
-            window_mode: self.window_mode.as_deref().map(window_mode).transpose()?.unwrap_or_default(),
-            ranks: option("rank", self.rank.as_deref())?,
-            gpus: option("gpu", self.gpu.as_deref())?,
-            kernel: kernel.transpose()?,
-            kernel_mask: self.kernel.as_ref().and_then(|_| mask("kernel")),
-            categories: self.category.words(),
-            streams: option("stream", self.stream.as_deref())?,
-            queues: option("queue", self.queue.as_deref())?,
-            domains: self.domain.words(),
-            min_duration_ns: least.transpose()?,
-            condition,
-        })
+        let mut chosen = FilterArguments::default();
+        for (name, texts) in &self.0 {
+            let text = texts.list().join(",");
+            let set = chosen.set(name, &text);
+            set.map_err(|error| ToolFailure::usage(format!("invalid {name} `{text}`: {error}")))?;
+        }
+        let mut filters = chosen.choice(subject).map_err(ToolFailure::usage)?;
+        filters.kernel_mask = filters.kernel.as_ref().and_then(|_| mask("kernel"));
+        if let Some(mask) = mask("where") {
+            filters.condition = filters.condition.map(|condition| condition.behind(mask));
+        }
+        Ok(filters)
     }
 }
 
-fn option<T: std::str::FromStr<Err: std::fmt::Display>>(
-    name: &str,
-    text: Option<&str>,
-) -> Result<Option<T>, ToolFailure> {
-    text.map(|text| named(name, text, text.parse())).transpose()
-}
-
-fn named<T, E: std::fmt::Display>(name: &str, text: &str, result: Result<T, E>) -> Result<T, ToolFailure> {
-    result.map_err(|error| ToolFailure::usage(format!("invalid {name} `{text}`: {error}")))
-}
-
-fn window_mode(word: &str) -> Result<WindowMode, ToolFailure> {
-    let modes = [WindowMode::Overlap, WindowMode::Inside, WindowMode::Clip];
-    let found = modes.into_iter().find(|mode| mode.word() == word);
-    found.ok_or_else(|| ToolFailure::usage(format!("invalid window_mode `{word}`: choose from overlap, inside, clip")))
-}
-
 /// The form of kernel names.
-///
-/// # Errors
-/// If no form has that word.
 pub(super) fn name_form(word: Option<&str>) -> Result<NameForm, ToolFailure> {
     let forms = [NameForm::Full, NameForm::Short, NameForm::Base, NameForm::Mangled];
     let Some(word) = word else { return Ok(NameForm::default()) };
@@ -161,12 +104,11 @@ pub(super) fn name_form(word: Option<&str>) -> Result<NameForm, ToolFailure> {
 }
 
 /// The arguments of a named query.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct QueryArguments {
     pub query: String,
     pub inputs: Texts,
-    #[serde(default)]
     parameters: BTreeMap<String, Scalar>,
     by: Option<Texts>,
     name: Option<String>,
@@ -175,15 +117,11 @@ pub(super) struct QueryArguments {
     pub rows: Option<usize>,
     /// Rows that have commands, 0 for all.
     pub handoff: Option<usize>,
-    #[serde(default)]
-    pub filters: FilterArguments,
+    pub filters: FilterTexts,
 }
 
 impl QueryArguments {
     /// The options of the engine. Of a query without a parameter `top`, that limits the rows.
-    ///
-    /// # Errors
-    /// If the query has no such parameter.
     pub(super) fn options(&self, query: &Query) -> Result<QueryOptions, ToolFailure> {
         let known = || query.declaration.parameters.iter().map(|parameter| parameter.name.as_str());
         let mut parameters = BTreeMap::new();

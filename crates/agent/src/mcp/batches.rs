@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// A request of a batch: the number of the batch, and its place in it.
-pub(super) type Place = (u64, usize);
+pub(super) type RequestPlace = (u64, usize);
 
 /// Batches that are not answered.
 #[derive(Default)]
@@ -38,7 +38,7 @@ impl Batches {
     }
 
     /// Takes the answer of a message, if it has one; the last of a batch gives all of them, in the order of the requests.
-    pub(super) fn take(&mut self, (number, at): Place, reply: Option<String>) -> Option<Answered> {
+    pub(super) fn take(&mut self, (number, at): RequestPlace, reply: Option<String>) -> Option<Answered> {
         let batch = self.open.get_mut(&number)?;
         batch.missing = batch.missing.saturating_sub(1);
         batch.replies.extend(reply.map(|reply| (at, reply)));

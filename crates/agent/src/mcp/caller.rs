@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
@@ -12,18 +11,13 @@ use super::failure::{Exit, ToolFailure};
 use super::server::Event;
 use super::tools::ORIGINALS;
 use super::worker::{Behind, Task};
-use super::worker_handle::Worker;
+use super::worker_handle::Workers;
 
-/// The process of the tools, which is started when it is needed, and again after it was stopped.
+/// The tools in their process.
 pub(crate) struct ToolProcess {
-    /// Arguments of `wavesieve mcp`.
-    arguments: Vec<OsString>,
     time_limit: Duration,
-    sender: Sender<Event>,
     events: Receiver<Event>,
-    worker: Option<Worker>,
-    /// Workers so far.
-    started: u64,
+    workers: Workers,
 }
 
 /// The result of a tool.
@@ -40,18 +34,18 @@ impl ToolProcess {
     /// A process with the arguments of a server.
     pub fn new(arguments: Vec<OsString>, time_limit: Duration) -> Self {
         let (sender, events) = channel();
-        Self { arguments, time_limit, sender, events, worker: None, started: 0 }
+        Self { time_limit, events, workers: Workers::new(arguments, sender) }
     }
 
     /// Calls a tool. What takes too long is stopped with its process.
     pub fn call(&mut self, tool: &str, arguments: Map<String, Value>, behind: Behind) -> Called {
         let task = Task { tool: tool.to_owned(), arguments, is_stateless: false, behind: Some(behind) };
-        let result = match self.hand_over(&task) {
+        let result = match self.workers.hand_over(&task) {
             Ok(()) => self.result(),
             Err(error) => Err(format!("the process of the tools cannot be started: {error}")),
         };
         let result = result.unwrap_or_else(|reason| {
-            self.worker = None;
+            self.workers.stop();
             ToolFailure::new(Exit::Unexpected, format!("{tool}: {reason}")).result()
         });
         let value = result.get("structuredContent").cloned().unwrap_or_default();
@@ -60,32 +54,16 @@ impl ToolProcess {
         Called { is_error, value, originals: originals.unwrap_or_default() }
     }
 
-    fn hand_over(&mut self, task: &Task) -> io::Result<()> {
-        // One that went away while nothing was asked is started again.
-        if let Some(worker) = &mut self.worker
-            && worker.send(task).is_ok()
-        {
-            return Ok(());
-        }
-        self.worker = None;
-        self.started += 1;
-        let mut worker = Worker::start_with(self.started, self.arguments.clone(), self.sender.clone())?;
-        worker.send(task)?;
-        self.worker = Some(worker);
-        Ok(())
-    }
-
     /// The result of the call, or why it failed.
     fn result(&self) -> Result<Value, String> {
         let end = Instant::now() + self.time_limit;
-        let is_current = |number| self.worker.as_ref().is_some_and(|worker| worker.number == number);
         loop {
             match self.events.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                Ok(Event::Result(number, line)) if is_current(number) => {
+                Ok(Event::Result(number, line)) if self.workers.is_current(number) => {
                     let read = serde_json::from_str(&line);
                     return read.map_err(|_| "its process wrote something else than a result".to_owned());
                 }
-                Ok(Event::WorkerGone(number)) if is_current(number) => {
+                Ok(Event::WorkerGone(number)) if self.workers.is_current(number) => {
                     return Err("its process ended, perhaps for lack of memory; narrow the request".to_owned());
                 }
                 Ok(_) => {}

@@ -14,9 +14,6 @@ use wavesieve_tables::trace::selection::{explained, lost_ranks, partly_unmatched
 const NOTES_OF_A_KIND: usize = 10;
 
 /// Adds the notes that the program prints, and the exit code; without rows, also the reason.
-///
-/// # Errors
-/// When a table cannot be read.
 pub(super) fn conclude(
     answer: &mut ToolAnswer,
     trace: &Trace,
@@ -66,9 +63,6 @@ pub(super) fn conclude(
 
 /// Abstains if a statement is about tables of which the trace has nothing, so that its result, no rows or sums of nothing, means nothing
 /// either; notes those that others of its tables have rows next to.
-///
-/// # Errors
-/// When a table cannot be read.
 pub(super) fn conclude_tables(
     answer: &mut ToolAnswer,
     trace: &Trace,

@@ -63,7 +63,6 @@ impl ToolFailure {
         Self { exit, message: message.into() }
     }
 
-    /// A wrong argument.
     pub(super) fn usage(message: impl Into<String>) -> Self {
         Self::new(Exit::Usage, message)
     }

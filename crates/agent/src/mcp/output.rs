@@ -9,7 +9,6 @@ use std::time::Instant;
 use super::backlog::Backlog;
 use super::server::Event;
 
-/// Lines to write.
 pub(super) struct Output {
     lines: Sender<String>,
     backlog: Arc<Backlog>,

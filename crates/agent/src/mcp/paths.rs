@@ -18,14 +18,12 @@ pub(super) struct Roots {
 }
 
 impl Roots {
-    /// # Errors
-    /// If one is not a directory that can be read.
     pub(super) fn new(directories: &[PathBuf]) -> Result<Self, ToolFailure> {
         let here = [PathBuf::from(".")];
         let named = if directories.is_empty() { &here } else { directories };
         let resolve = |directory: &PathBuf| match directory.canonicalize() {
             Ok(root) if root.is_dir() => Ok(root),
-            _ => Err(ToolFailure::usage(format!("{} is no directory; name one with traces", directory.display()))),
+            _ => Err(ToolFailure::usage(format!("{} is not a directory; name one with traces", directory.display()))),
         };
         Ok(Self { roots: named.iter().map(resolve).collect::<Result<_, _>>()? })
     }
@@ -79,9 +77,6 @@ impl Roots {
 
     /// The inputs that paths and patterns name, and links in them that lead outside, which are left out: of a directory with one,
     /// the other entries are the inputs.
-    ///
-    /// # Errors
-    /// If one names nothing, or something outside.
     pub(super) fn inputs(&self, named: &[String]) -> Result<(Vec<String>, Vec<PathBuf>), ToolFailure> {
         let mut inputs = Vec::new();
         for name in named {
@@ -195,9 +190,6 @@ impl Roots {
 }
 
 /// A path, or the entries of a directory without those links: as few as there can be.
-///
-/// # Errors
-/// If a link is in a dataset, which is read as a whole.
 fn without_links(path: &Path, links: &[PathBuf], inputs: &mut Vec<PathBuf>) -> Result<(), ToolFailure> {
     let Some(link) = links.iter().find(|link| link.starts_with(path)) else {
         inputs.push(path.to_owned());

@@ -90,7 +90,6 @@ pub(super) fn repeated(text: &str) -> String {
     }
 }
 
-/// The content of a line.
 pub(super) enum Line {
     Single(Value),
     /// At least one value.
@@ -99,9 +98,6 @@ pub(super) enum Line {
 
 impl Line {
     /// Reads a line of a client that agreed on a version.
-    ///
-    /// # Errors
-    /// If it is not JSON, or a batch that is empty or not in the version.
     pub(super) fn parse(line: &[u8], version: Option<&str>) -> Result<Self, RpcError> {
         let value: Value = serde_json::from_slice(line).map_err(|error| RpcError::parse(&error.to_string()))?;
         match value {
@@ -121,7 +117,7 @@ impl Message {
     /// message either.
     pub(super) fn parse(value: Value) -> Result<Option<Self>, (Value, RpcError)> {
         let Value::Object(mut object) = value else {
-            return Err((Value::Null, RpcError::invalid_request("it is no object")));
+            return Err((Value::Null, RpcError::invalid_request("it is not an object")));
         };
         let id = object.remove("id");
         let is_id = |id: &Value| id.is_string() || id.is_i64() || id.is_u64();
@@ -136,7 +132,7 @@ impl Message {
         let params = match object.remove("params") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(params)) => params,
-            Some(_) => return Err((known, RpcError::invalid_params("params is no object"))),
+            Some(_) => return Err((known, RpcError::invalid_params("params is not an object"))),
         };
         match object.remove("method") {
             Some(Value::String(method)) => Ok(Some(Self { id, method, params })),
@@ -146,9 +142,6 @@ impl Message {
     }
 
     /// Whether the request is of the version without a handshake.
-    ///
-    /// # Errors
-    /// If it names a version that is not known.
     pub(super) fn is_stateless(&self) -> Result<bool, RpcError> {
         let meta = self.params.get("_meta").and_then(Value::as_object);
         match meta.and_then(|meta| meta.get(VERSION_KEY)).and_then(Value::as_str) {
@@ -162,7 +155,7 @@ impl Message {
 
 /// How a result is marked for the version without a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ResultKind {
     /// It holds for this call.
     Answer,
     /// It holds as long as the server runs.
@@ -170,10 +163,10 @@ pub(super) enum Kind {
 }
 
 /// A result with the marks that its version asks for.
-pub(super) fn marked(mut result: Value, kind: Kind, is_stateless: bool) -> Value {
+pub(super) fn marked(mut result: Value, kind: ResultKind, is_stateless: bool) -> Value {
     if let (Some(fields), true) = (result.as_object_mut(), is_stateless) {
         fields.insert("resultType".to_owned(), json!("complete"));
-        if kind == Kind::Documentation {
+        if kind == ResultKind::Documentation {
             fields.insert("ttlMs".to_owned(), json!(KEEP_MS));
             fields.insert("cacheScope".to_owned(), json!("private"));
         }

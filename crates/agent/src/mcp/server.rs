@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Instant;
 
@@ -12,20 +12,19 @@ use serde_json::Value;
 
 use super::McpOptions;
 use super::backlog::Backlog;
-use super::batches::{Batches, Place};
+use super::batches::{Batches, RequestPlace};
 use super::failure::{Exit, ToolFailure};
 use super::input::read_lines;
 use super::output::Output;
 use super::paths::Roots;
-use super::protocol::{Kind, RpcError, failure, marked, success};
+use super::protocol::{ResultKind, RpcError, failure, marked, success};
 use super::session::{Call, Reaction, Received, Session};
 use super::worker::Task;
-use super::worker_handle::Worker;
+use super::worker_handle::Workers;
 
 /// Bytes that wait to be read by the client, at most, before the next call is run: answers may have pictures.
 const MOST_UNREAD: usize = 16 << 20;
 
-/// An event of the server.
 pub(super) enum Event {
     Line(Vec<u8>),
     LineTooLong,
@@ -57,9 +56,7 @@ pub fn serve(options: &McpOptions) -> Result<(), ToolFailure> {
         output: Output::start(sender.clone(), Arc::clone(&backlog)),
         backlog,
         batches: Batches::default(),
-        sender,
-        worker: None,
-        started: 0,
+        workers: Workers::new(std::env::args_os().skip(1).collect(), sender),
         running: None,
         waiting: VecDeque::new(),
         has_ended: false,
@@ -71,7 +68,7 @@ pub fn serve(options: &McpOptions) -> Result<(), ToolFailure> {
 #[derive(Clone, Copy)]
 enum Target {
     Line(usize),
-    Batch(Place),
+    Batch(RequestPlace),
 }
 
 struct Queued {
@@ -85,10 +82,7 @@ struct Server<'a> {
     output: Output,
     backlog: Arc<Backlog>,
     batches: Batches,
-    sender: Sender<Event>,
-    worker: Option<Worker>,
-    /// Workers so far.
-    started: u64,
+    workers: Workers,
     running: Option<(Queued, Instant)>,
     waiting: VecDeque<Queued>,
     /// Whether the client closed the input.
@@ -136,17 +130,13 @@ impl Server<'_> {
                 self.output.push(failure(&Value::Null, &error).to_string());
             }
             Event::End => self.has_ended = true,
-            Event::Result(number, line) if self.is_current(number) => self.finish(&line),
-            Event::WorkerGone(number) if self.is_current(number) => self.fail(
+            Event::Result(number, line) if self.workers.is_current(number) => self.finish(&line),
+            Event::WorkerGone(number) if self.workers.is_current(number) => self.fail(
                 "the process of the tools ended, perhaps for lack of memory; narrow the request with filters or a window",
             ),
             Event::Written(bytes) => self.output.written(bytes),
             Event::Result(..) | Event::WorkerGone(_) | Event::Unwritable(_) => {}
         }
-    }
-
-    fn is_current(&self, number: u64) -> bool {
-        self.worker.as_ref().is_some_and(|worker| worker.number == number)
     }
 
     fn react(&mut self, line: &[u8]) {
@@ -182,7 +172,7 @@ impl Server<'_> {
             self.reply(queued.target, None);
         }
         if let Some((queued, _)) = self.running.take_if(|(queued, _)| queued.call.id == *id) {
-            self.worker = None;
+            self.workers.stop();
             self.reply(queued.target, None);
         }
     }
@@ -192,28 +182,13 @@ impl Server<'_> {
         while self.running.is_none() && self.output.unwritten() <= MOST_UNREAD {
             let Some(queued) = self.waiting.pop_front() else { return };
             let Call { tool, arguments, is_stateless, .. } = queued.call.clone();
-            if self.hand_over(&Task { tool, arguments, is_stateless, behind: None }).is_ok() {
+            if self.workers.hand_over(&Task { tool, arguments, is_stateless, behind: None }).is_ok() {
                 self.running = Some((queued, Instant::now() + self.options.time_limit));
             } else {
-                self.worker = None;
+                self.workers.stop();
                 self.answer(&queued, "the process of the tools cannot be started; try again");
             }
         }
-    }
-
-    fn hand_over(&mut self, task: &Task) -> io::Result<()> {
-        // One that went away while nothing was asked is started again.
-        if let Some(worker) = &mut self.worker
-            && worker.send(task).is_ok()
-        {
-            return Ok(());
-        }
-        self.worker = None;
-        self.started += 1;
-        let mut worker = Worker::start(self.started, self.sender.clone())?;
-        worker.send(task)?;
-        self.worker = Some(worker);
-        Ok(())
     }
 
     /// Hands the result of the worker on as it is: to read numbers and write them again would change their last digits.
@@ -236,7 +211,7 @@ impl Server<'_> {
 
     /// Ends the worker, and with it the call that is running.
     fn fail(&mut self, reason: &str) {
-        self.worker = None;
+        self.workers.stop();
         let Some((queued, _)) = self.running.take() else { return };
         let reason = format!("{}: {reason}", queued.call.tool);
         self.answer(&queued, &reason);
@@ -245,7 +220,7 @@ impl Server<'_> {
     /// Answers a call that has no result.
     fn answer(&mut self, queued: &Queued, reason: &str) {
         let result = ToolFailure::new(Exit::Unexpected, reason).result();
-        let reply = success(&queued.call.id, &marked(result, Kind::Answer, queued.call.is_stateless));
+        let reply = success(&queued.call.id, &marked(result, ResultKind::Answer, queued.call.is_stateless));
         self.reply(queued.target, Some(reply.to_string()));
     }
 

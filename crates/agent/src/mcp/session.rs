@@ -4,12 +4,12 @@ use serde_json::{Map, Value, json};
 
 use super::McpOptions;
 use super::protocol::{
-    HANDSHAKE_VERSIONS, Kind, Line, Message, NEWEST_HANDSHAKE, RpcError, STATELESS, failure, marked, repeated, success,
+    HANDSHAKE_VERSIONS, Line, Message, NEWEST_HANDSHAKE, ResultKind, RpcError, STATELESS, failure, marked, repeated,
+    success,
 };
 use super::resources;
 use super::tools::{INSTRUCTIONS, declared, tool_docs};
 
-/// A call of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Call {
     pub id: Value,
@@ -49,7 +49,6 @@ impl<'a> Session<'a> {
         Self { options, version: None }
     }
 
-    /// Reacts to a line.
     pub(super) fn react(&mut self, line: &[u8]) -> Received {
         if line.iter().all(u8::is_ascii_whitespace) {
             return Received::One(Reaction::Nothing);
@@ -94,15 +93,15 @@ impl<'a> Session<'a> {
             "initialize" => {
                 let version = agreed(&message.params);
                 self.version = Some(version);
-                (Kind::Answer, Ok(initialized(version)))
+                (ResultKind::Answer, Ok(initialized(version)))
             }
-            "server/discover" => (Kind::Documentation, Ok(discovered())),
-            "ping" => (Kind::Answer, Ok(json!({}))),
-            "tools/list" => (Kind::Documentation, Ok(json!({ "tools": declared() }))),
-            "resources/list" => (Kind::Documentation, Ok(resources::listed(&self.options.registry))),
-            "resources/templates/list" => (Kind::Documentation, Ok(resources::templates())),
-            "resources/read" => (Kind::Documentation, self.read(&message.params, is_stateless)),
-            other => (Kind::Answer, Err(RpcError::no_method(other))),
+            "server/discover" => (ResultKind::Documentation, Ok(discovered())),
+            "ping" => (ResultKind::Answer, Ok(json!({}))),
+            "tools/list" => (ResultKind::Documentation, Ok(json!({ "tools": declared() }))),
+            "resources/list" => (ResultKind::Documentation, Ok(resources::listed(&self.options.registry))),
+            "resources/templates/list" => (ResultKind::Documentation, Ok(resources::templates())),
+            "resources/read" => (ResultKind::Documentation, self.read(&message.params, is_stateless)),
+            other => (ResultKind::Answer, Err(RpcError::no_method(other))),
         };
         Reaction::Reply(match result {
             Ok(result) => success(&id, &marked(result, kind, is_stateless)),
@@ -134,7 +133,7 @@ fn call(id: Value, mut message: Message, is_stateless: bool) -> Result<Call, Rpc
     let arguments = match message.params.remove("arguments") {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(arguments)) => arguments,
-        Some(_) => return Err(RpcError::invalid_params("arguments is no object")),
+        Some(_) => return Err(RpcError::invalid_params("arguments is not an object")),
     };
     Ok(Call { id, tool, arguments, is_stateless })
 }

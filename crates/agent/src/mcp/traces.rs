@@ -39,9 +39,6 @@ pub(super) struct Traces {
 
 impl Traces {
     /// The trace of these inputs with these filters, which is opened unless it is open and its files are as they were.
-    ///
-    /// # Errors
-    /// When it cannot be opened, or one of its files lies outside of the directories.
     pub(super) fn open(
         &mut self,
         inputs: &[String],
@@ -73,7 +70,6 @@ impl Traces {
         Ok(trace)
     }
 
-    /// Forgets all of them.
     pub(super) fn clear(&mut self) {
         self.kept.clear();
     }

@@ -12,7 +12,7 @@ use super::McpOptions;
 use super::failure::{Exit, ToolFailure};
 use super::memory_limit::limit_memory;
 use super::paths::gone;
-use super::protocol::{Kind, marked};
+use super::protocol::{ResultKind, marked};
 use super::tools::Toolbox;
 use crate::llm::MaskOptions;
 use wavesieve_input::interrupt;
@@ -56,7 +56,7 @@ pub fn work(options: &McpOptions) -> Result<(), ToolFailure> {
     });
     for task in tasks {
         let is_stateless = task.is_stateless;
-        let mut line = marked(run(options, &mut tools, task), Kind::Answer, is_stateless).to_string();
+        let mut line = marked(run(options, &mut tools, task), ResultKind::Answer, is_stateless).to_string();
         line.push('\n');
         let mut out = std::io::stdout().lock();
         if out.write_all(line.as_bytes()).and_then(|()| out.flush()).is_err() {

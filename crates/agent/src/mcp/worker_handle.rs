@@ -15,29 +15,57 @@ use super::worker::Task;
 const PATIENCE: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// The process of the tools, which is started when it is needed, and again after it was stopped.
+pub(super) struct Workers {
+    /// Arguments of the server.
+    arguments: Vec<OsString>,
+    events: Sender<Event>,
+    running: Option<Worker>,
+    started: u64,
+}
+
+impl Workers {
+    pub(super) fn new(arguments: Vec<OsString>, events: Sender<Event>) -> Self {
+        Self { arguments, events, running: None, started: 0 }
+    }
+
+    pub(super) fn hand_over(&mut self, task: &Task) -> io::Result<()> {
+        // One that went away while nothing was asked is started again.
+        if let Some(worker) = &mut self.running
+            && worker.send(task).is_ok()
+        {
+            return Ok(());
+        }
+        self.stop();
+        self.started += 1;
+        let mut worker = Worker::start(self.started, self.arguments.clone(), self.events.clone())?;
+        worker.send(task)?;
+        self.running = Some(worker);
+        Ok(())
+    }
+
+    pub(super) fn stop(&mut self) {
+        self.running = None;
+    }
+
+    /// Whether an event is of the process that runs.
+    pub(super) fn is_current(&self, number: u64) -> bool {
+        self.running.as_ref().is_some_and(|worker| worker.number == number)
+    }
+}
+
 /// A running process.
-pub(super) struct Worker {
+struct Worker {
     child: Child,
     /// `None` once it was asked to end.
     input: Option<ChildStdin>,
     /// Distinguishes its events from those of earlier ones.
-    pub number: u64,
+    number: u64,
 }
 
 impl Worker {
-    /// Starts this program with its own arguments and the one that makes it a worker.
-    ///
-    /// # Errors
-    /// If it cannot be started.
-    pub(super) fn start(number: u64, events: Sender<Event>) -> io::Result<Self> {
-        Self::start_with(number, std::env::args_os().skip(1).collect(), events)
-    }
-
     /// Starts this program with these arguments of a server and the one that makes it a worker.
-    ///
-    /// # Errors
-    /// If it cannot be started.
-    pub(super) fn start_with(number: u64, of_server: Vec<OsString>, events: Sender<Event>) -> io::Result<Self> {
+    fn start(number: u64, of_server: Vec<OsString>, events: Sender<Event>) -> io::Result<Self> {
         let mut child =
             Command::new(program()?).args(arguments(of_server)).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
@@ -54,10 +82,7 @@ impl Worker {
     }
 
     /// Hands over a call.
-    ///
-    /// # Errors
-    /// If the process is gone.
-    pub(super) fn send(&mut self, task: &Task) -> io::Result<()> {
+    fn send(&mut self, task: &Task) -> io::Result<()> {
         let mut line = serde_json::to_vec(task)?;
         line.push(b'\n');
         match &mut self.input {

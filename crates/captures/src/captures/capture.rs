@@ -12,9 +12,7 @@ use super::read::StoredBlob;
 use super::regions::{Region, Regions};
 use super::variables::{Variable, Variables};
 
-/// The largest code object that is read.
 const MOST_HSACO: u64 = 4 << 30;
-/// The largest arguments that are read.
 const MOST_KERNARG: u64 = 1 << 20;
 
 /// The program that wrote a capture.
@@ -174,7 +172,6 @@ fn check_empty(directory: &Path, regions: &Regions) -> Result<(), CaptureError> 
     Ok(())
 }
 
-/// A file that may be missing.
 fn optional<T>(read: Result<T, CaptureError>) -> Result<Option<T>, CaptureError> {
     match read {
         Ok(value) => Ok(Some(value)),

@@ -74,7 +74,6 @@ impl StoredBlob {
         self.size
     }
 
-    /// Its offsets and lengths.
     fn ranges(&self) -> impl Iterator<Item = (u64, usize)> + '_ {
         let ranges = (0..self.size.div_ceil(self.chunk_bytes)).map(|number| number * self.chunk_bytes);
         ranges.map(|begin| (begin, usize::try_from(self.chunk_bytes.min(self.size - begin)).unwrap_or(usize::MAX)))
@@ -127,7 +126,6 @@ impl StoredBlob {
     }
 }
 
-/// Buffers of a worker.
 #[derive(Default)]
 struct Rooms {
     bytes: Vec<u8>,
@@ -154,7 +152,6 @@ pub fn restore(targets: Vec<(&StoredBlob, &mut [u8])>, check: Check, threads: us
     in_parallel(pieces, threads, |(blob, offset, target), rooms| blob.read_chunk(offset, target, rooms, check))
 }
 
-/// How many threads can read blobs at the same time.
 fn threads_of<'a>(blobs: impl Iterator<Item = &'a StoredBlob>, threads: usize) -> usize {
     threads_for(blobs.map(|blob| blob.chunk_bytes.min(blob.size)).max().unwrap_or(0), threads)
 }

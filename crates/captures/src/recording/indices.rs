@@ -32,7 +32,7 @@ impl FromStr for Indices {
 
     /// From `0,2,5-7,10-`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no list of dispatches; write it as `0,2,5-7` or `10-`");
+        let wrong = || format!("`{text}` is not a list of dispatches; write it as `0,2,5-7` or `10-`");
         let number = |word: &str| word.trim().parse::<u64>().map_err(|_| wrong());
         let mut ranges = Vec::new();
         for word in text.split(',') {

@@ -9,7 +9,7 @@ use polars::prelude::{Column, DataFrame, DataType, PolarsResult, df};
 
 use wavesieve_tables::columns::frames::collected;
 use wavesieve_tables::columns::requests::{ProcessTables, Request};
-use wavesieve_tables::columns::values::I64Values;
+use wavesieve_tables::columns::values::{FrameValues, I64Values};
 use wavesieve_tables::derive::gpu_work::gpu_times::SUMMED_COLUMNS;
 use wavesieve_tables::trace::TraceProcess;
 use wavesieve_tables::trace::consumer::TableConsumer;
@@ -128,7 +128,7 @@ impl CoalescedSegments {
 }
 
 fn runs_of(segments: &DataFrame) -> Result<BTreeMap<i64, Runs>> {
-    let column = |name: &str| -> Result<I64Values> { Ok(I64Values::new(segments.column(name)?.i64()?)) };
+    let column = |name| segments.integer(name);
     let [gpus, starts, ends, compute, comm, copies] = SUMMED_COLUMNS.map(column);
     let (gpus, starts, ends) = (gpus?, starts?, ends?);
     let (compute, comm, copies) = (compute?, comm?, copies?);

@@ -7,5 +7,4 @@ mod steady;
 mod steady_rows;
 mod sums;
 
-pub(crate) use read::StatementHints;
 pub use read::{Statement, StatementBatch};

@@ -49,7 +49,8 @@ pub fn apart(statement: &ParsedStatement, names: &[String]) -> Option<(PerProces
 /// Estimated bytes of the rows of a process; a small one counts for this much, so that its tables are not kept for thousands of others.
 const MIN_BYTES: u64 = 256 << 10;
 
-type Rows = BTreeMap<String, DataFrame>;
+/// Rows of steps by their names.
+pub(crate) type Rows = BTreeMap<String, DataFrame>;
 
 /// Tables of processes that are worked on together.
 struct Block {

@@ -1,13 +1,14 @@
-//! Tables for statements about the steady part of a run, made of the tables that are read for those about all of it.
+//! Tables for statements about a part of the run while the trace is read: those about the steady part are made of the tables that are
+//! read for those about all of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
-use polars::prelude::{DataFrame, LazyFrame};
+use polars::prelude::LazyFrame;
 
 use super::coalesced::{CoalescedSegments, GPU_SEGMENTS};
-use super::per_process::Locals;
-use super::read::{SplitStatement, StatementHints};
+use super::per_process::{Locals, PerProcessSteps, Rows};
+use super::read::{Statement, StepTables};
 use super::steady_rows::SteadyRows;
 use super::sums::Sums;
 use crate::groups::{Passes, Tables};
@@ -17,21 +18,23 @@ use wavesieve_tables::trace::Trace;
 use wavesieve_tables::trace::consumer::TableConsumer;
 use wavesieve_tables::trace::views::SteadyParts;
 
-/// Statements about the steady part while the trace is read.
-pub struct Steady<'a> {
-    /// Groupings, and those of tables that depend on all processes.
-    passes: [Passes<'a>; 2],
-    /// Tables that statements read, and those that depend on all processes.
-    requests: [Request; 2],
-    kept: [SteadyRows; 2],
-    locals: Locals<'a>,
-    sums: Sums,
+/// Statements about a part of the run. Of each pair, the second is about tables that depend on all processes, which come after
+/// those that are read of each, out of which they can be taken.
+pub(crate) struct ViewStatements<'a> {
+    /// Groupings.
+    pub passes: [Passes<'a>; 2],
+    /// Tables that statements read.
+    pub requests: [Request; 2],
+    /// Columns of segments that statements need no more of than sums.
+    pub summed: BTreeSet<&'static str>,
+    pub locals: Locals<'a>,
     merged: CoalescedSegments,
     has_grid: bool,
 }
 
-/// Tables of the steady part.
-pub(crate) struct SteadyTables {
+/// Tables of a part of the run.
+#[derive(Default)]
+pub(crate) struct ViewTables {
     /// The tables that any statement reads.
     pub frames: BTreeMap<&'static str, LazyFrame>,
     /// Segments summed up.
@@ -41,74 +44,119 @@ pub(crate) struct SteadyTables {
 }
 
 /// Steps of statements that are worked out already.
-pub(crate) struct SteadySteps<'a> {
-    /// Groupings.
-    pub tables: Tables<'a>,
-    /// Groupings of tables that depend on all processes.
-    pub late_tables: Tables<'a>,
+pub(crate) struct ViewSteps<'a> {
+    tables: [Tables<'a>; 2],
     /// Steps of each statement in turn that has some.
-    pub local: Vec<Option<BTreeMap<String, DataFrame>>>,
+    local: std::vec::IntoIter<Option<Rows>>,
 }
 
-impl<'a> Steady<'a> {
-    /// The statements with what is known of them.
-    pub fn new(trace: &Trace, statements: Vec<(&'a SplitStatement, &StatementHints<'_>)>) -> Self {
-        let groupings = || statements.iter().flat_map(|(one, _)| &one.groupings);
+impl ViewSteps<'_> {
+    /// The tables that stand for steps of the next statement; `None` if one could not be worked out.
+    pub fn next(&mut self, statement: &Statement) -> Option<StepTables> {
+        let local = statement.local.as_ref().map(|_| self.local.next().flatten());
+        let grouped = statement.groupings.iter().map(|grouping| {
+            let rows = self.tables.iter().find_map(|tables| tables.get(grouping))?;
+            Some((grouping.name.clone(), rows.clone()))
+        });
+        let mut steps = grouped.collect::<Option<Vec<_>>>()?;
+        if let Some(local) = local {
+            steps.extend(local?);
+        }
+        Some(steps)
+    }
+}
+
+impl<'a> ViewStatements<'a> {
+    pub fn new(trace: &Trace, statements: impl Iterator<Item = &'a Statement> + Clone) -> Self {
+        let groupings = || statements.clone().flat_map(|one| &one.groupings);
         let is_late = |table: &str| derive::is_joint(table);
         let of_sums = |are: bool| {
-            let of_kind = statements.iter().filter(move |(_, hints)| hints.is_of_sums == are);
-            of_kind.map(|(one, _)| &one.request)
+            let of_kind = statements.clone().filter(move |one| one.is_of_sums == are);
+            of_kind.map(|one| &one.request)
         };
         let mut request = united(of_sums(true));
-        request.remove(GPU_SEGMENTS);
+        let summed = request.remove(GPU_SEGMENTS).unwrap_or_default();
         let mut request = united([&request].into_iter().chain(of_sums(false)));
         let late = request.extract_if(.., |table, _| is_late(table)).collect();
-        let locals: Vec<_> = statements.iter().filter_map(|(one, _)| one.local.as_ref()).collect();
+        let locals: Vec<&PerProcessSteps> = statements.clone().filter_map(|one| one.local.as_ref()).collect();
         Self {
             passes: [
                 Passes::new(groupings().filter(|grouping| !is_late(grouping.table.name))),
                 Passes::new(groupings().filter(|grouping| is_late(grouping.table.name))),
             ],
             requests: [request, late],
-            kept: Default::default(),
+            summed,
             locals: Locals::new(trace, &locals),
-            sums: Sums::of_segments(of_sums(true)),
             merged: CoalescedSegments::default(),
-            has_grid: statements.iter().any(|(one, _)| one.grid.is_some()),
+            has_grid: { statements }.any(|one| one.grid.is_some()),
         }
     }
 
     /// Tables that are read after all others.
     pub(crate) fn late_request(&self) -> Request {
-        let [_, passes] = &self.passes;
-        let [_, request] = &self.requests;
+        let ([_, request], [_, passes]) = (&self.requests, &self.passes);
         united([request, &passes.request()])
+    }
+
+    /// Consumers for local steps, and for segments to be put together.
+    pub fn consumers<'b>(&'b self, trace: &'b Trace) -> impl Iterator<Item = TableConsumer<'b>> {
+        self.locals.consumers(trace).chain(self.has_grid.then(|| self.merged.consumer()))
+    }
+
+    /// The results, with the tables that were read.
+    pub fn finish(
+        self,
+        frames: BTreeMap<&'static str, LazyFrame>,
+        sums: Option<LazyFrame>,
+    ) -> Result<(ViewTables, ViewSteps<'a>)> {
+        let [passes, late_passes] = self.passes;
+        let steps =
+            ViewSteps { tables: [passes.finish()?, late_passes.finish()?], local: self.locals.finish().into_iter() };
+        Ok((ViewTables { frames, sums, merged: self.merged }, steps))
+    }
+}
+
+/// Statements about the steady part.
+pub struct Steady<'a> {
+    statements: ViewStatements<'a>,
+    kept: [SteadyRows; 2],
+    sums: Sums,
+}
+
+impl<'a> Steady<'a> {
+    /// The statements with what is known of them.
+    pub fn new(trace: &Trace, statements: impl Iterator<Item = &'a Statement> + Clone) -> Self {
+        let statements = ViewStatements::new(trace, statements);
+        let sums = Sums::of_segments(statements.summed.clone());
+        Self { statements, kept: Default::default(), sums }
+    }
+
+    /// Tables that are read after all others.
+    pub(crate) fn late_request(&self) -> Request {
+        self.statements.late_request()
     }
 
     /// Consumers of the tables of each process.
     pub fn consumers<'b>(&'b self, trace: &'b Trace, parts: &'b SteadyParts) -> Vec<TableConsumer<'b>> {
-        let ([passes, _], [kept, _], [request, _]) = (&self.passes, &self.kept, &self.requests);
-        let merged = self.has_grid.then(|| self.merged.consumer());
-        let consumers =
-            passes.consumers(trace).chain(kept.consumers(trace, request)).chain(self.locals.consumers(trace));
-        consumers.chain(merged).chain(self.sums.consumer()).map(|consumer| parts.consumer(consumer, false)).collect()
+        let ([passes, _], [kept, _], [request, _]) = (&self.statements.passes, &self.kept, &self.statements.requests);
+        let rows = passes.consumers(trace).chain(kept.consumers(trace, request));
+        let consumers = rows.chain(self.statements.consumers(trace)).chain(self.sums.consumer());
+        consumers.map(|consumer| parts.consumer(consumer, false)).collect()
     }
 
     /// The same of tables that depend on all processes, when the parts are known.
     pub(crate) fn late_consumers<'b>(&'b self, trace: &'b Trace, parts: &'b SteadyParts) -> Vec<TableConsumer<'b>> {
-        let ([_, passes], [_, kept], [_, request]) = (&self.passes, &self.kept, &self.requests);
+        let ([_, passes], [_, kept], [_, request]) = (&self.statements.passes, &self.kept, &self.statements.requests);
         let consumers = passes.consumers(trace).chain(kept.consumers(trace, request));
         consumers.map(|consumer| parts.consumer(consumer, true)).collect()
     }
 
     /// The results from all tables.
-    pub fn finish(self, trace: &Trace) -> Result<(SteadyTables, SteadySteps<'a>)> {
-        let ([passes, late_passes], [kept, late_kept]) = (self.passes, self.kept);
-        let [request, late] = &self.requests;
+    pub fn finish(self, trace: &Trace) -> Result<(ViewTables, ViewSteps<'a>)> {
+        let [request, late] = &self.statements.requests;
+        let [kept, late_kept] = self.kept;
         let mut frames = kept.finish(trace, request)?;
         frames.extend(late_kept.finish(trace, late)?);
-        let steps =
-            SteadySteps { tables: passes.finish()?, late_tables: late_passes.finish()?, local: self.locals.finish() };
-        Ok((SteadyTables { frames, sums: self.sums.finish(trace)?, merged: self.merged }, steps))
+        self.statements.finish(frames, self.sums.finish(trace)?)
     }
 }

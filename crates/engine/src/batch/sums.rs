@@ -34,10 +34,8 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Sums for the requests of those that need no more, of what is `read` of every process for others.
-    pub fn new<'a>(trace: &Trace, requests: impl Iterator<Item = &'a Request>, read: &Request) -> Result<Self> {
-        let columns: BTreeSet<_> =
-            requests.filter_map(|request| request.get(GPU_SEGMENTS)).flatten().copied().collect();
+    /// Sums with some columns, of what is `read` of every process for others.
+    pub fn new(trace: &Trace, columns: BTreeSet<&'static str>, read: &Request) -> Result<Self> {
         let mut origin = Origin::Nothing;
         if read.contains_key(GPU_SEGMENTS) {
             origin = Origin::Segments;
@@ -48,8 +46,7 @@ impl Sums {
     }
 
     /// Sums of the segments of the steady part, which are cut for it.
-    pub(crate) fn of_segments<'a>(requests: impl Iterator<Item = &'a Request>) -> Self {
-        let columns = requests.filter_map(|request| request.get(GPU_SEGMENTS)).flatten().copied().collect();
+    pub(crate) fn of_segments(columns: BTreeSet<&'static str>) -> Self {
         Self { columns, origin: Origin::Segments, times: Mutex::default() }
     }
 

@@ -22,7 +22,7 @@ impl FromStr for Address {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no address of a cluster; write {SCHEME}HOST:PORT of its scheduler");
+        let wrong = || format!("`{text}` is not an address of a cluster; write {SCHEME}HOST:PORT of its scheduler");
         let host_and_port = text.strip_prefix(SCHEME).ok_or_else(wrong)?;
         let (host, port) = host_and_port.rsplit_once(':').ok_or_else(wrong)?;
         // Colons stand in the numbers of IPv6 alone, in brackets.

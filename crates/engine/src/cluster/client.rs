@@ -43,7 +43,7 @@ pub(super) enum Table<'a> {
 /// With what to do where it is not there.
 pub fn find_client(named: Option<&Path>, program: &Path) -> Result<PathBuf, String> {
     if let Some(path) = named {
-        let wrong = || format!("{CLIENT_VARIABLE} names {}, which is no file; name {CLIENT}", path.display());
+        let wrong = || format!("{CLIENT_VARIABLE} names {}, which is not a file; name {CLIENT}", path.display());
         return path.is_file().then(|| path.to_owned()).ok_or_else(wrong);
     }
     let beside = program.parent().map(|folder| folder.join(CLIENT));

@@ -32,14 +32,15 @@ struct Refused {
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct File {
+struct ReplacedFunctionsFile {
     #[serde(default)]
     replaced: Vec<Replaced>,
     #[serde(default)]
     refused: Vec<Refused>,
 }
 
-static FILE: LazyLock<File> = LazyLock::new(|| toml::from_str(data!("share/sql/cluster.toml")).unwrap_or_default());
+static FILE: LazyLock<ReplacedFunctionsFile> =
+    LazyLock::new(|| toml::from_str(data!("share/sql/cluster.toml")).unwrap_or_default());
 
 /// A statement with the aggregates that DataFusion computes otherwise written out.
 ///

@@ -1,5 +1,7 @@
 //! The comment lines at the head of a query file: what it is, what it needs and what it returns.
 
+use serde::{Serialize, Serializer};
+
 use super::plot::PlotDeclaration;
 use crate::error::QueryError;
 
@@ -132,14 +134,26 @@ impl ColumnUnit {
     }
 }
 
+impl Serialize for ColumnUnit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
 /// A column of an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OutputColumn {
     pub name: String,
     /// Unit of its values.
     pub unit: ColumnUnit,
     /// One line of documentation.
     pub doc: String,
+}
+
+impl OutputColumn {
+    pub fn new(name: impl Into<String>, unit: ColumnUnit, doc: impl Into<String>) -> Self {
+        Self { name: name.into(), unit, doc: doc.into() }
+    }
 }
 
 /// Declarations of a query file.
@@ -199,7 +213,7 @@ pub fn parse(file: &str, text: &str) -> Result<QueryDeclaration, QueryError> {
             "title" => declaration.title = value.to_owned(),
             "about" => declaration.about = value.to_owned(),
             "kind" if KINDS.contains(&value) => declaration.kind = value.to_owned(),
-            "kind" => return Err(wrong(format!("{value} is no kind; choose one of {}", KINDS.join(", ")))),
+            "kind" => return Err(wrong(format!("{value} is not a kind; choose one of {}", KINDS.join(", ")))),
             "needs" => declaration.needs = words(value),
             "sums" if words(value).iter().all(|table| SUMMED.contains(&table.as_str())) => {
                 declaration.sums = words(value);
@@ -212,7 +226,7 @@ pub fn parse(file: &str, text: &str) -> Result<QueryDeclaration, QueryError> {
             "dimensions" => declaration.dimensions = words(value),
             "param" => declaration.parameters.push(parameter(value).map_err(wrong)?),
             "column" => declaration.columns.push(column(value).map_err(wrong)?),
-            other => return Err(wrong(format!("{other} is no front matter key; see docs/queries.md"))),
+            other => return Err(wrong(format!("{other} is not a front matter key; see docs/queries.md"))),
         }
     }
     for (key, missing) in [

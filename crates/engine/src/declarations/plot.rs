@@ -39,12 +39,12 @@ impl PlotDeclaration {
         let kind = words.next().unwrap_or_default();
         let Some((_, needed, allowed)) = KINDS.iter().find(|(name, ..)| *name == kind) else {
             let names: Vec<&str> = KINDS.iter().map(|(name, ..)| *name).collect();
-            return Err(format!("{kind} is no picture; choose one of {}", names.join(", ")));
+            return Err(format!("{kind} is not a picture; choose one of {}", names.join(", ")));
         };
         let mut roles: Vec<(String, Vec<String>)> = Vec::new();
         for word in words {
             let Some((role, columns)) = word.split_once('=') else {
-                return Err(format!("{word} is no ROLE=COLUMN; a picture is `KIND ROLE=COLUMN …`"));
+                return Err(format!("invalid `{word}`: expected ROLE=COLUMN; a picture is `KIND ROLE=COLUMN …`"));
             };
             if !needed.contains(&role) && !allowed.contains(&role) {
                 let known: Vec<&str> = needed.iter().chain(*allowed).copied().collect();
@@ -114,8 +114,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         for (text, reason) in [
-            ("pie label=a", "pie is no picture"),
-            ("bars label", "label is no ROLE=COLUMN"),
+            ("pie label=a", "pie is not a picture"),
+            ("bars label", "invalid `label`: expected ROLE=COLUMN"),
             ("bars label=a", "bars lacks value=COLUMN"),
             ("bars label=a x=b", "bars has no x"),
             ("bars label=a label=b", "label is there twice"),

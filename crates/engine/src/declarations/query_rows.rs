@@ -24,13 +24,13 @@ struct Condition {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct QueryRowsFile {
     query: BTreeMap<String, Condition>,
 }
 
 /// The conditions of the program; a test reads them, so that there are always some.
-fn conditions() -> &'static File {
-    static FILE: OnceLock<File> = OnceLock::new();
+fn conditions() -> &'static QueryRowsFile {
+    static FILE: OnceLock<QueryRowsFile> = OnceLock::new();
     FILE.get_or_init(|| toml::from_str(QUERY_ROWS).unwrap_or_default())
 }
 

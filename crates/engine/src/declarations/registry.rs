@@ -42,14 +42,14 @@ impl Query {
 
 /// A query, or what it is read from.
 #[derive(Clone, Debug)]
-enum Entry {
+enum QueryEntry {
     /// One of the binary, which is read when it is first asked for: most runs ask for one of many.
     Embedded { family: &'static str, text: &'static str, read: OnceLock<Query> },
     /// One of the user.
     Own(Query),
 }
 
-impl Entry {
+impl QueryEntry {
     fn query(&self, name: &str) -> Result<&Query, QueryError> {
         let (family, text, read) = match self {
             Self::Own(query) => return Ok(query),
@@ -66,14 +66,14 @@ impl Entry {
 /// The queries by name.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
-    queries: BTreeMap<String, Entry>,
+    queries: BTreeMap<String, QueryEntry>,
 }
 
 impl Registry {
     /// The queries of the binary.
     pub fn embedded() -> Self {
         let entry = |(family, name, text): &(&'static str, &str, &'static str)| {
-            ((*name).to_owned(), Entry::Embedded { family, text, read: OnceLock::new() })
+            ((*name).to_owned(), QueryEntry::Embedded { family, text, read: OnceLock::new() })
         };
         Self { queries: EMBEDDED.iter().map(entry).collect() }
     }
@@ -101,7 +101,7 @@ impl Registry {
             let word = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
             let (family, name) = (word(file.parent().and_then(Path::file_name)), word(file.file_stem()));
             let query = Query::read(&family, &name, &text, &file.display().to_string())?;
-            self.queries.insert(name, Entry::Own(query));
+            self.queries.insert(name, QueryEntry::Own(query));
         }
         Ok(())
     }
@@ -174,10 +174,10 @@ mod tests {
     #[test]
     fn a_query_of_the_binary_that_is_wrong_is_refused_when_it_is_asked_for() {
         let text = "-- title: T\n-- about: A\n-- kind: none\nSELECT 1";
-        let entry = Entry::Embedded { family: "f", text, read: OnceLock::new() };
+        let entry = QueryEntry::Embedded { family: "f", text, read: OnceLock::new() };
         let registry = Registry { queries: BTreeMap::from([("q".to_owned(), entry)]) };
         let error = registry.get("q").unwrap_err();
-        assert!(error.to_string().starts_with("queries/f/q.sql:3: none is no kind"), "{error}");
+        assert!(error.to_string().starts_with("queries/f/q.sql:3: none is not a kind"), "{error}");
     }
 
     #[test]

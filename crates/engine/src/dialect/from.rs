@@ -26,7 +26,7 @@ pub struct Sources {
 
 /// Which rows a join gives.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum JoinKind {
     /// Pairs that meet the condition.
     Inner,
     /// These, and rows of the left side without a partner.
@@ -38,7 +38,7 @@ enum Kind {
     Semi,
 }
 
-impl Kind {
+impl JoinKind {
     fn from_operator(operator: &JoinOperator) -> Self {
         match operator {
             JoinOperator::Left(_) | JoinOperator::LeftOuter(_) => Self::Left,
@@ -66,8 +66,10 @@ impl Translator<'_, '_> {
                 self.join(join, &mut sources)?;
             }
         }
-        let kinds = from.iter().flat_map(|table| &table.joins).map(|join| Kind::from_operator(&join.join_operator));
-        if !sources.conditions.is_empty() && kinds.into_iter().any(|kind| matches!(kind, Kind::Right | Kind::Full)) {
+        let kinds = from.iter().flat_map(|table| &table.joins).map(|join| JoinKind::from_operator(&join.join_operator));
+        if !sources.conditions.is_empty()
+            && kinds.into_iter().any(|kind| matches!(kind, JoinKind::Right | JoinKind::Full))
+        {
             return Err(refused(
                 "polars takes comparisons of both sides alone in ON next to a RIGHT or FULL JOIN; put other conditions into a subquery",
             ));
@@ -77,7 +79,7 @@ impl Translator<'_, '_> {
 
     fn join(&mut self, join: &mut Join, sources: &mut Sources) -> Result<(), QueryError> {
         let mut relation = self.relation(&mut join.relation)?;
-        let kind = Kind::from_operator(&join.join_operator);
+        let kind = JoinKind::from_operator(&join.join_operator);
         let Some(constraint) = constraint_of(&mut join.join_operator) else {
             sources.scope.relations.push(relation);
             return Ok(());
@@ -94,13 +96,13 @@ impl Translator<'_, '_> {
         if let JoinConstraint::On(condition) = constraint {
             let parts = conjuncts(condition.clone());
             let (joining, others): (Vec<Expr>, Vec<Expr>) = match kind {
-                Kind::Inner => parts.into_iter().partition(|part| is_joining(part, &before, &sources.scope)),
+                JoinKind::Inner => parts.into_iter().partition(|part| is_joining(part, &before, &sources.scope)),
                 _ => (parts, Vec::new()),
             };
-            if kind != Kind::Inner && !joining.iter().all(is_of_columns) {
+            if kind != JoinKind::Inner && !joining.iter().all(is_of_columns) {
                 // polars would leave out rows that have no partner.
                 return Err(refused(match kind {
-                    Kind::Semi => {
+                    JoinKind::Semi => {
                         "polars has SEMI and ANTI JOIN by equal columns alone; put other conditions into a subquery, as in SEMI JOIN (SELECT … WHERE …)"
                     }
                     _ => {
@@ -118,7 +120,7 @@ impl Translator<'_, '_> {
                 None => join.join_operator = JoinOperator::CrossJoin(JoinConstraint::None),
             }
         }
-        if kind == Kind::Semi {
+        if kind == JoinKind::Semi {
             sources.scope.relations.pop();
         }
         Ok(())
@@ -196,7 +198,7 @@ fn common(scope: &Scope, relation: &Relation) -> Result<Vec<ObjectName>, QueryEr
 }
 
 /// Notes what the columns of USING are in a join whose left side may be missing.
-fn merge(scope: &mut Scope, right: &Relation, kind: Kind) -> Result<(), QueryError> {
+fn merge(scope: &mut Scope, right: &Relation, kind: JoinKind) -> Result<(), QueryError> {
     for name in &right.hidden {
         if scope.merged.iter().any(|(merged, _)| merged == name) {
             return Err(refused(format!(
@@ -208,8 +210,8 @@ fn merge(scope: &mut Scope, right: &Relation, kind: Kind) -> Result<(), QueryErr
         };
         let left = scope.relations.iter().find(|relation| relation.shows(name)).map(|relation| column(&relation.name));
         let merged = match (kind, left) {
-            (Kind::Right, _) => column(&right.name),
-            (Kind::Full, Some(left)) => call_of("COALESCE", vec![left, column(&right.name)]),
+            (JoinKind::Right, _) => column(&right.name),
+            (JoinKind::Full, Some(left)) => call_of("COALESCE", vec![left, column(&right.name)]),
             _ => continue,
         };
         scope.merged.push((name.clone(), merged));

@@ -16,7 +16,7 @@ use crate::units::arguments;
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum FunctionKind {
     /// Computes one value of many rows.
     Aggregate,
     /// Computes a value of each row and those around it.
@@ -30,7 +30,7 @@ pub enum Kind {
 /// A function as documented.
 #[derive(Debug, Deserialize)]
 pub struct Call {
-    pub kind: Kind,
+    pub kind: FunctionKind,
     /// An expression over the table `kernels`.
     pub call: String,
     /// Its result.
@@ -49,12 +49,13 @@ struct Rewrite {
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct File {
+struct FunctionsFile {
     function: Vec<Call>,
     rewrite: Vec<Rewrite>,
 }
 
-static FILE: LazyLock<File> = LazyLock::new(|| toml::from_str(data!("share/sql/functions.toml")).unwrap_or_default());
+static FILE: LazyLock<FunctionsFile> =
+    LazyLock::new(|| toml::from_str(data!("share/sql/functions.toml")).unwrap_or_default());
 
 /// The functions of the page, in its order.
 pub fn calls() -> &'static [Call] {
@@ -519,7 +520,7 @@ mod tests {
 
     #[test]
     fn the_file_can_be_read() {
-        let file: File = toml::from_str(data!("share/sql/functions.toml")).unwrap();
+        let file: FunctionsFile = toml::from_str(data!("share/sql/functions.toml")).unwrap();
         for rewrite in &file.rewrite {
             let ways = [&rewrite.renamed, &rewrite.becomes, &rewrite.instead];
             assert_eq!(ways.iter().filter(|way| way.is_some()).count(), 1, "{}", rewrite.name);

@@ -369,7 +369,7 @@ pub(crate) fn split_qualify(select: &mut Select, scope: &Scope) -> Result<Option
     if is_aggregated(select) {
         return Err(refused("polars has no QUALIFY over groups; put the groups into a subquery"));
     }
-    let wrong = || refused("polars has no QUALIFY of that form; filter a subquery with WHERE");
+    let wrong = || refused("this form of QUALIFY is not supported; filter a subquery with WHERE");
     let mut inner = empty().ok_or_else(wrong)?;
     inner.projection = vec![SelectItem::Wildcard(Default::default())];
     let mut taken = 0;

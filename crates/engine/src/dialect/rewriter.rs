@@ -19,7 +19,7 @@ use crate::error::QueryError;
 
 /// Where an expression stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ExpressionPlace {
     /// It is a condition of WHERE, or one of those that must all be true.
     Condition,
     /// It is a part of one.
@@ -34,7 +34,7 @@ impl Translator<'_, '_> {
     /// # Errors
     /// When polars has nothing for a part of it.
     pub fn rewrite(&mut self, expr: &mut Expr, scope: &Scope) -> Result<(), QueryError> {
-        self.rewrite_at(expr, scope, Place::Elsewhere)
+        self.rewrite_at(expr, scope, ExpressionPlace::Elsewhere)
     }
 
     /// As [`Self::rewrite`], of the condition of WHERE.
@@ -42,8 +42,8 @@ impl Translator<'_, '_> {
         let mut parts = conjuncts(condition);
         for part in &mut parts {
             let place = match part {
-                Expr::Exists { .. } | Expr::InSubquery { .. } => Place::Condition,
-                _ => Place::Where,
+                Expr::Exists { .. } | Expr::InSubquery { .. } => ExpressionPlace::Condition,
+                _ => ExpressionPlace::Where,
             };
             as_truth(part, scope);
             self.rewrite_at(part, scope, place)?;
@@ -51,7 +51,7 @@ impl Translator<'_, '_> {
         Ok(all_of(parts))
     }
 
-    fn rewrite_at(&mut self, expr: &mut Expr, scope: &Scope, place: Place) -> Result<(), QueryError> {
+    fn rewrite_at(&mut self, expr: &mut Expr, scope: &Scope, place: ExpressionPlace) -> Result<(), QueryError> {
         let mut visitor = Rewriter { translator: self, scope, place, depth: 0, casts: Vec::new() };
         match VisitMut::visit(expr, &mut visitor) {
             ControlFlow::Break(error) => Err(error),
@@ -88,7 +88,7 @@ impl Translator<'_, '_> {
     }
 
     /// Whether a subquery has rows: its value where it depends on nothing outside, and `None` where polars joins it.
-    fn exists(&mut self, query: &mut Query, scope: &Scope, place: Place) -> Result<Option<Expr>, QueryError> {
+    fn exists(&mut self, query: &mut Query, scope: &Scope, place: ExpressionPlace) -> Result<Option<Expr>, QueryError> {
         let Some(word) = self.outside(query, scope) else {
             let wrong = || refused("EXISTS takes a query; start it with SELECT");
             let mut counted = query_of(include_str!("sql/has_rows.sql")).ok_or_else(wrong)?;
@@ -96,7 +96,7 @@ impl Translator<'_, '_> {
             *super::parts::derived(select).ok_or_else(wrong)? = query.clone();
             return self.value_apart(&mut counted, scope).map(Some);
         };
-        if place != Place::Condition {
+        if place != ExpressionPlace::Condition {
             return Err(refused(format!(
                 "the subquery of EXISTS depends on {word} of the outer row, which polars can do only if EXISTS is a condition of WHERE by itself; use SEMI JOIN"
             )));
@@ -112,8 +112,8 @@ impl Translator<'_, '_> {
     }
 
     /// The values of a subquery after IN.
-    fn values(&mut self, query: &mut Query, scope: &Scope, place: Place) -> Result<(), QueryError> {
-        if place == Place::Elsewhere {
+    fn values(&mut self, query: &mut Query, scope: &Scope, place: ExpressionPlace) -> Result<(), QueryError> {
+        if place == ExpressionPlace::Elsewhere {
             return Err(refused(
                 "polars has IN (SELECT …) in WHERE alone; LEFT JOIN the distinct values, and test the joined column with IS NULL",
             ));
@@ -358,7 +358,7 @@ fn first_item(body: &mut SetExpr) -> Option<&mut SelectItem> {
 struct Rewriter<'t, 'a, 'b> {
     translator: &'t mut Translator<'a, 'b>,
     scope: &'t Scope,
-    place: Place,
+    place: ExpressionPlace,
     depth: usize,
     /// Numbers cast by the casts around the present expression, before it is rewritten.
     casts: Vec<Number>,

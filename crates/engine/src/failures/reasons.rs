@@ -23,13 +23,14 @@ struct Phrase {
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct File {
+struct ReasonsFile {
     phrase: Vec<Phrase>,
     syntax: Vec<Phrase>,
     leak: Vec<String>,
 }
 
-static FILE: LazyLock<File> = LazyLock::new(|| toml::from_str(data!("share/sql/reasons.toml")).unwrap_or_default());
+static FILE: LazyLock<ReasonsFile> =
+    LazyLock::new(|| toml::from_str(data!("share/sql/reasons.toml")).unwrap_or_default());
 
 static PHRASES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     let phrases = FILE.phrase.iter();
@@ -123,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_file_can_be_read() {
-        let file: File = toml::from_str(data!("share/sql/reasons.toml")).unwrap();
+        let file: ReasonsFile = toml::from_str(data!("share/sql/reasons.toml")).unwrap();
         let phrases = file.phrase.iter().chain(&file.syntax).map(|phrase| &phrase.pattern);
         for pattern in phrases.chain(&file.leak) {
             assert!(Regex::new(pattern).is_ok(), "{pattern}");

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 
 use super::query_request::QueryRequest;
+use super::rule_context::Rows;
 use crate::{Answer, NameForm, QueryError, QueryRun, Registry, applicable, recorded, run_queries_of_views, subject};
 use wavesieve_tables::trace::Trace;
 
@@ -41,6 +42,11 @@ impl Answers {
     /// The answer to a question, if it has rows.
     pub fn get(&self, question: &QueryRequest) -> Option<&Answer> {
         self.given.get(question)?.as_ref().ok().filter(|answer| answer.frame.height() > 0)
+    }
+
+    /// The rows of the answer to a question; none if it has no answer.
+    pub(crate) fn rows(&self, question: QueryRequest) -> Rows<'_> {
+        Rows { answer: self.get(&question), question: Some(question) }
     }
 
     /// Why a question was not answered.

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::answers::Answers;
 use super::query_request::QueryRequest;
-use super::rule_context::Rows;
 use crate::NameForm;
 use wavesieve_model::analysis::counter_plan::{CounterBlocks, RocmVersion};
 use wavesieve_model::analysis::hardware::metrics::SUFFIXES;
@@ -94,8 +93,7 @@ impl Collected {
             _ => None,
         };
         let texts = |query: &str, column: &str| -> BTreeSet<String> {
-            let question = QueryRequest::new(query);
-            let rows = Rows::over(answers.get(&question));
+            let rows = answers.rows(QueryRequest::new(query));
             rows.places().filter_map(|row| rows.text(row, column).map(ToOwned::to_owned)).collect()
         };
         let mut kinds = texts("api_classes", "domain");

@@ -10,12 +10,12 @@ use super::collected::Collected;
 use super::finding::Finding;
 use super::priority::Priority;
 use super::query_request::QueryRequest;
+use super::questions::{kernels, run_parts, time_question};
 use super::recommendations::{KernelTarget, commands};
 use super::rule_book::{RuleBook, RuleText};
 use super::rule_context::{Observation, RuleContext};
-use super::rules::{NOTHING, OF_TRACE, RULES, kernels, nothing_stands_out, parts_question};
+use super::rules::{NOTHING, OF_TRACE, RULES, Rule, nothing_stands_out};
 use super::run_views::RunViews;
-use super::spans::time_question;
 use super::spans::{BROKEN_SPAN, Spans};
 use super::texts::{rendered, shortened};
 use crate::Registry;
@@ -26,15 +26,15 @@ const LONGEST_SUBJECT: usize = 80;
 
 /// The questions that the rules and their commands ask of all of the run.
 pub fn questions() -> BTreeSet<QueryRequest> {
-    RULES.iter().flat_map(|rule| (rule.asks)()).chain(Collected::questions()).chain([time_question()]).collect()
+    RULES.iter().flat_map(Rule::questions).chain(Collected::questions()).chain([time_question()]).collect()
 }
 
 /// The questions that rules about repeating work also ask of the steady part, and those that determine which part that
 /// is.
 pub(crate) fn questions_of_views() -> BTreeSet<QueryRequest> {
-    let asked = RULES.iter().filter(|rule| rule.repeats).flat_map(|rule| (rule.asks)());
+    let asked = RULES.iter().filter(|rule| rule.repeats).flat_map(Rule::questions);
     let asked = asked.chain([time_question(), kernels()]).map(|question| question.of_view(View::Steady));
-    asked.chain([parts_question()]).collect()
+    asked.chain([run_parts()]).collect()
 }
 
 /// The findings of all rules, by priority, then by potential saving, then by id. Commands collect only what is missing.
@@ -61,7 +61,7 @@ pub fn judge(
     let mut findings = Vec::new();
     for rule in RULES {
         let case = case(rule.id, rule.repeats)?;
-        for observation in (rule.judge)(&case) {
+        for observation in rule.observations(&case) {
             findings.extend(finding(&case, observation)?);
         }
     }

@@ -17,6 +17,7 @@ mod finding;
 mod handoff;
 mod judge;
 mod query_request;
+mod questions;
 mod recommendations;
 mod rule_context;
 mod rules;
@@ -35,12 +36,12 @@ pub use handoff::{
     Handoff, HandoffRequest, can_hand_over, hand_over_findings, handoffs, missing_commands, with_handoff_columns,
 };
 pub use query_request::QueryRequest;
+pub use questions::time_question;
 pub use recommendations::{commands as recommended_commands, kernel_filter};
 pub use rule_context::Rows;
 pub use rules::NOTHING;
 pub use rules::RULES;
 pub use run_views::{RunView, RunViews};
-pub use spans::time_question;
 pub use spans::{BROKEN_SPAN, Spans};
 pub use texts::{bytes, counted, duration, pieces, shortened};
 pub use verdict::{Limit, Verdict, verdict};

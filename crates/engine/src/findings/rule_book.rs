@@ -50,7 +50,7 @@ pub struct RuleText {
 #[derive(Debug, Error)]
 pub enum RuleBookError {
     /// A file is not TOML of rules.
-    #[error("{file} is no file of rules: {reason}; `wavesieve schema rules` prints the built-in ones")]
+    #[error("{file} is not a file of rules: {reason}; `wavesieve schema rules` prints the built-in ones")]
     File {
         file: String,
         /// The error in the file.
@@ -81,7 +81,7 @@ pub enum RuleBookError {
         known: String,
     },
     /// An assignment cannot be understood.
-    #[error("--set {text} is no assignment; write RULE.THRESHOLD=NUMBER")]
+    #[error("--set {text} is not an assignment; write RULE.THRESHOLD=NUMBER")]
     Assignment {
         /// The given text.
         text: String,
@@ -222,6 +222,6 @@ mod tests {
             assert!(in_file.unwrap_err().to_string().contains("cannot be"), "{value}");
         }
         assert!(wrong("host_bound_idle.higher=3").contains("high_pct"));
-        assert!(wrong("host_bound_idle.high_pct=much").contains("is no assignment"));
+        assert!(wrong("host_bound_idle.high_pct=much").contains("is not an assignment"));
     }
 }

@@ -60,14 +60,26 @@ pub struct Observation {
 }
 
 impl Observation {
-    pub fn new(priority: Priority) -> Self {
-        Self { priority: Some(priority), ..Self::default() }
+    pub fn new(priority: impl Into<Option<Priority>>) -> Self {
+        Self { priority: priority.into(), ..Self::default() }
     }
 
     #[must_use]
     pub fn value(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.values.insert(name.to_owned(), value.into());
         self
+    }
+
+    /// With whole numbers of a row, each by the name of its column.
+    #[must_use]
+    pub(crate) fn integers(self, rows: &Rows<'_>, row: usize, columns: &[&str]) -> Self {
+        columns.iter().fold(self, |observation, column| observation.value(column, rows.integer(row, column)))
+    }
+
+    /// With numbers of a row, each by the name of its column.
+    #[must_use]
+    pub(crate) fn numbers(self, rows: &Rows<'_>, row: usize, columns: &[&str]) -> Self {
+        columns.iter().fold(self, |observation, column| observation.value(column, rows.number(row, column)))
     }
 
     /// About one of several subjects.
@@ -113,10 +125,10 @@ impl Observation {
     }
 }
 
-impl RuleContext<'_> {
+impl<'a> RuleContext<'a> {
     /// The rows of an answer; none where it was not asked or has none.
-    pub fn rows(&self, question: &QueryRequest) -> Rows<'_> {
-        Rows::over(self.answers.get(&question.clone().of_view(self.view)))
+    pub fn rows(&self, question: QueryRequest) -> Rows<'a> {
+        self.answers.rows(question.of_view(self.view))
     }
 
     /// A threshold of the rule; not a number where the rule book lacks it, so that nothing exceeds it.
@@ -133,6 +145,11 @@ impl RuleContext<'_> {
             let least = self.rule.thresholds.get(&format!("{word}_{unit}"))?;
             (value > *least).then_some(priority)
         })
+    }
+
+    /// An observation that costs a share, in percent, with the priority of that.
+    pub fn observe(&self, pct: f64) -> Observation {
+        Observation::new(self.priority(pct, "pct")).value("pct", pct)
     }
 
     /// A share of a whole, in percent; 0 of nothing.
@@ -157,30 +174,31 @@ impl RuleContext<'_> {
     }
 
     /// Rows of an answer as evidence: the first of the given ones, with these columns.
-    pub fn evidence(&self, question: &QueryRequest, rows: &[usize], columns: &[&str]) -> Option<Evidence> {
-        let question = question.clone().of_view(self.view);
-        let answer = self.answers.get(&question)?;
+    pub fn evidence(&self, rows: &Rows<'_>, chosen: &[usize], columns: &[&str]) -> Option<Evidence> {
+        let (question, answer) = (rows.question.clone()?, rows.answer?);
         let title = self.registry.get(&question.query).ok()?.declaration.title.clone();
-        let places = rows.iter().take(MAX_EVIDENCE).filter_map(|row| IdxSize::try_from(*row).ok());
+        let places = chosen.iter().take(MAX_EVIDENCE).filter_map(|row| IdxSize::try_from(*row).ok());
         let places = IdxCa::from_vec("rows".into(), places.collect());
         let names: Vec<&str> = columns.iter().copied().filter(|name| answer.frame.column(name).is_ok()).collect();
         let frame = answer.frame.select(names.iter().copied()).ok()?.take(&places).ok()?;
         let declared = |name: &&str| answer.columns.iter().find(|column| column.name == **name).cloned();
         let columns = names.iter().filter_map(declared).collect();
-        Some(Evidence { question, title, columns, frame, rows: rows.len() })
+        Some(Evidence { question, title, columns, frame, rows: chosen.len() })
     }
 }
 
 /// Rows of an answer by place and column.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Rows<'a> {
-    answer: Option<&'a Answer>,
+    pub(super) answer: Option<&'a Answer>,
+    /// The question that it answers, where it is one of rules.
+    pub(super) question: Option<QueryRequest>,
 }
 
 impl<'a> Rows<'a> {
     /// Rows of an answer, or of none.
     pub fn over(answer: Option<&'a Answer>) -> Self {
-        Self { answer }
+        Self { answer, question: None }
     }
 
     pub fn places(&self) -> std::ops::Range<usize> {

@@ -1,10 +1,9 @@
 //! Parts of the run that figures and findings are about: the part that repeats evenly, where there is one, or all of it.
 
 use super::answers::Answers;
+use super::questions::{run_parts, time_question};
 use super::rule_book::RuleBook;
 use super::rule_context::{Rows, RuleContext};
-use super::rules::parts_question;
-use super::spans::time_question;
 use super::spans::{BROKEN_SPAN, Spans};
 use super::texts::{counted, duration, thousands};
 use wavesieve_tables::trace::views::View;
@@ -61,7 +60,7 @@ pub struct IterationCounts {
 }
 
 /// A part of the run of a process.
-struct Part<'a> {
+struct RunPart<'a> {
     process: usize,
     kind: &'a str,
     duration_ns: i64,
@@ -73,8 +72,7 @@ impl RunViews {
     /// The views that the results cover. Only the whole run, if nothing was asked of the steady part or if that is too
     /// small.
     pub fn new(answers: &Answers, book: &RuleBook) -> Self {
-        let question = parts_question();
-        let rows = Rows::over(answers.get(&question));
+        let rows = answers.rows(run_parts());
         let parts = parts_of(&rows);
         let mut views = Vec::new();
         if let Some(whole) = view_of(answers, book, View::WholeRun) {
@@ -152,8 +150,8 @@ fn label(kind: &str) -> &'static str {
     KINDS.iter().find(|(known, _)| *known == kind).map_or("other", |(_, label)| label)
 }
 
-fn parts_of<'a>(rows: &Rows<'a>) -> Vec<Part<'a>> {
-    let mut parts: Vec<Part<'a>> = Vec::new();
+fn parts_of<'a>(rows: &Rows<'a>) -> Vec<RunPart<'a>> {
+    let mut parts: Vec<RunPart<'a>> = Vec::new();
     let mut process = 0;
     for row in rows.places() {
         let number = |column: &str| rows.integer(row, column).unwrap_or_default();
@@ -163,13 +161,13 @@ fn parts_of<'a>(rows: &Rows<'a>) -> Vec<Part<'a>> {
         }
         let kind = rows.text(row, "kind").unwrap_or_default();
         let (duration_ns, iterations) = (number("duration_ns"), number("iterations"));
-        parts.push(Part { process, kind, duration_ns, iterations, pause_ns: number("pause_ns") });
+        parts.push(RunPart { process, kind, duration_ns, iterations, pause_ns: number("pause_ns") });
     }
     parts
 }
 
 /// The time of each kind of part over all processes, and its share.
-fn shares_of(parts: &[Part<'_>]) -> Vec<(&'static str, i64, f64)> {
+fn shares_of(parts: &[RunPart<'_>]) -> Vec<(&'static str, i64, f64)> {
     let sum = |times: &mut dyn Iterator<Item = i64>| times.fold(0, i64::saturating_add);
     let whole_ns = sum(&mut parts.iter().map(|part| part.duration_ns));
     let pauses_ns = sum(&mut parts.iter().map(|part| part.pause_ns));
@@ -183,10 +181,10 @@ fn shares_of(parts: &[Part<'_>]) -> Vec<(&'static str, i64, f64)> {
 }
 
 /// The steady part, if it differs from the whole run or has iterations, and is large enough to judge by.
-fn steady_view(answers: &Answers, book: &RuleBook, parts: &[Part<'_>]) -> Option<RunView> {
+fn steady_view(answers: &Answers, book: &RuleBook, parts: &[RunPart<'_>]) -> Option<RunView> {
     let threshold = |name: &str| book.get(STEADY_VIEW)?.thresholds.get(name).copied();
-    let is_in_view = |part: &&Part<'_>| matches!(part.kind, "steady" | "dense");
-    let chosen: Vec<&Part<'_>> = parts.iter().filter(is_in_view).collect();
+    let is_in_view = |part: &&RunPart<'_>| matches!(part.kind, "steady" | "dense");
+    let chosen: Vec<&RunPart<'_>> = parts.iter().filter(is_in_view).collect();
     let iterations = iterations_of(parts, &chosen);
     let is_all = chosen.len() == parts.len();
     let enough = chosen.iter().any(|part| part.iterations as f64 >= threshold("min_iterations").unwrap_or(f64::NAN));
@@ -195,8 +193,7 @@ fn steady_view(answers: &Answers, book: &RuleBook, parts: &[Part<'_>]) -> Option
     }
     let view = view_of(answers, book, View::Steady)?;
     let busy_ns = |view: View| {
-        let question = time_question().of_view(view);
-        let rows = Rows::over(answers.get(&question));
+        let rows = answers.rows(time_question().of_view(view));
         rows.sum(rows.places(), "busy_ns")
     };
     let pct = RuleContext::pct(busy_ns(View::Steady), busy_ns(View::WholeRun));
@@ -204,12 +201,12 @@ fn steady_view(answers: &Answers, book: &RuleBook, parts: &[Part<'_>]) -> Option
     (pct >= threshold("min_busy_pct")?).then_some(RunView { id, label, iterations, ..view })
 }
 
-fn iterations_of(parts: &[Part<'_>], chosen: &[&Part<'_>]) -> Option<IterationCounts> {
+fn iterations_of(parts: &[RunPart<'_>], chosen: &[&RunPart<'_>]) -> Option<IterationCounts> {
     let with = || chosen.iter().filter(|part| part.iterations > 0);
     let first = with().next()?;
     let sum = with().fold(0_i64, |sum, part| sum.saturating_add(part.iterations));
     let time_ns = with().fold(0_i64, |sum, part| sum.saturating_add(part.duration_ns));
-    let is_of_such = |part: &&Part<'_>| with().any(|other| other.process == part.process);
+    let is_of_such = |part: &&RunPart<'_>| with().any(|other| other.process == part.process);
     Some(IterationCounts {
         chosen: sum,
         found: parts.iter().filter(is_of_such).fold(0_i64, |sum, part| sum.saturating_add(part.iterations)),
@@ -222,8 +219,7 @@ fn iterations_of(parts: &[Part<'_>], chosen: &[&Part<'_>]) -> Option<IterationCo
 
 /// How the GPUs spent a view; `None` where none worked.
 fn view_of(answers: &Answers, book: &RuleBook, view: View) -> Option<RunView> {
-    let question = time_question().of_view(view);
-    let rows = Rows::over(answers.get(&question));
+    let rows = answers.rows(time_question().of_view(view));
     let spans = Spans::new(answers, view, book.get(BROKEN_SPAN));
     let spans_ns = spans.total_ns();
     let share = |column: &str| {

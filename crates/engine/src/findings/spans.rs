@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::answers::Answers;
-use super::query_request::QueryRequest;
+use super::questions::{gaps, idle, time_question};
 use super::rule_book::RuleText;
 use super::rule_context::Rows;
 use wavesieve_tables::trace::views::View;
@@ -14,21 +14,6 @@ pub const BROKEN_SPAN: &str = "broken_span";
 
 /// Rank and index of a GPU.
 pub type GpuKey = (i64, i64);
-
-/// How each GPU of each rank spent its span: all spans come from here.
-pub fn time_question() -> QueryRequest {
-    QueryRequest::new("time_breakdown").by(&["rank", "gpu"])
-}
-
-/// Why each GPU of each rank was idle.
-pub fn idle() -> QueryRequest {
-    QueryRequest::new("idle_by_cause").by(&["rank", "gpu"])
-}
-
-/// The longest gaps of all GPUs.
-pub(crate) fn gaps_question() -> QueryRequest {
-    QueryRequest::new("idle_gaps")
-}
 
 /// Spans of GPUs, and their intervals that are not part of the run.
 #[derive(Clone, Debug, Default)]
@@ -53,15 +38,13 @@ impl Spans {
     /// The spans by the answers about a view of the run; `rule` has the thresholds of gaps.
     pub fn new(answers: &Answers, view: View, rule: Option<&RuleText>) -> Self {
         let mut spans = Self::default();
-        let time = time_question().of_view(view);
-        let rows = Rows::over(answers.get(&time));
+        let rows = answers.rows(time_question().of_view(view));
         for row in rows.places() {
             if let Some(span_ns) = rows.integer(row, "span_ns") {
                 spans.recorded_ns.insert(gpu_of(&rows, row), span_ns);
             }
         }
-        let idle = idle().of_view(view);
-        let rows = Rows::over(answers.get(&idle));
+        let rows = answers.rows(idle().of_view(view));
         for row in rows.matching(|rows, row| rows.text(row, "cause") == Some("paused")) {
             spans.paused_ns.insert(gpu_of(&rows, row), rows.integer(row, "total_ns").unwrap_or_default());
         }
@@ -71,8 +54,7 @@ impl Spans {
 
     fn find_breaks(&mut self, answers: &Answers, view: View, rule: Option<&RuleText>) {
         let threshold = |name: &str| rule.and_then(|rule| rule.thresholds.get(name)).copied().unwrap_or(f64::NAN);
-        let question = gaps_question().of_view(view);
-        let rows = Rows::over(answers.get(&question));
+        let rows = answers.rows(gaps().of_view(view));
         let least_ns = threshold("min_s") * 1e9;
         let mut long: BTreeMap<GpuKey, (i64, Vec<usize>)> = BTreeMap::new();
         for row in rows.places().filter(|row| rows.text(*row, "cause") != Some("paused")) {

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::answers::Answers;
 use super::collected::Collected;
+use super::questions::time_question;
 use super::rule_book::{RuleBook, RuleText};
-use super::rule_context::{Rows, RuleContext};
+use super::rule_context::RuleContext;
 use super::rules::bottleneck_shares;
-use super::spans::time_question;
 use super::spans::{BROKEN_SPAN, Spans};
 use crate::Registry;
 use wavesieve_tables::trace::views::View;
@@ -79,8 +79,7 @@ pub fn verdict(
     collected: &Collected,
     view: View,
 ) -> Option<Verdict> {
-    let time = time_question().of_view(view);
-    let rows = Rows::over(answers.get(&time));
+    let rows = answers.rows(time_question().of_view(view));
     let sum = |column: &str| rows.sum(rows.places(), column);
     let spans = Spans::new(answers, view, book.get(BROKEN_SPAN));
     let spans_ns = spans.total_ns();

@@ -10,7 +10,7 @@ use super::counted::{Wanted, counted};
 use super::grouped::Groups;
 use super::keys::{Key, Numbered, of_all, of_column};
 use super::recognize::Grouping;
-use super::value::{Kind, Value};
+use super::value::{Value, ValueKind};
 
 /// Groups are computed once for several groupings with keys among theirs only if they average at least this many rows.
 /// With more groups, assigning them to the other groupings takes just as long.
@@ -161,7 +161,7 @@ fn computed<'v>(frame: &DataFrame, values: impl Iterator<Item = &'v Value>) -> R
         return Ok(frame.clone());
     }
     let expression = |value: &&Value| {
-        let data_type = if value.kind == Kind::Truth { DataType::Boolean } else { DataType::Int64 };
+        let data_type = if value.kind == ValueKind::Truth { DataType::Boolean } else { DataType::Int64 };
         Ok(sql_expr(&value.text)?.cast(data_type).alias(value.text.as_str()))
     };
     let expressions: Vec<Expr> = values.iter().map(expression).collect::<PolarsResult<_>>()?;

@@ -10,7 +10,7 @@ use super::counted::{Group, Wanted};
 use super::keys::Key;
 use super::recognize::{Aggregate, Grouping, Output};
 use super::statistics::OutOfRange;
-use super::value::{Kind, Value};
+use super::value::{Value, ValueKind};
 use wavesieve_tables::columns::frames::categorical;
 
 /// Groups of which more would take more memory than the rows: then the engine had better do it.
@@ -111,7 +111,7 @@ impl<'a> Groups<'a> {
 }
 
 fn key_column(key: &Value, dictionary: &DataType, values: Int64Chunked) -> Result<Column> {
-    if key.kind != Kind::Text {
+    if key.kind != ValueKind::Text {
         return Ok(values.into_column());
     }
     let codes = values.cast(&DataType::UInt32)?;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sqlparser::ast::{DataType, Expr, GroupByExpr, Query, Select, SelectItem, SetExpr, TableFactor};
 
-use super::value::{Kind, Value, called};
+use super::value::{Value, ValueKind, called};
 use crate::expressions::{Expressions, bare_name};
 use crate::parsed::ParsedStatement;
 use wavesieve_model::schema;
@@ -207,7 +207,7 @@ impl<'a> Source<'a> {
 
     /// Conditions on rows, including those of the rows chosen before.
     fn filters(&self, parts: &Parts<'_>) -> Option<BTreeSet<Value>> {
-        let own = parts.filters.iter().map(|filter| self.value(parts, filter)?.only(Kind::Truth));
+        let own = parts.filters.iter().map(|filter| self.value(parts, filter)?.only(ValueKind::Truth));
         let mut filters: BTreeSet<Value> = own.collect::<Option<_>>()?;
         filters.extend(self.chosen.iter().flat_map(|rows| rows.filters.iter().cloned()));
         Some(filters)
@@ -232,7 +232,7 @@ fn grouped(name: &str, select: &Select, rows: &BTreeMap<String, Rows>, may: &Gro
     let key = |expr: &Expr| {
         // A number there is the place of a column.
         let key = source.value(&parts, expr).filter(|_| !matches!(expr, Expr::Value(_)))?;
-        (key.kind == Kind::Integer || key.kind == Kind::Text && !key.is_computed()).then_some(key)
+        (key.kind == ValueKind::Integer || key.kind == ValueKind::Text && !key.is_computed()).then_some(key)
     };
     let mut outputs = Vec::new();
     let mut keys = BTreeSet::new();
@@ -242,7 +242,7 @@ fn grouped(name: &str, select: &Select, rows: &BTreeMap<String, Rows>, may: &Gro
             keys.insert(key.clone());
             outputs.push((alias.clone().unwrap_or(written), Output::Key(key)));
         } else {
-            let integer = |expr: &Expr| source.value(&parts, expr)?.only(Kind::Integer);
+            let integer = |expr: &Expr| source.value(&parts, expr)?.only(ValueKind::Integer);
             outputs.push((alias.clone()?, Output::Aggregate(aggregate(expr, &integer)?)));
         }
     }

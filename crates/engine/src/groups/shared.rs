@@ -22,9 +22,9 @@ use wavesieve_tables::trace::jobs::Jobs;
 use wavesieve_tables::trace::{Trace, TraceProcess};
 
 /// Key of a grouping: equal ones have equal tables.
-type Kind<'a> = (&'static str, &'a BTreeSet<Value>, &'a [(String, Output)]);
+type GroupingKey<'a> = (&'static str, &'a BTreeSet<Value>, &'a [(String, Output)]);
 
-fn kind(grouping: &Grouping) -> Kind<'_> {
+fn kind(grouping: &Grouping) -> GroupingKey<'_> {
     (grouping.table.name, &grouping.filters, &grouping.outputs)
 }
 
@@ -62,7 +62,8 @@ pub struct Passes<'a>(Vec<RowGroupings<'a>>);
 impl<'a> Passes<'a> {
     /// Those of the same rows belong together, and of equal ones only one counts.
     pub fn new(groupings: impl Iterator<Item = &'a Grouping>) -> Self {
-        let kinds: BTreeMap<Kind<'a>, &'a Grouping> = groupings.map(|grouping| (kind(grouping), grouping)).collect();
+        let kinds: BTreeMap<GroupingKey<'a>, &'a Grouping> =
+            groupings.map(|grouping| (kind(grouping), grouping)).collect();
         let mut passes: Vec<RowGroupings<'a>> = Vec::new();
         let mut rows: BTreeMap<(&'static str, &'a BTreeSet<Value>), Vec<&'a Grouping>> = BTreeMap::new();
         for grouping in kinds.into_values() {
@@ -153,7 +154,7 @@ impl<'a> Passes<'a> {
 }
 
 /// Tables that stand for groupings.
-pub struct Tables<'a>(BTreeMap<Kind<'a>, DataFrame>);
+pub struct Tables<'a>(BTreeMap<GroupingKey<'a>, DataFrame>);
 
 impl Tables<'_> {
     pub fn get(&self, grouping: &Grouping) -> Option<&DataFrame> {

@@ -10,7 +10,7 @@ use sqlparser::ast::{
 use wavesieve_model::schema::{ColumnType, Table};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum ValueKind {
     /// Integers of 64 bits.
     Integer,
     /// True or false.
@@ -28,7 +28,7 @@ pub struct Value {
     pub text: String,
     /// The columns that it is made of.
     pub columns: BTreeSet<&'static str>,
-    pub kind: Kind,
+    pub kind: ValueKind,
 }
 
 impl Value {
@@ -36,9 +36,9 @@ impl Value {
     pub fn column(table: &'static Table, name: &str) -> Option<Self> {
         let column = table.column(name)?;
         let kind = match column.column_type {
-            ColumnType::I64 => Kind::Integer,
-            ColumnType::Cat => Kind::Text,
-            ColumnType::Bool => Kind::Truth,
+            ColumnType::I64 => ValueKind::Integer,
+            ColumnType::Cat => ValueKind::Text,
+            ColumnType::Bool => ValueKind::Truth,
             ColumnType::F64 | ColumnType::Str => return None,
         };
         Some(Self { text: column.name.to_owned(), columns: BTreeSet::from([column.name]), kind })
@@ -57,36 +57,37 @@ impl Value {
             Expr::Identifier(_) | Expr::CompoundIdentifier(_) => resolve(expr),
             Expr::Nested(inner) => of(inner),
             Expr::Value(literal) => Self::of_literal(&literal.value),
-            Expr::UnaryOp { op: UnaryOperator::Minus, expr } => of(expr)?.only(Kind::Integer)?.within("-(", ")"),
-            Expr::UnaryOp { op: UnaryOperator::Not, expr } => of(expr)?.only(Kind::Truth)?.within("NOT (", ")"),
-            Expr::IsNull(expr) => of(expr)?.of_kind(Kind::Truth).within("(", ") IS NULL"),
-            Expr::IsNotNull(expr) => of(expr)?.of_kind(Kind::Truth).within("(", ") IS NOT NULL"),
+            Expr::UnaryOp { op: UnaryOperator::Minus, expr } => of(expr)?.only(ValueKind::Integer)?.within("-(", ")"),
+            Expr::UnaryOp { op: UnaryOperator::Not, expr } => of(expr)?.only(ValueKind::Truth)?.within("NOT (", ")"),
+            Expr::IsNull(expr) => of(expr)?.of_kind(ValueKind::Truth).within("(", ") IS NULL"),
+            Expr::IsNotNull(expr) => of(expr)?.of_kind(ValueKind::Truth).within("(", ") IS NOT NULL"),
             Expr::Cast { expr, data_type: DataType::BigInt(None), kind: CastKind::Cast, .. } => {
                 let cast = of(expr)?;
                 match cast.kind {
-                    Kind::Integer => Some(cast),
-                    Kind::Float => cast.of_kind(Kind::Integer).within("CAST(", " AS BIGINT)"),
+                    ValueKind::Integer => Some(cast),
+                    ValueKind::Float => cast.of_kind(ValueKind::Integer).within("CAST(", " AS BIGINT)"),
                     _ => None,
                 }
             }
             Expr::Floor { expr: inner, .. } => {
-                let floor = of(inner)?.only(Kind::Float)?.within("FLOOR(", ")")?;
+                let floor = of(inner)?.only(ValueKind::Float)?.within("FLOOR(", ")")?;
                 (expr.to_string() == format!("FLOOR({inner})")).then_some(floor)
             }
             Expr::Function(_) => Self::of_function(expr, &of),
             Expr::Cast { expr, data_type: DataType::Double(_), kind: CastKind::Cast, .. } => {
                 let cast = of(expr)?;
-                let is_number = cast.kind == Kind::Integer || cast.kind == Kind::Text && cast.columns.is_empty();
-                is_number.then(|| cast.of_kind(Kind::Float).within("CAST(", " AS DOUBLE)"))?
+                let is_number =
+                    cast.kind == ValueKind::Integer || cast.kind == ValueKind::Text && cast.columns.is_empty();
+                is_number.then(|| cast.of_kind(ValueKind::Float).within("CAST(", " AS DOUBLE)"))?
             }
             Expr::InList { expr, list, negated } => {
-                let mut found = of(expr)?.only(Kind::Text)?;
+                let mut found = of(expr)?.only(ValueKind::Text)?;
                 let texts: Vec<Self> = list.iter().map(of).collect::<Option<_>>()?;
-                let are_constant = texts.iter().all(|text| text.columns.is_empty() && text.kind == Kind::Text);
+                let are_constant = texts.iter().all(|text| text.columns.is_empty() && text.kind == ValueKind::Text);
                 let texts: Vec<String> = texts.into_iter().map(|text| text.text).collect();
                 let not = if *negated { "NOT " } else { "" };
                 found.text = format!("{} {not}IN ({})", found.text, texts.join(", "));
-                are_constant.then(|| found.of_kind(Kind::Truth))
+                are_constant.then(|| found.of_kind(ValueKind::Truth))
             }
             Expr::BinaryOp { left, op, right } => {
                 let (left, right) = (of(left)?, of(right)?);
@@ -105,17 +106,17 @@ impl Value {
         let (name, arguments) = called(expr)?;
         let is_known = matches!((name.as_str(), arguments.len()), ("LOG2", 1) | ("POWER", 2));
         let arguments: Vec<Self> =
-            arguments.into_iter().map(|argument| of(argument)?.only(Kind::Float)).collect::<Option<_>>()?;
+            arguments.into_iter().map(|argument| of(argument)?.only(ValueKind::Float)).collect::<Option<_>>()?;
         let texts: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
         let text = format!("{name}({})", texts.join(", "));
         let columns = arguments.into_iter().flat_map(|argument| argument.columns).collect();
-        is_known.then_some(Self { text, columns, kind: Kind::Float })
+        is_known.then_some(Self { text, columns, kind: ValueKind::Float })
     }
 
     fn of_literal(literal: &Literal) -> Option<Self> {
         let (text, kind) = match literal {
-            Literal::Number(digits, _) => (digits.parse::<i64>().ok()?.to_string(), Kind::Integer),
-            Literal::SingleQuotedString(_) => (literal.to_string(), Kind::Text),
+            Literal::Number(digits, _) => (digits.parse::<i64>().ok()?.to_string(), ValueKind::Integer),
+            Literal::SingleQuotedString(_) => (literal.to_string(), ValueKind::Text),
             _ => return None,
         };
         Some(Self { text, columns: BTreeSet::new(), kind })
@@ -124,29 +125,29 @@ impl Value {
     fn of_case(conditions: &[CaseWhen], otherwise: Option<&Expr>, of: &dyn Fn(&Expr) -> Option<Self>) -> Option<Self> {
         let mut text = "CASE".to_owned();
         let mut columns = BTreeSet::new();
-        let mut part = |word: &str, expr: &Expr, kind: Kind| {
+        let mut part = |word: &str, expr: &Expr, kind: ValueKind| {
             let value = of(expr)?.only(kind)?;
             text += &format!(" {word} {}", value.text);
             columns.extend(value.columns);
             Some(())
         };
         for CaseWhen { condition, result } in conditions {
-            part("WHEN", condition, Kind::Truth)?;
-            part("THEN", result, Kind::Integer)?;
+            part("WHEN", condition, ValueKind::Truth)?;
+            part("THEN", result, ValueKind::Integer)?;
         }
         if let Some(otherwise) = otherwise {
-            part("ELSE", otherwise, Kind::Integer)?;
+            part("ELSE", otherwise, ValueKind::Integer)?;
         }
         text += " END";
-        Some(Self { text, columns, kind: Kind::Integer })
+        Some(Self { text, columns, kind: ValueKind::Integer })
     }
 
     /// The value, if it is of a kind.
-    pub fn only(self, kind: Kind) -> Option<Self> {
+    pub fn only(self, kind: ValueKind) -> Option<Self> {
         (self.kind == kind).then_some(self)
     }
 
-    fn of_kind(self, kind: Kind) -> Self {
+    fn of_kind(self, kind: ValueKind) -> Self {
         Self { kind, ..self }
     }
 
@@ -172,16 +173,16 @@ pub fn called(expr: &Expr) -> Option<(String, Vec<&Expr>)> {
 
 /// Kind of the result of an operator; `None` where it takes none of these kinds, or is a division, which engines round in their
 /// own ways.
-fn kind_of(operator: &BinaryOperator, left: Kind, right: Kind) -> Option<Kind> {
+fn kind_of(operator: &BinaryOperator, left: ValueKind, right: ValueKind) -> Option<ValueKind> {
     use BinaryOperator as Op;
     let kind = (left == right).then_some(left)?;
-    let is_number = matches!(kind, Kind::Integer | Kind::Float);
+    let is_number = matches!(kind, ValueKind::Integer | ValueKind::Float);
     match operator {
         Op::Plus | Op::Minus | Op::Multiply if is_number => Some(kind),
-        Op::Modulo if kind == Kind::Integer => Some(kind),
-        Op::Lt | Op::LtEq | Op::Gt | Op::GtEq if is_number => Some(Kind::Truth),
-        Op::Eq | Op::NotEq if is_number || kind == Kind::Text => Some(Kind::Truth),
-        Op::And | Op::Or if kind == Kind::Truth => Some(Kind::Truth),
+        Op::Modulo if kind == ValueKind::Integer => Some(kind),
+        Op::Lt | Op::LtEq | Op::Gt | Op::GtEq if is_number => Some(ValueKind::Truth),
+        Op::Eq | Op::NotEq if is_number || kind == ValueKind::Text => Some(ValueKind::Truth),
+        Op::And | Op::Or if kind == ValueKind::Truth => Some(ValueKind::Truth),
         _ => None,
     }
 }
@@ -202,22 +203,22 @@ mod tests {
     #[test]
     fn what_is_taken_of_rows() {
         let texts = [
-            ("duration_ns", "duration_ns", Kind::Integer),
-            ("end_ns - start_ns * 2", "(end_ns - (start_ns * 2))", Kind::Integer),
-            ("duration_ns - duration_ns % 8", "(duration_ns - (duration_ns % 8))", Kind::Integer),
-            ("CASE WHEN valid THEN 1 END", "CASE WHEN valid THEN 1 END", Kind::Integer),
+            ("duration_ns", "duration_ns", ValueKind::Integer),
+            ("end_ns - start_ns * 2", "(end_ns - (start_ns * 2))", ValueKind::Integer),
+            ("duration_ns - duration_ns % 8", "(duration_ns - (duration_ns % 8))", ValueKind::Integer),
+            ("CASE WHEN valid THEN 1 END", "CASE WHEN valid THEN 1 END", ValueKind::Integer),
             (
                 "CASE WHEN CAST(duration_ns AS DOUBLE) < CAST('10' AS DOUBLE) * CAST(1000 AS DOUBLE) THEN 1 ELSE 0 END",
                 "CASE WHEN (CAST(duration_ns AS DOUBLE) < (CAST('10' AS DOUBLE) * CAST(1000 AS DOUBLE))) THEN 1 ELSE 0 END",
-                Kind::Integer,
+                ValueKind::Integer,
             ),
-            ("category = 'a' AND gpu IS NULL", "((category = 'a') AND (gpu) IS NULL)", Kind::Truth),
+            ("category = 'a' AND gpu IS NULL", "((category = 'a') AND (gpu) IS NULL)", ValueKind::Truth),
             (
                 "CAST(FLOOR(LOG2(CAST(duration_ns AS DOUBLE))) AS BIGINT)",
                 "CAST(FLOOR(LOG2(CAST(duration_ns AS DOUBLE))) AS BIGINT)",
-                Kind::Integer,
+                ValueKind::Integer,
             ),
-            ("category NOT IN ('a', 'b')", "category NOT IN ('a', 'b')", Kind::Truth),
+            ("category NOT IN ('a', 'b')", "category NOT IN ('a', 'b')", ValueKind::Truth),
         ];
         for (sql, text, kind) in texts {
             let value = value(sql).unwrap();

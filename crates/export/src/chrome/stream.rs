@@ -6,7 +6,7 @@ use std::io::Write;
 
 use anyhow::{Context, Result};
 
-use crate::timeline::{Counts, Event, Place, ProcessFacts, Sink, Texts, TrackFacts, Value, WorkKind};
+use crate::timeline::{Counts, Event, ProcessFacts, Sink, Texts, TrackContent, TrackFacts, Value, WorkKind};
 
 /// Bytes that are written at a time.
 const BUFFER: usize = 256 << 10;
@@ -43,12 +43,12 @@ pub struct Header {
 pub struct Track {
     pid: i64,
     tid: i64,
-    kind: Kind,
+    kind: StreamKind,
     name: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum StreamKind {
     Calls,
     Work { device: i64 },
     Notes,
@@ -216,10 +216,10 @@ impl<'a> Stream<'a> {
     }
 
     /// The arguments of an event.
-    fn arguments(&mut self, event: &Event<'_>, kind: Kind, length_ns: i64, texts: &Texts) -> Result<()> {
+    fn arguments(&mut self, event: &Event<'_>, kind: StreamKind, length_ns: i64, texts: &Texts) -> Result<()> {
         self.buffer.extend_from_slice(b",\"args\":{");
         let mut separator = "";
-        if let Kind::Work { device } = kind {
+        if let StreamKind::Work { device } = kind {
             self.number("\"device\":", device);
             separator = ",";
         }
@@ -281,14 +281,14 @@ impl<'a> Stream<'a> {
         self.shut(if phase == "f" { b",\"bp\":\"e\"}" } else { b"}" })
     }
 
-    fn category<'t>(kind: Kind, category: &'t str, name: &str) -> &'t str {
+    fn category<'t>(kind: StreamKind, category: &'t str, name: &str) -> &'t str {
         match (kind, category) {
-            (Kind::Calls, "hip_api") => "cuda_runtime",
-            (Kind::Calls, "hsa_api") => "cuda_driver",
-            (Kind::Calls, "marker_api") => "user_annotation",
-            (Kind::Work { .. }, "kernel_dispatch") if name.starts_with("__amd_rocclr_fillBuffer") => "gpu_memset",
-            (Kind::Work { .. }, "kernel_dispatch") => "kernel",
-            (Kind::Work { .. }, "memory_copy") => "gpu_memcpy",
+            (StreamKind::Calls, "hip_api") => "cuda_runtime",
+            (StreamKind::Calls, "hsa_api") => "cuda_driver",
+            (StreamKind::Calls, "marker_api") => "user_annotation",
+            (StreamKind::Work { .. }, "kernel_dispatch") if name.starts_with("__amd_rocclr_fillBuffer") => "gpu_memset",
+            (StreamKind::Work { .. }, "kernel_dispatch") => "kernel",
+            (StreamKind::Work { .. }, "memory_copy") => "gpu_memcpy",
             (_, other) => other,
         }
     }
@@ -312,7 +312,7 @@ impl Sink for Stream<'_> {
 
     fn group(&mut self, facts: &TrackFacts<'_>) -> Result<()> {
         match facts.place {
-            Place::Gpu { gpu } => self.device(gpu),
+            TrackContent::Gpu { gpu } => self.device(gpu),
             _ => Ok(()),
         }
     }
@@ -324,9 +324,9 @@ impl Sink for Stream<'_> {
             stream.notes
         };
         let (pid, tid, kind) = match facts.place {
-            Place::Thread { tid } => (self.pid, tid, Kind::Calls),
-            Place::BesideThread => (self.pid, other(self), Kind::Calls),
-            Place::Work { gpu, kind, number, lane } => {
+            TrackContent::Thread { tid } => (self.pid, tid, StreamKind::Calls),
+            TrackContent::BesideThread => (self.pid, other(self), StreamKind::Calls),
+            TrackContent::Work { gpu, kind, number, lane } => {
                 let pid = gpu.unwrap_or(self.pid);
                 let lane = i64::try_from(lane).unwrap_or_default();
                 let tid = match kind {
@@ -334,13 +334,13 @@ impl Sink for Stream<'_> {
                     WorkKind::Kernels => number * LANES + lane,
                     WorkKind::Copies => number * LANES + LANES / 2 + lane,
                 };
-                (pid, tid, Kind::Work { device: gpu.unwrap_or(-1) })
+                (pid, tid, StreamKind::Work { device: gpu.unwrap_or(-1) })
             }
-            Place::Notes { gpu } => (gpu.unwrap_or(self.pid), other(self), Kind::Notes),
-            Place::Counter { gpu, .. } => (gpu.unwrap_or(self.pid), 0, Kind::Counter),
-            Place::Gpu { .. } | Place::Group => (self.pid, 0, Kind::Notes),
+            TrackContent::Notes { gpu } => (gpu.unwrap_or(self.pid), other(self), StreamKind::Notes),
+            TrackContent::Counter { gpu, .. } => (gpu.unwrap_or(self.pid), 0, StreamKind::Counter),
+            TrackContent::Gpu { .. } | TrackContent::Group => (self.pid, 0, StreamKind::Notes),
         };
-        if kind != Kind::Counter {
+        if kind != StreamKind::Counter {
             self.fact("thread_name", pid, tid, "name", &facts.name.into())?;
             self.fact("thread_sort_index", pid, tid, "sort_index", &facts.order.into())?;
         }
@@ -354,7 +354,7 @@ impl Sink for Stream<'_> {
         self.microseconds(",\"ts\":", start_ns - self.base_ns);
         self.microseconds(",\"dur\":", end_ns - start_ns);
         self.text(",\"cat\":", Self::category(track.kind, texts.text(event.category), name))?;
-        let copy = COPIES.iter().find(|(known, _)| *known == name).filter(|_| track.kind != Kind::Calls);
+        let copy = COPIES.iter().find(|(known, _)| *known == name).filter(|_| track.kind != StreamKind::Calls);
         self.text(",\"name\":", copy.map_or(name, |(_, shown)| shown))?;
         self.arguments(event, track.kind, end_ns - start_ns, texts)?;
         self.shut(b"}")?;
@@ -378,7 +378,7 @@ impl Sink for Stream<'_> {
         self.microseconds(",\"ts\":", at_ns - self.base_ns);
         self.text(",\"cat\":", texts.text(event.category))?;
         self.text(",\"name\":", texts.text(event.name))?;
-        self.arguments(event, Kind::Notes, 0, texts)?;
+        self.arguments(event, StreamKind::Notes, 0, texts)?;
         self.shut(b",\"s\":\"t\"}")
     }
 

@@ -14,7 +14,7 @@ use wavesieve_tables::trace::Trace;
 /// A code object: rank, process id and its id there.
 type CodeObject = (i64, Option<i64>, Option<i64>);
 /// An instruction: offset and kernel. Where no offset was recorded, its text and source line separate it from others.
-type Place = (Option<i64>, Option<i64>, Option<(Option<String>, Option<String>)>);
+type InstructionKey = (Option<i64>, Option<i64>, Option<(Option<String>, Option<String>)>);
 
 /// Counts of samples at an instruction.
 #[derive(Default)]
@@ -33,7 +33,7 @@ struct Counts {
 #[derive(Default)]
 struct Object {
     load_base: Option<i64>,
-    lines: BTreeMap<Place, Counts>,
+    lines: BTreeMap<InstructionKey, Counts>,
 }
 
 /// Writes code objects, instructions, and their samples by stall reason and by type; returns the number of samples.

@@ -36,9 +36,6 @@ pub struct Partial {
 impl Partial {
     /// Opens or creates that of an output. What another kind of conversion left is removed, as is everything with
     /// `afresh`.
-    ///
-    /// # Errors
-    /// When the directory cannot be written, or another conversion to the same output runs.
     pub fn open(output: &Path, key: &Key, afresh: bool) -> Result<Self> {
         // A link to the output stays one.
         let (output, root) = places(output)?;
@@ -56,9 +53,6 @@ impl Partial {
 
     /// Creates one that no other program uses. Several programs may convert to the same output at the same time, also where there are no
     /// locks: the first to finish writes it. Takes over what others finished; `afresh` does not.
-    ///
-    /// # Errors
-    /// When the directory cannot be written.
     pub(crate) fn open_own(output: &Path, key: &Key, afresh: bool) -> Result<Self> {
         let (output, shared) = places(output)?;
         let parent = shared.parent().unwrap_or(Path::new("."));
@@ -135,9 +129,6 @@ impl Partial {
     }
 
     /// Where a dataset is put together of them, empty.
-    ///
-    /// # Errors
-    /// When what was there cannot be removed.
     pub fn dataset(&self) -> Result<PathBuf> {
         let dataset = self.root.join("dataset");
         remove(&dataset)?;
@@ -155,17 +146,11 @@ impl Partial {
     }
 
     /// Notes that a process is finished.
-    ///
-    /// # Errors
-    /// When the note cannot be written.
     pub fn finish(&self, process: i64, record: &Record) -> Result<()> {
         write_whole(&self.done().join(format!("{process}.json")), &serde_json::to_string(record)?)
     }
 
     /// Removes every file of `tables/` and every note but those of the processes that are taken over.
-    ///
-    /// # Errors
-    /// When something cannot be removed.
     pub(crate) fn keep_only(&self, records: &BTreeMap<i64, Record>) -> Result<()> {
         let tables = self.tables();
         let kept: BTreeSet<PathBuf> =
@@ -180,9 +165,6 @@ impl Partial {
     }
 
     /// Takes the files of a process over from a finished conversion.
-    ///
-    /// # Errors
-    /// When a file can be neither linked nor copied.
     pub fn take(&self, record: &Record, from: &Path) -> Result<()> {
         for path in record.parts.keys() {
             let (source, target) = (from.join(path), self.tables().join(path));
@@ -198,9 +180,6 @@ impl Partial {
     }
 
     /// Lets what was written take the place of the output and removes the rest.
-    ///
-    /// # Errors
-    /// When the output cannot be replaced.
     pub(crate) fn publish(mut self, written: &Path) -> Result<()> {
         drop(self.removed.take());
         let output = &self.output;
@@ -225,9 +204,6 @@ impl Partial {
     }
 
     /// Removes all of it.
-    ///
-    /// # Errors
-    /// When something cannot be removed.
     pub(crate) fn discard(self) -> Result<()> {
         remove(&self.root)
     }

@@ -205,9 +205,6 @@ pub(crate) fn with_others(described: &mut [Described], with: &[&'static Table]) 
 }
 
 /// Hash of all that the rows of a process depend on next to its files.
-///
-/// # Errors
-/// Never in practice: facts are plain texts and numbers.
 pub fn identity(trace: &Trace, member: &TraceProcess) -> Result<String> {
     let process = &member.process;
     let gpus: Vec<(i64, i64, i64)> = process.gpus.iter().map(|(agent, gpu)| (*agent, gpu.gpu, gpu.device)).collect();

@@ -9,7 +9,7 @@ pub enum Refused {
     #[error("{0} is a file; name a directory")]
     File(String),
     /// It is neither a file nor a directory.
-    #[error("{0} is no directory; name one")]
+    #[error("{0} is not a directory; name one")]
     NoDirectory(String),
     /// Something else is there.
     #[error("{0} is not empty; name another directory")]

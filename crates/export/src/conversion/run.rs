@@ -13,7 +13,7 @@ use super::shards::{SHARD, ShardPlan, ShardRecord, joint};
 use super::target::refuse_foreign;
 use crate::convert::{Observer, TableFormat, Written};
 use crate::convert_process::{kept_tables, write_process};
-use crate::dataset::{self, About, Kept, Layout, Place, companions, manifest, write_files};
+use crate::dataset::{self, About, Kept, Layout, RowsPlace, companions, manifest, write_files};
 use wavesieve_input::{FileIdentity, MANIFEST, StoredFile, StoredProcess, StoredTable, part_path};
 use wavesieve_model::schema::Table;
 use wavesieve_tables::trace::{Trace, TraceProcess};
@@ -217,10 +217,10 @@ fn put_together<'a>(
     let own: Vec<&Record> = own.collect();
     let tables = partial.tables();
     joint::pack(&tables, &place, &plan.with_joint(), own.iter().map(|record| record.number))?;
-    let own = own.into_iter().map(|record| (record, Place::Own));
+    let own = own.into_iter().map(|record| (record, RowsPlace::Own));
     let taken = taken.map(|record| {
         let kept = earlier.and_then(|earlier| earlier.place(record.number));
-        (record, kept.map_or(Place::Own, |place| Place::Kept { dataset: 0, place }))
+        (record, kept.map_or(RowsPlace::Own, |place| RowsPlace::Kept { dataset: 0, place }))
     });
     let mut processes: Vec<Kept<'_>> =
         own.chain(taken).filter_map(|(record, place)| Some(Kept { stored: record.process.as_ref()?, place })).collect();

@@ -16,14 +16,14 @@ use thrift::protocol::TCompactInputProtocol;
 use xxhash_rust::xxh3::xxh3_64;
 
 use wavesieve_files::regular;
-use wavesieve_input::{Footer, Part};
+use wavesieve_input::{FilePart, Footer};
 
 /// A file that row groups are taken from.
 pub struct Origin<'a> {
     path: PathBuf,
     metadata: Arc<ParquetMetaData>,
     /// The part of an earlier dataset that it is, with its footer.
-    part: Option<(&'a Part, Footer)>,
+    part: Option<(&'a FilePart, Footer)>,
 }
 
 impl<'a> Origin<'a> {
@@ -36,7 +36,7 @@ impl<'a> Origin<'a> {
     }
 
     /// A part of an earlier dataset.
-    pub fn of_part(part: &'a Part) -> Result<Self> {
+    pub fn of_part(part: &'a FilePart) -> Result<Self> {
         let path = part.path().to_owned();
         let footer = part.passing_footer().with_context(|| {
             format!("cannot take rows over from {}; add --overwrite to convert everything again", path.display())
@@ -65,7 +65,7 @@ impl<'a> Group<'a> {
     }
 
     /// The part of an earlier dataset that it lies in, and its number there.
-    pub fn place(&self) -> Option<(&'a Part, usize)> {
+    pub fn place(&self) -> Option<(&'a FilePart, usize)> {
         self.origin.part.as_ref().map(|(part, _)| (*part, self.number))
     }
 

@@ -9,4 +9,4 @@ mod write;
 pub(crate) use companions::COMPANIONS;
 pub use pack::PACK_BYTES;
 pub use write::write_dataset;
-pub use write::{About, Kept, Layout, Place, companions, manifest, write, write_files};
+pub use write::{About, Kept, Layout, RowsPlace, companions, manifest, write, write_files};

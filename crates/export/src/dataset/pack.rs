@@ -38,9 +38,6 @@ impl<'a> Packer<'a> {
     }
 
     /// Takes the next row group. Parts are written as soon as there are as many as threads: where groups come from is not kept longer.
-    ///
-    /// # Errors
-    /// When a row group cannot be read, or a file cannot be written.
     pub fn push(&mut self, group: Group<'a>) -> Result<()> {
         if self.filling.starts_anew(group.bytes()) {
             self.full.push(std::mem::take(&mut self.filled));
@@ -53,9 +50,6 @@ impl<'a> Packer<'a> {
     }
 
     /// Writes what is left, and returns what the manifest lists of all parts.
-    ///
-    /// # Errors
-    /// As [`Packer::push`].
     pub fn finish(mut self) -> Result<Vec<StoredPart>> {
         if !self.filled.is_empty() {
             self.full.push(std::mem::take(&mut self.filled));
@@ -106,7 +100,7 @@ impl Filling {
 }
 
 /// The part of an earlier dataset that has just these row groups.
-fn whole_part<'a>(groups: &[Group<'a>]) -> Option<&'a wavesieve_input::Part> {
+fn whole_part<'a>(groups: &[Group<'a>]) -> Option<&'a wavesieve_input::FilePart> {
     let (part, _) = groups.first()?.place()?;
     let is_next = |(number, group): (usize, &Group<'a>)| {
         group.place().is_some_and(|(other, place)| std::ptr::eq(part, other) && place == number)

@@ -14,9 +14,6 @@ use wavesieve_input::{BlockSums, SUMS, StoredPart, hash};
 use wavesieve_model::schema::Table;
 
 /// Writes a part, and returns what the manifest lists of it.
-///
-/// # Errors
-/// When a row group cannot be read, or the file cannot be written.
 pub(crate) fn write_part(path: &Path, table: &'static Table, groups: &[Group<'_>]) -> Result<StoredPart> {
     let shown = path.display();
     let file = File::create(path).with_context(|| format!("cannot create {shown}"))?;

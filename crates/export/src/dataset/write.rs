@@ -15,7 +15,7 @@ use crate::convert::selection;
 use crate::convert_process::kept_tables;
 use crate::parquet::file::ROW_GROUP_ROWS;
 use wavesieve_input::{
-    DATASET_FORMAT, LAYOUT_VERSION, ListedProcess, MANIFEST, Manifest, PROCESSES, Part, SharedFiles, StoredFile,
+    DATASET_FORMAT, FilePart, LAYOUT_VERSION, ListedProcess, MANIFEST, Manifest, PROCESSES, SharedFiles, StoredFile,
     StoredProcess, StoredTable, part_path,
 };
 use wavesieve_model::schema::Table;
@@ -24,7 +24,7 @@ use wavesieve_tables::trace::Trace;
 
 /// Where the rows of a process are now.
 #[derive(Clone, Copy)]
-pub enum Place {
+pub enum RowsPlace {
     /// In files of its own below the folder of processes that were just written.
     Own,
     /// In one of the earlier datasets, at this place among its processes; tables that it does not list in files of its own.
@@ -35,7 +35,7 @@ pub enum Place {
 #[derive(Clone, Copy)]
 pub struct Kept<'a> {
     pub stored: &'a StoredProcess,
-    pub place: Place,
+    pub place: RowsPlace,
 }
 
 /// How a dataset is laid out.
@@ -71,7 +71,7 @@ pub fn write(
 }
 
 /// The part that was last used of a dataset.
-type LastPart<'a> = Option<(&'a Part, Arc<Origin<'a>>)>;
+type LastPart<'a> = Option<(&'a FilePart, Arc<Origin<'a>>)>;
 
 /// Where row groups of a table come from. Of each earlier dataset, one part is open: processes that share one follow one another.
 struct Origins<'l, 'a> {
@@ -84,8 +84,8 @@ impl<'a> Origins<'_, 'a> {
     /// The row groups of a process.
     fn groups(&mut self, kept: &Kept<'_>) -> Result<Vec<Group<'a>>> {
         let (dataset, place) = match kept.place {
-            Place::Kept { dataset, place } => (dataset, place),
-            Place::Own => return self.own(kept),
+            RowsPlace::Kept { dataset, place } => (dataset, place),
+            RowsPlace::Own => return self.own(kept),
         };
         let files = self.layout.earlier.get(dataset).copied().context("internal: no such dataset")?;
         if !files.lists(self.table) {
@@ -104,7 +104,7 @@ impl<'a> Origins<'_, 'a> {
         Ok(Group::of(Arc::new(origin), None).collect())
     }
 
-    fn origin(&mut self, dataset: usize, part: &'a Part) -> Result<Arc<Origin<'a>>> {
+    fn origin(&mut self, dataset: usize, part: &'a FilePart) -> Result<Arc<Origin<'a>>> {
         let last = self.last.get_mut(dataset).context("internal: no such dataset")?;
         match last {
             Some((other, origin)) if std::ptr::eq(*other, part) => Ok(Arc::clone(origin)),
@@ -190,7 +190,7 @@ pub fn write_files(directory: &Path, files: &[(PathBuf, Vec<u8>)]) -> Result<()>
 /// # Errors
 /// When a file cannot be written.
 pub fn write_dataset(trace: &Trace, processes: &Path, directory: &Path, stored: &[StoredProcess]) -> Result<()> {
-    let kept: Vec<Kept<'_>> = stored.iter().map(|stored| Kept { stored, place: Place::Own }).collect();
+    let kept: Vec<Kept<'_>> = stored.iter().map(|stored| Kept { stored, place: RowsPlace::Own }).collect();
     let layout = Layout { processes, earlier: Vec::new(), pack_bytes: PACK_BYTES };
     let tables = write(directory, &layout, &kept_tables(&[]).collect::<Vec<_>>(), &kept)?;
     let companions = companions(&tables)?;

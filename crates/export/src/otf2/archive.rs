@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use super::chunks::Chunks;
 use super::definitions::{CHUNK, Definitions, Group, Location, LocationKind, Metric, Node};
 use super::records::{DOUBLE, INT64, Record, STRING, framed};
-use crate::timeline::{Counts, Event, Place, ProcessFacts, Sink, Texts, TrackFacts, Value};
+use crate::timeline::{Counts, Event, ProcessFacts, Sink, Texts, TrackContent, TrackFacts, Value};
 
 /// Bytes of a chunk of events.
 const EVENT_CHUNK: usize = 1 << 20;
@@ -201,7 +201,7 @@ impl Sink for Archive {
     }
 
     fn group(&mut self, facts: &TrackFacts<'_>) -> Result<()> {
-        let Place::Gpu { gpu } = facts.place else { return Ok(()) };
+        let TrackContent::Gpu { gpu } = facts.place else { return Ok(()) };
         let definitions = &mut self.definitions;
         let parent = definitions.groups.get(self.process as usize).map(|group| group.node);
         let (name, class) = (definitions.text(facts.name), definitions.text("GPU"));
@@ -222,17 +222,17 @@ impl Sink for Archive {
     fn track(&mut self, facts: &TrackFacts<'_>) -> Result<Track> {
         self.counts.tracks += 1;
         let (gpu, kind) = match facts.place {
-            Place::Work { gpu, .. } if self.gpu_as_threads => (gpu, LocationKind::Thread),
-            Place::Work { gpu, .. } => (gpu, LocationKind::Stream),
-            Place::Notes { gpu: Some(gpu) } => (Some(gpu), LocationKind::Stream),
-            Place::Counter { gpu, .. } => (gpu, LocationKind::Metric),
+            TrackContent::Work { gpu, .. } if self.gpu_as_threads => (gpu, LocationKind::Thread),
+            TrackContent::Work { gpu, .. } => (gpu, LocationKind::Stream),
+            TrackContent::Notes { gpu: Some(gpu) } => (Some(gpu), LocationKind::Stream),
+            TrackContent::Counter { gpu, .. } => (gpu, LocationKind::Metric),
             _ => (None, LocationKind::Thread),
         };
         // Threads are in processes.
         let group = if kind == LocationKind::Thread { self.process } else { self.group_of(gpu) };
         let location = self.definitions.locations.len() as u64;
         let shown = match facts.place {
-            Place::Work { lane, .. } if lane > 0 => format!("{} lane {lane}", facts.name),
+            TrackContent::Work { lane, .. } if lane > 0 => format!("{} lane {lane}", facts.name),
             _ => facts.name.to_owned(),
         };
         let shown = match gpu.filter(|_| kind == LocationKind::Thread) {
@@ -242,7 +242,7 @@ impl Sink for Archive {
         let name = self.definitions.text(&shown);
         self.definitions.locations.push(Location { name, kind, events: 0, group });
         let metric = match facts.place {
-            Place::Counter { unit, .. } => {
+            TrackContent::Counter { unit, .. } => {
                 let unit = self.definitions.text(if unit.is_empty() { "#" } else { unit });
                 self.definitions.metrics.push(Metric { name, unit, location, group });
                 Some(self.definitions.metrics.len() as u64 - 1)

@@ -28,17 +28,12 @@ pub(super) struct Chunks {
 }
 
 impl Chunks {
-    /// # Errors
-    /// When the file cannot be created.
     pub(super) fn create(path: &Path, size: usize, is_numbered: bool) -> Result<Self> {
         File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
         Ok(Self { path: path.to_owned(), written: 0, size, chunk: vec![0; HEADER], first: 1, next: 1, is_numbered })
     }
 
     /// Whether so many more bytes need another chunk, which then starts.
-    ///
-    /// # Errors
-    /// When writing fails.
     pub(super) fn makes_room(&mut self, bytes: usize) -> Result<bool> {
         if self.chunk.len() + bytes + SPARE <= self.size {
             return Ok(false);
@@ -75,9 +70,6 @@ impl Chunks {
     }
 
     /// Writes the rest, and gives the bytes of the file.
-    ///
-    /// # Errors
-    /// When writing fails.
     pub(super) fn close(mut self) -> Result<u64> {
         self.chunk.extend_from_slice(&END);
         let length = self.chunk.len();

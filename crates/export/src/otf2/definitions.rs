@@ -132,9 +132,6 @@ impl Definitions {
     }
 
     /// Writes all of them, and gives how many there are and their bytes.
-    ///
-    /// # Errors
-    /// When writing fails.
     pub(super) fn write(&mut self, path: &Path) -> Result<(u64, u64)> {
         let (hip, empty) = (self.text("HIP"), self.text(""));
         let mut writer = Writer { chunks: Chunks::create(path, CHUNK, false)?, count: 0, record: Record::default() };

@@ -47,9 +47,6 @@ pub struct Chunk {
 
 /// Encodes one row group of a `cat` or integer column with a dictionary; `None` if that does not pay off or the type is
 /// another.
-///
-/// # Errors
-/// When a page cannot be compressed, or the column has another type than declared.
 pub fn encode(column: &Column, descriptor: &ColumnDescPtr) -> Result<Option<Chunk>> {
     let rows = column.len();
     let is_constant = matches!(column, Column::Scalar(_));

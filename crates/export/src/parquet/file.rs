@@ -117,9 +117,6 @@ pub fn write_batch(batch: &RecordBatch, out: &mut (dyn Write + Send)) -> Result<
 }
 
 /// A writer of row groups that are encoded already.
-///
-/// # Errors
-/// When nothing can be written.
 pub(crate) fn part_writer<W: Write + Send>(table: &'static Table, out: W) -> Result<SerializedFileWriter<W>> {
     let properties = properties(&BTreeSet::new(), table)?.set_key_value_metadata(Some(about(table)?));
     let writer = ArrowWriter::try_new(out, schema(table)?, Some(properties.build()))?;
@@ -127,9 +124,6 @@ pub(crate) fn part_writer<W: Write + Send>(table: &'static Table, out: W) -> Res
 }
 
 /// Writes a frame of a column of rising integers, which differ little from one row to the next.
-///
-/// # Errors
-/// When writing fails.
 pub(crate) fn write_rising(frame: &DataFrame, out: &mut (dyn Write + Send)) -> Result<()> {
     let batch = record_batch(frame)?;
     let properties = base_properties()?.set_dictionary_enabled(false).set_encoding(Encoding::DELTA_BINARY_PACKED);

@@ -9,7 +9,7 @@ use fnv::FnvHashMap;
 
 use super::gpus::{Gpu, gpus};
 use super::wire::{Message, varint_length};
-use crate::timeline::{Counts, Event, Place, ProcessFacts, Sink, Texts, TrackFacts, Value, WorkKind};
+use crate::timeline::{Counts, Event, ProcessFacts, Sink, Texts, TrackContent, TrackFacts, Value, WorkKind};
 use wavesieve_model::schema::process::Process;
 
 /// The clock that ROCm stamps with, that of dates, and the incremental one of each sequence.
@@ -198,7 +198,7 @@ impl<'a> Stream<'a> {
         self.packet(|packet| {
             packet.message(60, |track| {
                 track.varint(1, facts.uuid);
-                if let Place::Thread { tid } = facts.place {
+                if let TrackContent::Thread { tid } = facts.place {
                     track.message(4, |thread| {
                         thread.varint(1, pid as u64);
                         thread.varint(2, tid as u64);
@@ -209,7 +209,7 @@ impl<'a> Stream<'a> {
                 }
                 track.data(2, facts.name.as_bytes());
                 track.varint(5, facts.parent);
-                if let Place::Counter { unit, .. } = facts.place {
+                if let TrackContent::Counter { unit, .. } = facts.place {
                     track.message(8, |counter| match unit {
                         "ns" => counter.varint(3, 1),
                         "bytes" => counter.varint(3, 3),
@@ -497,7 +497,7 @@ impl Sink for Stream<'_> {
     fn track(&mut self, facts: &TrackFacts<'_>) -> Result<Track> {
         self.counts.tracks += 1;
         let typed = match facts.place {
-            Place::Work { gpu, kind: WorkKind::Kernels, .. } if self.is_typed => {
+            TrackContent::Work { gpu, kind: WorkKind::Kernels, .. } if self.is_typed => {
                 let next = self.gpus.len() as u64;
                 let gpu = *self.gpus.entry((self.process, gpu.unwrap_or(-1))).or_insert(next);
                 Some(TypedQueue { gpu, name: facts.name.to_owned(), is_described: false })

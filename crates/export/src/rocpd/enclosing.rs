@@ -17,9 +17,6 @@ struct Open {
 }
 
 /// Notes the regions that enclose a launching one. `join` gives the correlation id of a region.
-///
-/// # Errors
-/// When the regions cannot be read.
 pub(super) fn keep_enclosing(connection: &Connection, table: &SourceTable, join: &str, marks: &Marks) -> Result<()> {
     if !table.has_all(&["id", "pid", "tid", "start", "end", "event_id"]) {
         return Ok(());

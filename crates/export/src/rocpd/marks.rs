@@ -77,9 +77,6 @@ type Sets = [IdSet; MARKS];
 
 impl Marks {
     /// Adds the functions `keep` and `is_kept` to SQLite. All sets are empty.
-    ///
-    /// # Errors
-    /// When SQLite refuses a function.
     pub(super) fn new(connection: &Connection) -> Result<Self> {
         let sets: Arc<Mutex<Sets>> = Arc::default();
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;

@@ -79,9 +79,6 @@ pub(crate) struct OutputDatabase {
 
 impl OutputDatabase {
     /// An empty database next to where it is to be.
-    ///
-    /// # Errors
-    /// When the path cannot be written as a file.
     pub fn create(path: &Path) -> Result<Self> {
         let Target::File(place) = Target::resolve(path)? else {
             bail!("{} cannot hold a database, which is written in pieces; name a file", path.display());
@@ -105,9 +102,6 @@ impl OutputDatabase {
     }
 
     /// Runs `copy` in a transaction while an input is attached as `source`, which is never written.
-    ///
-    /// # Errors
-    /// When the input cannot be opened or `copy` fails.
     pub(super) fn with_source<T>(&self, file: &RocpdFile, copy: impl FnOnce() -> Result<T>) -> Result<T> {
         let uri = read_only_uri(file.file.path())?;
         let attached = self.connection.execute(&format!("ATTACH ?1 AS {SOURCE}"), [uri]);
@@ -126,9 +120,6 @@ impl OutputDatabase {
     }
 
     /// Lets the database appear under its name, and returns its size.
-    ///
-    /// # Errors
-    /// When the last pages cannot be written.
     pub fn finish(self) -> Result<u64> {
         let failed = || format!("cannot write {}", self.shown);
         self.connection.close().map_err(|(_, error)| error).with_context(failed)?;

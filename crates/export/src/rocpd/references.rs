@@ -26,9 +26,6 @@ pub(super) fn is_referenced(table: &SourceTable) -> bool {
 }
 
 /// Copies what rows that were copied refer to.
-///
-/// # Errors
-/// When a table cannot be copied.
 pub(super) fn copy_referenced(copying: &Copying<'_>) -> Result<Copied> {
     let mut copied = Copied::default();
     for (base, mark) in REFERENCED {

@@ -75,9 +75,6 @@ pub(super) struct Structure {
 }
 
 /// Reads the structure of the attached database.
-///
-/// # Errors
-/// When its list of tables cannot be read.
 pub(super) fn structure(connection: &Connection, file: &RocpdFile) -> Result<Structure> {
     let mut partitions: Vec<Partition> =
         file.partitions.iter().map(|facts| Partition { facts: facts.clone(), tables: Vec::new() }).collect();
@@ -110,17 +107,17 @@ pub(super) fn structure(connection: &Connection, file: &RocpdFile) -> Result<Str
     Ok(Structure { partitions, views, other_tables })
 }
 
-struct Entry {
+struct SchemaEntry {
     kind: String,
     name: String,
     table: String,
     sql: String,
 }
 
-fn entries(connection: &Connection) -> Result<Vec<Entry>> {
+fn entries(connection: &Connection) -> Result<Vec<SchemaEntry>> {
     let mut statement = connection.prepare(include_str!("sql/schema.sql").trim_end())?;
     let entry = |row: &rusqlite::Row<'_>| {
-        Ok(Entry { kind: row.get(0)?, name: row.get(1)?, table: row.get(2)?, sql: row.get(3)? })
+        Ok(SchemaEntry { kind: row.get(0)?, name: row.get(1)?, table: row.get(2)?, sql: row.get(3)? })
     };
     Ok(statement.query_map([], entry)?.collect::<rusqlite::Result<_>>()?)
 }

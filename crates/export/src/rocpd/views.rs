@@ -15,7 +15,7 @@ const OWN_VIEWS: &str = data!("share/rocpd/views.sql");
 const MOST_JOINED: usize = 400;
 
 /// A table of a partition.
-struct Part {
+struct PartitionTable {
     name: String,
     columns: Vec<SourceColumn>,
 }
@@ -24,7 +24,7 @@ struct Part {
 #[derive(Default)]
 pub(super) struct Views {
     /// Tables by base name, in the order of their first appearance.
-    bases: Vec<(String, Vec<Part>)>,
+    bases: Vec<(String, Vec<PartitionTable>)>,
     /// Views of the inputs, with the version of each.
     data: BTreeMap<String, (Vec<u64>, Declared)>,
     indexes: BTreeMap<String, Declared>,
@@ -35,7 +35,7 @@ impl Views {
     pub(super) fn take(&mut self, structure: &Structure) {
         for partition in &structure.partitions {
             for table in &partition.tables {
-                let part = Part { name: table.name.clone(), columns: table.columns.clone() };
+                let part = PartitionTable { name: table.name.clone(), columns: table.columns.clone() };
                 match self.bases.iter_mut().find(|(base, _)| *base == table.base) {
                     Some((_, parts)) => parts.push(part),
                     None => self.bases.push((table.base.clone(), vec![part])),
@@ -56,9 +56,6 @@ impl Views {
     }
 
     /// Creates indexes and views. Returns the names of views of the inputs that cannot be read.
-    ///
-    /// # Errors
-    /// When SQLite refuses one that must be there.
     pub(super) fn create(self, connection: &Connection) -> Result<Vec<String>> {
         connection.execute_batch("BEGIN")?;
         for index in self.indexes.values() {
@@ -111,11 +108,11 @@ fn readable(connection: &Connection, views: &[Declared]) -> Result<Vec<String>> 
 }
 
 /// The rows of the tables of all partitions.
-fn union(parts: &[Part]) -> String {
-    let names = |part: &Part| part.columns.iter().map(|column| column.name.clone()).collect::<Vec<String>>();
+fn union(parts: &[PartitionTable]) -> String {
+    let names = |part: &PartitionTable| part.columns.iter().map(|column| column.name.clone()).collect::<Vec<String>>();
     let is_alike = parts.windows(2).all(|pair| matches!(pair, [one, other] if names(one) == names(other)));
     let columns = columns_of_all(parts);
-    let select = |part: &Part| {
+    let select = |part: &PartitionTable| {
         let values = match is_alike {
             true => "*".to_owned(),
             false => columns.iter().map(|column| value(part, column)).collect::<Vec<String>>().join(", "),
@@ -136,7 +133,7 @@ fn join(selects: &[String]) -> String {
 }
 
 /// The columns of all parts: first those of the part with most of them.
-fn columns_of_all(parts: &[Part]) -> Vec<SourceColumn> {
+fn columns_of_all(parts: &[PartitionTable]) -> Vec<SourceColumn> {
     let widest = parts.iter().rev().max_by_key(|part| part.columns.len());
     let mut columns: Vec<SourceColumn> = widest.map(|part| part.columns.clone()).unwrap_or_default();
     for column in parts.iter().flat_map(|part| &part.columns) {
@@ -148,7 +145,7 @@ fn columns_of_all(parts: &[Part]) -> Vec<SourceColumn> {
 }
 
 /// A column of a part, or what stands for one that it lacks.
-fn value(part: &Part, column: &SourceColumn) -> String {
+fn value(part: &PartitionTable, column: &SourceColumn) -> String {
     let name = quoted(&column.name);
     match (part.columns.iter().any(|own| own.name == column.name), &column.default) {
         (true, _) => name,
@@ -171,12 +168,12 @@ fn own_views() -> Vec<Declared> {
 mod tests {
     use super::*;
 
-    fn part(name: &str, columns: &[(&str, Option<&str>)]) -> Part {
+    fn part(name: &str, columns: &[(&str, Option<&str>)]) -> PartitionTable {
         let column = |(name, default): &(&str, Option<&str>)| SourceColumn {
             name: (*name).to_owned(),
             default: default.map(str::to_owned),
         };
-        Part { name: name.to_owned(), columns: columns.iter().map(column).collect() }
+        PartitionTable { name: name.to_owned(), columns: columns.iter().map(column).collect() }
     }
 
     #[test]
@@ -197,7 +194,7 @@ mod tests {
 
     #[test]
     fn more_partitions_than_sqlite_joins_at_once_are_nested() {
-        let parts: Vec<Part> = (0..900).map(|at| part(&format!("t{at}"), &[("id", None)])).collect();
+        let parts: Vec<PartitionTable> = (0..900).map(|at| part(&format!("t{at}"), &[("id", None)])).collect();
         let connection = Connection::open_in_memory().unwrap();
         for part in &parts {
             let insert = format!("CREATE TABLE {0} (id INTEGER); INSERT INTO {0} VALUES (1)", part.name);

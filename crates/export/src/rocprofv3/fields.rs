@@ -7,7 +7,7 @@ use polars::prelude::{AnyValue, DataFrame};
 
 /// How the values of a column are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum FieldForm {
     Plain,
     /// Sixteen hexadecimal digits, lower case or upper case.
     Address {
@@ -20,9 +20,6 @@ enum Form {
 }
 
 /// Writes a header of these names.
-///
-/// # Errors
-/// When writing fails.
 pub(super) fn write_header<'a>(
     names: impl Iterator<Item = &'a str>,
     is_titled: bool,
@@ -36,12 +33,9 @@ pub(super) fn write_header<'a>(
 }
 
 /// Writes the rows of a table.
-///
-/// # Errors
-/// When writing fails.
 pub(super) fn write_rows(frame: &DataFrame, is_rocpd: bool, out: &mut dyn Write) -> Result<()> {
     let columns: Vec<_> = frame.columns().iter().map(|column| column.as_materialized_series().rechunk()).collect();
-    let forms: Vec<Form> = columns.iter().map(|column| form(column.name(), is_rocpd)).collect();
+    let forms: Vec<FieldForm> = columns.iter().map(|column| form(column.name(), is_rocpd)).collect();
     let mut rows: Vec<_> = columns.iter().map(polars::prelude::Series::iter).collect();
     let mut line = Vec::new();
     for _ in 0..frame.height() {
@@ -58,28 +52,28 @@ pub(super) fn write_rows(frame: &DataFrame, is_rocpd: bool, out: &mut dyn Write)
     Ok(())
 }
 
-fn form(name: &str, is_rocpd: bool) -> Form {
+fn form(name: &str, is_rocpd: bool) -> FieldForm {
     match name {
-        "Address" => Form::Address { is_upper: is_rocpd },
-        "Percentage" => Form::Percentage,
-        "Exec_Mask" => Form::Mask,
-        _ => Form::Plain,
+        "Address" => FieldForm::Address { is_upper: is_rocpd },
+        "Percentage" => FieldForm::Percentage,
+        "Exec_Mask" => FieldForm::Mask,
+        _ => FieldForm::Plain,
     }
 }
 
-fn field(value: &AnyValue<'_>, form: Form, line: &mut Vec<u8>) -> Result<()> {
+fn field(value: &AnyValue<'_>, form: FieldForm, line: &mut Vec<u8>) -> Result<()> {
     match (value, form) {
-        (AnyValue::Null, Form::Address { .. }) => line.extend_from_slice(b"\"0x0000000000000000\""),
+        (AnyValue::Null, FieldForm::Address { .. }) => line.extend_from_slice(b"\"0x0000000000000000\""),
         (AnyValue::Null, _) => {}
-        (AnyValue::Int64(address), Form::Address { is_upper: false }) => write!(line, "\"0x{address:016x}\"")?,
-        (AnyValue::Int64(address), Form::Address { is_upper: true }) => write!(line, "\"0x{address:016X}\"")?,
+        (AnyValue::Int64(address), FieldForm::Address { is_upper: false }) => write!(line, "\"0x{address:016x}\"")?,
+        (AnyValue::Int64(address), FieldForm::Address { is_upper: true }) => write!(line, "\"0x{address:016X}\"")?,
         (AnyValue::Int64(number), _) => line.extend_from_slice(itoa::Buffer::new().format(*number).as_bytes()),
-        (AnyValue::String(mask), Form::Mask) => match u64::from_str_radix(mask.trim_start_matches("0x"), 16) {
+        (AnyValue::String(mask), FieldForm::Mask) => match u64::from_str_radix(mask.trim_start_matches("0x"), 16) {
             Ok(mask) => line.extend_from_slice(itoa::Buffer::new().format(mask).as_bytes()),
             Err(_) => line.extend_from_slice(mask.as_bytes()),
         },
-        (AnyValue::Float64(number), Form::Percentage) if number.abs() >= 1.0 => write!(line, "{number:.2}")?,
-        (AnyValue::Float64(number), Form::Percentage) => write!(line, "{number:.4}")?,
+        (AnyValue::Float64(number), FieldForm::Percentage) if number.abs() >= 1.0 => write!(line, "{number:.2}")?,
+        (AnyValue::Float64(number), FieldForm::Percentage) => write!(line, "{number:.4}")?,
         (AnyValue::Float64(number), _) if number.abs() >= 1.0 => write!(line, "{number:.6}")?,
         (AnyValue::Float64(number), _) => line.extend_from_slice(scientific(*number).as_bytes()),
         (other, _) => {
@@ -127,17 +121,17 @@ mod tests {
 
     #[test]
     fn fields_are_quoted_if_they_are_texts() {
-        let of = |value: AnyValue<'_>, form: Form| {
+        let of = |value: AnyValue<'_>, form: FieldForm| {
             let mut line = Vec::new();
             field(&value, form, &mut line).unwrap();
             String::from_utf8(line).unwrap()
         };
-        assert_eq!(of(AnyValue::String("a \"b\""), Form::Plain), r#""a ""b""""#);
-        assert_eq!(of(AnyValue::Int64(-1), Form::Address { is_upper: false }), "\"0xffffffffffffffff\"");
-        assert_eq!(of(AnyValue::Float64(16384.0), Form::Plain), "16384.000000");
-        assert_eq!(of(AnyValue::Float64(0.0), Form::Plain), "0.00000000e+00");
-        assert_eq!(of(AnyValue::Float64(0.62972598), Form::Plain), "6.29725980e-01");
-        assert_eq!(of(AnyValue::Float64(0.3008), Form::Percentage), "0.3008");
-        assert_eq!(of(AnyValue::Float64(85.148), Form::Percentage), "85.15");
+        assert_eq!(of(AnyValue::String("a \"b\""), FieldForm::Plain), r#""a ""b""""#);
+        assert_eq!(of(AnyValue::Int64(-1), FieldForm::Address { is_upper: false }), "\"0xffffffffffffffff\"");
+        assert_eq!(of(AnyValue::Float64(16384.0), FieldForm::Plain), "16384.000000");
+        assert_eq!(of(AnyValue::Float64(0.0), FieldForm::Plain), "0.00000000e+00");
+        assert_eq!(of(AnyValue::Float64(0.62972598), FieldForm::Plain), "6.29725980e-01");
+        assert_eq!(of(AnyValue::Float64(0.3008), FieldForm::Percentage), "0.3008");
+        assert_eq!(of(AnyValue::Float64(85.148), FieldForm::Percentage), "85.15");
     }
 }

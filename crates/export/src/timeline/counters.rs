@@ -8,7 +8,7 @@ use polars::prelude::DataFrame;
 
 use super::process::ProcessWriter;
 use super::rows::{integers, texts};
-use super::sink::{Place, Sink, TrackFacts};
+use super::sink::{Sink, TrackContent, TrackFacts};
 
 /// Values over time, by track.
 type Series<K> = BTreeMap<K, Vec<(i64, f64)>>;
@@ -114,7 +114,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
                 Some(group) => *group,
                 None => {
                     let uuid = self.uuid("counters", &[gpu.unwrap_or(-1)]);
-                    let (parent, place) = (self.gpu_track(gpu), Place::Group);
+                    let (parent, place) = (self.gpu_track(gpu), TrackContent::Group);
                     self.sink.group(&TrackFacts {
                         uuid,
                         name: "Counters",
@@ -164,7 +164,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
             return Ok(());
         }
         let uuid = self.uuid(facts.kind, &[facts.gpu.unwrap_or(-1), facts.number]);
-        let place = Place::Counter { gpu: facts.gpu, unit: facts.unit };
+        let place = TrackContent::Counter { gpu: facts.gpu, unit: facts.unit };
         let (name, parent, order) = (facts.name, facts.parent, facts.order);
         let mut track = self.sink.track(&TrackFacts { uuid, name, parent, order, lanes_of: None, place })?;
         let mut shown = None;

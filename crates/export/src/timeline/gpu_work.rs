@@ -12,7 +12,7 @@ use super::lanes::Lanes;
 use super::process::ProcessWriter;
 use super::repeated::{Repeated, Values};
 use super::rows::{Slices, UNFINISHED, integers};
-use super::runs::{First, Row, Runs};
+use super::runs::{First, Runs, Slice};
 use super::sink::{self, Event, Sink, Value, WorkKind};
 use super::write::{Arguments, By};
 use wavesieve_tables::columns::frames::values_by_text;
@@ -58,13 +58,13 @@ const COPIES: [(&str, &str); 5] = [
 ];
 
 /// A GPU and one of its queues or streams.
-type Place = (Option<i64>, Option<i64>);
+type Lane = (Option<i64>, Option<i64>);
 
 /// Work of one kind.
 pub(super) struct GpuWork<const N: usize> {
     kind: Work,
     runs: Runs,
-    places: BTreeMap<Place, u32>,
+    places: BTreeMap<Lane, u32>,
     repeated: Repeated<N>,
     rows: u32,
 }
@@ -207,8 +207,8 @@ impl<S: Sink> ProcessWriter<'_, S> {
         let columns =
             arguments.iter().map(|(_, column)| integers(frame, column)).collect::<Result<Vec<I64Values>>>()?;
         let has_arguments = self.options.arguments != Arguments::None;
-        let mut by_track: BTreeMap<u32, Vec<Row>> = BTreeMap::new();
-        let mut last: Option<(Place, u32)> = None;
+        let mut by_track: BTreeMap<u32, Vec<Slice>> = BTreeMap::new();
+        let mut last: Option<(Lane, u32)> = None;
         for (row, valid) in valid.iter().enumerate() {
             let (order, slice) = (work.rows, all.get(row, self.omitted));
             work.rows = order.wrapping_add(1);
@@ -239,7 +239,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
                 0
             };
             let name = names.get(row).copied().flatten().unwrap_or(unknown);
-            let slice = Row::new(slice.start_ns, slice.end_ns, order).showing(category, name, facts);
+            let slice = Slice::new(slice.start_ns, slice.end_ns, order).showing(category, name, facts);
             by_track.entry(track).or_default().push(slice.with_ids(id, correlation_id));
         }
         by_track.into_iter().try_for_each(|(track, mut rows)| work.runs.add(track, &mut rows))

@@ -9,7 +9,7 @@ use polars::prelude::DataFrame;
 use super::lanes::Lanes;
 use super::process::ProcessWriter;
 use super::rows::{Slice, Slices, integers, texts};
-use super::sink::{Event, Place, Sink, TrackFacts, Value, WorkKind};
+use super::sink::{Event, Sink, TrackContent, TrackFacts, Value, WorkKind};
 use super::write::Arguments;
 
 /// A track of lanes.
@@ -96,8 +96,8 @@ impl<S: Sink> ProcessWriter<'_, S> {
         let key = self.uuid(facts.kind, &numbers);
         let uuid = self.uuid(facts.kind, &[numbers.as_slice(), &[lane as i64]].concat());
         let place = match facts.number {
-            Some((kind, number)) => Place::Work { gpu: facts.gpu, kind, number, lane },
-            None => Place::Notes { gpu: facts.gpu },
+            Some((kind, number)) => TrackContent::Work { gpu: facts.gpu, kind, number, lane },
+            None => TrackContent::Notes { gpu: facts.gpu },
         };
         let (name, parent, order) = (facts.name.as_str(), facts.parent, facts.order);
         self.sink.track(&TrackFacts { uuid, name, parent, order, lanes_of: Some(key), place })

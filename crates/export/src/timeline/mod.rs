@@ -16,6 +16,6 @@ mod threads;
 mod write;
 
 pub use process::{FindingText, Findings};
-pub use sink::{Counts, Event, Place, ProcessFacts, Sink, TrackFacts, Value, WorkKind};
+pub use sink::{Counts, Event, ProcessFacts, Sink, TrackContent, TrackFacts, Value, WorkKind};
 pub use texts::Texts;
 pub use write::{Arguments, By, Options, Summary, Tracks, content_id, members, write, write_members};

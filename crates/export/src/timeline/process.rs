@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::flows::Flows;
 use super::rows::{UNFINISHED, integers};
-use super::sink::{Place, ProcessFacts, Sink, TrackFacts, Value};
+use super::sink::{ProcessFacts, Sink, TrackContent, TrackFacts, Value};
 use super::texts::Texts;
 use super::write::{Arguments, Omitted, Options, Tracks};
 use wavesieve_model::schema;
@@ -81,7 +81,14 @@ impl<S: Sink> ProcessWriter<'_, S> {
     /// A track of the process for what was found out about it.
     pub(super) fn notes(&mut self, kind: &str, name: &str, order: i64) -> Result<S::Track> {
         let (uuid, parent) = (self.uuid(kind, &[]), self.uuid("process", &[]));
-        self.sink.track(&TrackFacts { uuid, name, parent, order, lanes_of: None, place: Place::Notes { gpu: None } })
+        self.sink.track(&TrackFacts {
+            uuid,
+            name,
+            parent,
+            order,
+            lanes_of: None,
+            place: TrackContent::Notes { gpu: None },
+        })
     }
 
     /// The end that a slice is shown with: the last of the process if it has none, and its start if it is before that.
@@ -116,9 +123,6 @@ impl<S: Sink> ProcessWriter<'_, S> {
     }
 
     /// Writes all of it. Work of GPUs is read first, because calls name what they launched.
-    ///
-    /// # Errors
-    /// When a column is missing, or writing fails.
     pub(super) fn write(&mut self) -> Result<()> {
         self.describe()?;
         let mut facts = self.read(facts_request())?;
@@ -185,7 +189,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
         for agent in process.facts.agents.iter().filter(|agent| agent.is_gpu()) {
             let Some(gpu) = process.gpus.get(&agent.agent_id).map(|gpu| gpu.gpu) else { continue };
             let name = format!("GPU {gpu} · {} (agent {})", agent.name, agent.agent_id);
-            let (parent, place) = (uuid, Place::Gpu { gpu });
+            let (parent, place) = (uuid, TrackContent::Gpu { gpu });
             let uuid = self.uuid("gpu", &[gpu]);
             self.sink.group(&TrackFacts { uuid, name: &name, parent, order: 20 + gpu, lanes_of: None, place })?;
             self.gpus.insert(gpu, uuid);

@@ -15,17 +15,11 @@ pub(super) struct Slice {
 }
 
 /// Integers of a column.
-///
-/// # Errors
-/// When the column is missing or has another type.
 pub(super) fn integers(frame: &DataFrame, name: &str) -> Result<I64Values> {
     Ok(I64Values::new(frame.column(name)?.i64()?))
 }
 
 /// Texts of a column.
-///
-/// # Errors
-/// When the column is missing.
 pub(super) fn texts(frame: &DataFrame, name: &str) -> Result<StringChunked> {
     Ok(frame.column(name)?.cast(&DataType::String)?.str()?.rechunk().into_owned())
 }
@@ -40,8 +34,6 @@ pub(super) struct Slices {
 }
 
 impl Slices {
-    /// # Errors
-    /// When the table has no times.
     pub(super) fn of(frame: &DataFrame) -> Result<Self> {
         Ok(Self { starts: integers(frame, "start_ns")?, ends: integers(frame, "end_ns")? })
     }

@@ -26,7 +26,7 @@ const NO_ID: i64 = i64::MIN;
 
 /// A slice before it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct Slice {
     pub start_ns: i64,
     pub end_ns: i64,
     /// Number of the row in its table.
@@ -39,7 +39,7 @@ pub(super) struct Row {
     correlation_id: i64,
 }
 
-impl Row {
+impl Slice {
     pub(super) fn new(start_ns: i64, end_ns: i64, number: u32) -> Self {
         Self { start_ns, end_ns, number, name: 0, category: 0, facts: 0, id: NO_ID, correlation_id: NO_ID }
     }
@@ -100,7 +100,7 @@ pub(super) enum First {
 }
 
 impl First {
-    fn key(self, row: &Row) -> Key {
+    fn key(self, row: &Slice) -> Key {
         // All bits turned is the reverse order.
         let end = if self == Self::Longest { !row.end_ns } else { row.end_ns };
         (row.start_ns, end, row.number)
@@ -110,7 +110,7 @@ impl First {
 /// Sorted slices of a track.
 #[derive(Debug)]
 enum Run {
-    Kept(Vec<Row>),
+    Kept(Vec<Slice>),
     Filed { offset: u64, rows: usize },
 }
 
@@ -131,10 +131,7 @@ impl Runs {
     }
 
     /// Adds slices of a track, which are taken.
-    ///
-    /// # Errors
-    /// When they cannot be written to a temporary file.
-    pub(super) fn add(&mut self, track: u32, rows: &mut Vec<Row>) -> Result<()> {
+    pub(super) fn add(&mut self, track: u32, rows: &mut Vec<Slice>) -> Result<()> {
         let first = self.first;
         let mut rows = take(rows);
         if !rows.is_sorted_by_key(|row| first.key(row)) {
@@ -178,10 +175,7 @@ impl Runs {
     }
 
     /// Gives the slices of a track in their order, once. Many are merged by another thread.
-    ///
-    /// # Errors
-    /// When the temporary file cannot be read, or `visit` fails.
-    pub(super) fn visit(&mut self, track: u32, mut visit: impl FnMut(&Row) -> Result<()>) -> Result<()> {
+    pub(super) fn visit(&mut self, track: u32, mut visit: impl FnMut(&Slice) -> Result<()>) -> Result<()> {
         let (first, file) = (self.first, &mut self.file);
         let cursors: Vec<Cursor> =
             self.tracks.remove(&track).unwrap_or_default().into_iter().map(Cursor::new).collect();
@@ -193,7 +187,7 @@ impl Runs {
             let merger = scope.spawn(move || {
                 let mut rows = Vec::with_capacity(READ_ROWS);
                 // The receiver is gone when the visit has failed.
-                let give = |rows: &mut Vec<Row>| sender.send(replace(rows, Vec::with_capacity(READ_ROWS))).is_ok();
+                let give = |rows: &mut Vec<Slice>| sender.send(replace(rows, Vec::with_capacity(READ_ROWS))).is_ok();
                 merge(first, cursors, file, |row| {
                     rows.push(*row);
                     ensure!(rows.len() < READ_ROWS || give(&mut rows), "internal: nobody takes the slices");
@@ -215,7 +209,7 @@ fn merge(
     first: First,
     mut cursors: Vec<Cursor>,
     file: &mut Option<File>,
-    mut give: impl FnMut(&Row) -> Result<()>,
+    mut give: impl FnMut(&Slice) -> Result<()>,
 ) -> Result<()> {
     let mut next: BinaryHeap<Reverse<(Key, usize)>> = BinaryHeap::with_capacity(cursors.len());
     for (number, cursor) in cursors.iter_mut().enumerate() {
@@ -240,7 +234,7 @@ fn merge(
 
 /// A place in a run.
 struct Cursor {
-    rows: Vec<Row>,
+    rows: Vec<Slice>,
     place: usize,
     /// Where the next rows are in the file, and how many are left there.
     offset: u64,
@@ -255,7 +249,7 @@ impl Cursor {
         }
     }
 
-    fn row(&self) -> Option<&Row> {
+    fn row(&self) -> Option<&Slice> {
         self.rows.get(self.place)
     }
 
@@ -279,7 +273,7 @@ impl Cursor {
             for (word, bytes) in words.iter_mut().zip(row.chunks_exact(8)) {
                 *word = u64::from_le_bytes(bytes.try_into()?);
             }
-            self.rows.push(Row::of_words(words));
+            self.rows.push(Slice::of_words(words));
         }
         self.place = 0;
         self.offset += bytes.len() as u64;
@@ -303,14 +297,14 @@ mod tests {
         ) {
             let first = if longest { First::Longest } else { First::Shortest };
             let mut runs = Runs { max_kept, ..Runs::new(first) };
-            let mut expected: BTreeMap<u32, Vec<Row>> = BTreeMap::new();
+            let mut expected: BTreeMap<u32, Vec<Slice>> = BTreeMap::new();
             let mut number = 0;
             for piece in pieces {
-                let mut of_tracks: BTreeMap<u32, Vec<Row>> = BTreeMap::new();
+                let mut of_tracks: BTreeMap<u32, Vec<Slice>> = BTreeMap::new();
                 for (track, start_ns, length_ns) in piece {
                     number += 1;
                     let id = (number % 3 > 0).then_some(i64::from(number));
-                    let row = Row::new(start_ns, start_ns + length_ns, number).showing(7, track, number);
+                    let row = Slice::new(start_ns, start_ns + length_ns, number).showing(7, track, number);
                     let row = row.with_ids(id, id.map(|id| -id));
                     of_tracks.entry(track).or_default().push(row);
                     expected.entry(track).or_default().push(row);

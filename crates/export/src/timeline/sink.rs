@@ -24,7 +24,7 @@ pub enum WorkKind {
 
 /// Content of a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum TrackContent<'a> {
     /// Calls and ranges of a thread; the id is different for each thread of the file.
     Thread { tid: i64 },
     /// Calls and ranges that do not nest on a thread.
@@ -52,7 +52,7 @@ pub struct TrackFacts<'a> {
     pub order: i64,
     /// Lanes with the same number and name are one track to a reader.
     pub lanes_of: Option<u64>,
-    pub place: Place<'a>,
+    pub place: TrackContent<'a>,
 }
 
 /// The value of an argument.

@@ -9,8 +9,8 @@ use polars::prelude::DataFrame;
 use super::flows::Flows;
 use super::process::ProcessWriter;
 use super::rows::{Slices, UNFINISHED, integers, texts};
-use super::runs::{First, Row, Runs};
-use super::sink::{Event, Place, Sink, TrackFacts, Value};
+use super::runs::{First, Runs, Slice};
+use super::sink::{Event, Sink, TrackContent, TrackFacts, Value};
 use super::write::Arguments;
 use wavesieve_tables::columns::values::BoolValues;
 use wavesieve_tables::derive::launching::launching_calls::no_calls;
@@ -52,7 +52,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
         let no_calls = BoolValues::new(&no_calls(frame)?);
         let other = self.texts.id("other_api");
         let categories = self.categories(&domains);
-        let mut by_thread: BTreeMap<u32, Vec<Row>> = BTreeMap::new();
+        let mut by_thread: BTreeMap<u32, Vec<Slice>> = BTreeMap::new();
         for (row, (domain, function, valid, no_call)) in
             izip!(&domains, &functions, valid.iter(), no_calls.iter()).enumerate()
         {
@@ -72,7 +72,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
             let thread = *calls.threads.entry(tids.get(row).unwrap_or(0)).or_insert(next);
             let name = message.map_or(function, |message| self.texts.id(message));
             let category = domain.and_then(|domain| categories.get(&domain)).copied().unwrap_or(other);
-            let row = Row::new(slice.start_ns, slice.end_ns, number).showing(category, name, function);
+            let row = Slice::new(slice.start_ns, slice.end_ns, number).showing(category, name, function);
             by_thread.entry(thread).or_default().push(row.with_ids(None, correlation_id));
         }
         by_thread.into_iter().try_for_each(|(thread, mut rows)| calls.runs.add(thread, &mut rows))
@@ -150,11 +150,11 @@ impl<S: Sink> ProcessWriter<'_, S> {
     fn thread_track(&mut self, tid: i64, name: &str, place: usize) -> Result<S::Track> {
         let (thread, parent) = (self.uuid("thread", &[tid]), self.uuid("process", &[]));
         if place == 0 {
-            let place = Place::Thread { tid: self.thread_id(tid) };
+            let place = TrackContent::Thread { tid: self.thread_id(tid) };
             return self.sink.track(&TrackFacts { uuid: thread, name, parent, order: 10, lanes_of: None, place });
         }
         let (uuid, name) = (self.uuid("thread lane", &[tid, place as i64]), format!("{name} overlap"));
-        let (lanes_of, place) = (Some(thread), Place::BesideThread);
+        let (lanes_of, place) = (Some(thread), TrackContent::BesideThread);
         self.sink.track(&TrackFacts { uuid, name: &name, parent, order: 11, lanes_of, place })
     }
 

@@ -1,8 +1,9 @@
 //! Where the columns of a file are, under every spelling that is known.
 
-use csv::{ByteRecord, ReaderBuilder};
+use csv::ByteRecord;
 
-/// Columns that are known.
+use crate::common::csv::header_in;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Col {
     CodeObject,
@@ -10,17 +11,13 @@ pub(crate) enum Col {
     /// Instruction, or a symbol behind a semicolon.
     Instruction,
     Hits,
-    /// Cycles of latency.
     Latency,
-    /// Cycles of stall.
     Stall,
-    /// Idle cycles.
     Idle,
     /// Source lines, or the name of a symbol.
     Source,
 }
 
-/// How many columns are known.
 pub const COLUMNS: usize = 8;
 
 /// The column of a spelling, without blanks and in lower case.
@@ -38,13 +35,10 @@ fn known(spelling: &str) -> Option<Col> {
     })
 }
 
-/// The columns of a file.
 #[derive(Clone, Debug)]
 pub struct Header {
     positions: [Option<usize>; COLUMNS],
-    /// How many fields a row has.
     pub width: usize,
-    /// Names that are not known.
     pub unknown: Vec<String>,
 }
 
@@ -65,7 +59,6 @@ impl Header {
         [Col::Instruction, Col::Hits, Col::Latency].into_iter().all(has).then_some(header)
     }
 
-    /// Where a column is.
     pub fn position(&self, column: Col) -> Option<usize> {
         self.positions.get(column as usize).copied().flatten()
     }
@@ -74,9 +67,7 @@ impl Header {
 /// Whether the first bytes of a file are such a header.
 pub(crate) fn is_header(head: &[u8]) -> bool {
     let line = head.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
-    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line);
-    let mut record = ByteRecord::new();
-    reader.read_byte_record(&mut record).is_ok_and(|found| found) && Header::from_record(&record).is_some()
+    header_in(line).is_some_and(|record| Header::from_record(&record).is_some())
 }
 
 #[cfg(test)]

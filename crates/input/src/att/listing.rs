@@ -12,9 +12,8 @@ use wavesieve_model::text::bytes::text_of_bytes;
 /// Traces count no greater numbers: at 2 GHz, these are cycles of 6 days.
 const MAX: i64 = 1 << 50;
 
-/// An instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct InstructionRow {
     /// Position in the file, from 1 on.
     pub ordinal: i64,
     /// Position of its kernel among those of the listing.
@@ -23,35 +22,26 @@ pub struct Row {
     pub address: Option<i64>,
     /// With its operands.
     pub instruction: String,
-    /// How often it was issued.
     pub hits: i64,
-    /// Cycles of latency.
     pub latency: i64,
     /// Stall cycles, if the file reports them.
     pub stall: Option<i64>,
     /// Idle cycles, if the file reports them.
     pub idle: Option<i64>,
-    /// Source lines.
     pub source: Option<String>,
 }
 
-/// A symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// Display name.
     pub name: String,
     /// Name in the code object, where that is another.
     pub mangled: Option<String>,
 }
 
-/// The content of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// Instructions in the order of the file.
-    pub rows: Vec<Row>,
-    /// Kernels in the order of the file.
+    pub rows: Vec<InstructionRow>,
     pub kernels: Vec<Kernel>,
-    /// Columns that are not known.
     pub unknown: Vec<String>,
     /// Rows that cannot be understood.
     pub bad: u64,
@@ -114,7 +104,7 @@ impl Listing {
         Ok(listing)
     }
 
-    fn add(&mut self, row: Row, kernel: &mut Option<usize>, record: &ByteRecord) {
+    fn add(&mut self, row: InstructionRow, kernel: &mut Option<usize>, record: &ByteRecord) {
         self.lossy += u64::from(std::str::from_utf8(record.as_slice()).is_err());
         let costs = [Some(row.hits), Some(row.latency), row.stall, row.idle];
         let symbol = row.instruction.strip_prefix(';').filter(|_| costs.iter().flatten().all(|cost| *cost == 0));
@@ -127,29 +117,28 @@ impl Listing {
             return;
         }
         // Symbols are those of one code object.
-        let is_same_object = |last: &Row| last.kernel != *kernel || last.code_object == row.code_object;
+        let is_same_object = |last: &InstructionRow| last.kernel != *kernel || last.code_object == row.code_object;
         if !self.rows.last().is_none_or(is_same_object) {
             *kernel = None;
         }
-        self.rows.push(Row { kernel: *kernel, ..row });
+        self.rows.push(InstructionRow { kernel: *kernel, ..row });
     }
 }
 
-/// The fields of a row.
 struct Fields<'r> {
     record: &'r ByteRecord,
     header: &'r Header,
 }
 
 impl Fields<'_> {
-    fn row(&self, ordinal: i64) -> Result<Row, String> {
+    fn row(&self, ordinal: i64) -> Result<InstructionRow, String> {
         let (fields, width) = (self.record.len(), self.header.width);
         if fields != width {
             let lines = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count();
             let unclosed = if lines > 0 { "; unclosed quote" } else { "" };
             return Err(format!("{fields} fields, but the header has {width}{unclosed}"));
         }
-        Ok(Row {
+        Ok(InstructionRow {
             ordinal,
             kernel: None,
             code_object: self.number(Col::CodeObject, i64::MAX)?,

@@ -8,13 +8,11 @@ pub mod properties;
 pub(crate) use header::is_header;
 
 mod below;
-mod format;
 mod source;
 
 pub use below::thread_traces_below;
-pub(crate) use format::AttStatistics;
+pub(crate) use source::open;
 
-/// Name of the format in the `processes` table.
 const FORMAT: &str = "att-stats";
 
 /// Whether a file is named like one of these.

@@ -1,29 +1,28 @@
 //! A file as a source of canonical tables.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use polars::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::listing::{Listing, Row};
-use crate::common::{NameForms, SymbolNames, TableBuilder};
-use crate::recognition::format::{Opened, ProcessInput};
+use super::listing::{InstructionRow, Kernel, Listing};
+use crate::common::{SymbolNames, TableBuilder, no_rows};
+use crate::recognition::format::{Opened, Opening, ProcessInput};
 use wavesieve_model::analysis::instructions::{InstructionRules, innermost, mnemonic, outermost};
 use wavesieve_model::schema::anomaly::{Anomaly, Damage, Severity};
 use wavesieve_model::schema::facts::ProcessFacts;
 use wavesieve_model::schema::{Column as Declaration, Table};
-use wavesieve_tables::columns::frames::{categorical, constant_cat, dictionary_column, empty_frame};
+use wavesieve_tables::columns::frames::constant_cat;
 use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 
 /// The only table with rows of its own.
 const INSTRUCTIONS: &str = "att_instructions";
 
 /// A canonical column and what a row has there.
-type Numbered = (&'static str, fn(&Row) -> Option<i64>);
+type Numbered = (&'static str, fn(&InstructionRow) -> Option<i64>);
 /// As [`Numbered`], for words of the row.
-type Worded = (&'static str, fn(&Row) -> Option<&str>);
+type Worded = (&'static str, fn(&InstructionRow) -> Option<&str>);
 
 struct AttSource {
     path: PathBuf,
@@ -39,7 +38,8 @@ struct AttSource {
 ///
 /// # Errors
 /// When the file cannot be read, or no row of it can be understood.
-pub fn find(path: &Path, shown: &str, name: &str) -> Result<Opened> {
+pub fn open(opening: &Opening<'_>) -> Result<Opened> {
+    let Opening { path, shown, name, .. } = *opening;
     let listing = Listing::read(path, shown)?;
     if let (true, Some(cause)) = (listing.rows.is_empty() && listing.bad > 0, listing.damage.first()) {
         bail!("no row can be parsed: {cause}");
@@ -80,20 +80,27 @@ fn dispatch_in(name: &str) -> Option<i64> {
 }
 
 /// A hash of all rows: files of the same code differ in their counts only.
+/// Hashes what was understood. The texts are those of earlier versions, so that captures keep their ids.
 fn content_hash(listing: &Listing) -> String {
-    let rows = listing.rows.iter().map(|row| format!("{row:?}\n"));
-    let kernels = listing.kernels.iter().map(|kernel| format!("{kernel:?}\n"));
+    let rows = listing.rows.iter().map(|row| {
+        let InstructionRow { ordinal, kernel, code_object, address, instruction, hits, latency, stall, idle, source } =
+            row;
+        format!(
+            "Row {{ ordinal: {ordinal}, kernel: {kernel:?}, code_object: {code_object:?}, address: {address:?}, \
+             instruction: {instruction:?}, hits: {hits}, latency: {latency}, stall: {stall:?}, idle: {idle:?}, \
+             source: {source:?} }}\n"
+        )
+    });
+    let kernels = listing
+        .kernels
+        .iter()
+        .map(|Kernel { name, mangled }| format!("Kernel {{ name: {name:?}, mangled: {mangled:?} }}\n"));
     format!("{:032x}", xxh3_128(rows.chain(kernels).collect::<String>().as_bytes()))
 }
 
 fn notes(listing: &Listing, shown: &str) -> Vec<Anomaly> {
-    let note = |check_id, severity, count: usize, detail: String| Anomaly {
-        check_id,
-        severity,
-        table_name: INSTRUCTIONS.to_owned(),
-        count: i64::try_from(count).unwrap_or(i64::MAX),
-        first_key: Some(shown.to_owned()),
-        detail,
+    let note = |check_id, severity, count: usize, detail: String| {
+        Anomaly::new(check_id, severity, INSTRUCTIONS, count, detail).first(Some(shown))
     };
     let mut notes = Vec::new();
     if listing.rows.iter().all(|row| row.hits == 0) {
@@ -115,7 +122,7 @@ fn notes(listing: &Listing, shown: &str) -> Vec<Anomaly> {
 impl ProcessReader for AttSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Declaration]) -> Result<Rows> {
         if !matches!(table.name, INSTRUCTIONS | "kernel_symbols") {
-            return Ok(Rows::clean(empty_frame(columns).lazy()));
+            return Ok(no_rows(columns));
         }
         let listing = Listing::read(&self.path, &self.shown)?;
         let mut builder = TableBuilder::new(context, table, columns);
@@ -141,7 +148,7 @@ impl AttSource {
     fn put_instructions(&self, listing: &Listing, builder: &mut TableBuilder<'_>) -> Result<()> {
         let rows = &listing.rows;
         builder.set_height(rows.len());
-        let numbers: [Numbered; 9] = [
+        let numbers: [Numbered; 10] = [
             ("ordinal", |row| Some(row.ordinal)),
             ("kernel_id", |row| row.kernel.and_then(|kernel| i64::try_from(kernel).ok()).map(|kernel| kernel + 1)),
             ("code_object_id", |row| row.code_object),
@@ -151,71 +158,48 @@ impl AttSource {
             ("stall_cycles", |row| row.stall),
             ("idle_cycles", |row| row.idle),
             ("source_line", |row| innermost(row.source.as_deref()?)?.line),
+            ("outer_line", |row| outermost(row.source.as_deref()?)?.line),
         ];
         for (name, value) in numbers {
-            builder.put(name, Int64Chunked::from_iter_options("".into(), rows.iter().map(value)).into_series());
+            builder.put_integers(name, rows.iter().map(value));
         }
-        let outer_lines = rows.iter().map(|row| outermost(row.source.as_deref()?)?.line);
-        builder.put("outer_line", Int64Chunked::from_iter_options("".into(), outer_lines).into_series());
-        let dispatch = Int64Chunked::from_iter_options("".into(), std::iter::repeat_n(self.dispatch_id, rows.len()));
-        builder.put("dispatch_id", dispatch.into_series());
+        builder.put_integers("dispatch_id", std::iter::repeat_n(self.dispatch_id, rows.len()));
         builder.put_with("capture", || Ok(constant_cat("capture", Some(&self.capture), rows.len())?))?;
-        let texts = rows.iter().map(|row| Some(row.instruction.as_str()));
-        builder.put("instruction", StringChunked::from_iter_options("".into(), texts).into_series());
-        let sources = rows.iter().map(|row| row.source.as_deref());
-        builder.put("source", StringChunked::from_iter_options("".into(), sources).into_series());
-        let words: [Worded; 3] = [
+        let words: [Worded; 5] = [
+            ("instruction", |row| Some(&row.instruction)),
+            ("source", |row| row.source.as_deref()),
             ("mnemonic", |row| Some(mnemonic(&row.instruction))),
             ("source_file", |row| Some(innermost(row.source.as_deref()?)?.file)),
             ("outer_file", |row| Some(outermost(row.source.as_deref()?)?.file)),
         ];
         for (name, word) in words {
-            builder.put_with(name, || {
-                let words = StringChunked::from_iter_options(name.into(), rows.iter().map(word));
-                Ok(words.into_series().cast(&categorical())?.into_column())
-            })?;
+            builder.put_texts(name, rows.iter().map(word))?;
         }
-        builder.put_with("class", || {
-            let rules = InstructionRules::builtin();
-            let mut known: BTreeMap<&str, &str> = BTreeMap::new();
-            let mut class = |row| *known.entry(mnemonic(row)).or_insert_with(|| rules.class(row));
-            let classes: Vec<&str> = rows.iter().map(|row| class(row.instruction.as_str())).collect();
-            let classes = StringChunked::from_iter_values("class".into(), classes.into_iter());
-            Ok(classes.into_series().cast(&categorical())?.into_column())
-        })?;
+        let rules = InstructionRules::builtin();
+        let mut known: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut class = |row| *known.entry(mnemonic(row)).or_insert_with(|| rules.class(row));
+        builder.put_texts("class", rows.iter().map(|row| Some(class(row.instruction.as_str()))))?;
         if builder.wants(&["kernel_name", "short_name"]) {
-            let forms = forms(listing, builder);
-            for (name, values) in [("kernel_name", &forms.kernel_name), ("short_name", &forms.short_name)] {
-                let codes = rows.iter().map(|row| row.kernel);
-                builder.put_with(name, || Ok(dictionary_column(name, values, codes)?))?;
-            }
+            builder.put_kernel_names(&symbols(listing), rows.iter().map(|row| row.kernel))?;
         }
         Ok(())
     }
 }
 
-fn forms(listing: &Listing, builder: &TableBuilder<'_>) -> NameForms {
+fn symbols(listing: &Listing) -> SymbolNames {
     let mut symbols = SymbolNames::default();
     for kernel in &listing.kernels {
         symbols.push(kernel.name.clone(), None, kernel.mangled.clone());
     }
-    symbols.forms(builder.context.categories, &|_| true)
+    symbols
 }
 
 fn put_kernels(listing: &Listing, builder: &mut TableBuilder<'_>) -> Result<()> {
-    let count = listing.kernels.len();
-    builder.set_height(count);
-    builder.put("kernel_id", Int64Chunked::from_iter_values("".into(), (1..).take(count)).into_series());
+    let numbers: Vec<i64> = (1..).take(listing.kernels.len()).collect();
     let first_of = |kernel: usize| listing.rows.iter().find(|row| row.kernel == Some(kernel));
-    let objects = (0..count).map(|kernel| first_of(kernel).and_then(|row| row.code_object));
-    builder.put("code_object_id", Int64Chunked::from_iter_options("".into(), objects).into_series());
-    if builder.wants(&["kernel_name", "short_name", "base_name", "mangled_name", "category"]) {
-        let forms = forms(listing, builder);
-        for (name, values) in forms.columns() {
-            builder.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
-        }
-    }
-    Ok(())
+    let object = |kernel: usize| first_of(kernel).and_then(|row| row.code_object);
+    builder.put_integers("code_object_id", (0..listing.kernels.len()).map(object));
+    builder.put_symbols(numbers.into_iter(), &symbols(listing))
 }
 
 #[cfg(test)]

@@ -6,13 +6,22 @@ use wavesieve_model::schema::facts::AgentFacts;
 
 /// Facts that only the agent record holds: sizes, clocks, location, and the device's uuid.
 pub(crate) fn agent_details(details: &Value) -> AgentFacts {
-    let positive = |name: &str| detail(details, name).filter(|value| *value > 0);
     let bank = details.get("mem_banks").and_then(Value::as_array).and_then(|banks| banks.first());
     let of_bank = |name: &str| bank.and_then(|bank| detail(bank, name)).filter(|value| *value > 0);
     AgentFacts {
-        location: detail(details, "location_id")
-            .filter(|location| *location > 0)
-            .map(|location| format!("{}:{location}", detail(details, "domain").unwrap_or(0))),
+        mem_clock_mhz: of_bank("mem_clk_max"),
+        mem_bus_bits: of_bank("width"),
+        mem_bytes: of_bank("size_in_bytes"),
+        uuid: uuid(details),
+        ..agent_sizes(|name| detail(details, name))
+    }
+}
+
+/// Location, sizes and clock of an agent by the numbers of its record.
+pub(crate) fn agent_sizes(number: impl Fn(&str) -> Option<i64>) -> AgentFacts {
+    let positive = |name: &str| number(name).filter(|value| *value > 0);
+    AgentFacts {
+        location: positive("location_id").map(|location| format!("{}:{location}", number("domain").unwrap_or(0))),
         cu_count: positive("cu_count"),
         num_xcc: positive("num_xcc"),
         simd_per_cu: positive("simd_per_cu"),
@@ -20,18 +29,14 @@ pub(crate) fn agent_details(details: &Value) -> AgentFacts {
         wave_size: positive("wave_front_size"),
         lds_bytes: positive("lds_size_in_kb").and_then(|kib| kib.checked_mul(1024)),
         max_clock_mhz: positive("max_engine_clk_fcompute").or_else(|| positive("max_engine_clk_ccompute")),
-        mem_clock_mhz: of_bank("mem_clk_max"),
-        mem_bus_bits: of_bank("width"),
-        mem_bytes: of_bank("size_in_bytes"),
         shader_engines: shader_engines(positive),
         max_waves_per_cu: positive("max_waves_per_cu"),
-        uuid: uuid(details),
         ..AgentFacts::default()
     }
 }
 
 /// Shader engines of an agent, which its record calls banks; older ones only count their arrays.
-pub fn shader_engines(positive: impl Fn(&str) -> Option<i64>) -> Option<i64> {
+fn shader_engines(positive: impl Fn(&str) -> Option<i64>) -> Option<i64> {
     let of_arrays = || positive("array_count")?.checked_div(positive("simd_arrays_per_engine")?);
     positive("num_shader_banks").or_else(of_arrays)
 }

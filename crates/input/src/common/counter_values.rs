@@ -8,9 +8,6 @@ use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::columns::frames::categorical;
 
 /// The rows that have a value; those without are noted.
-///
-/// # Errors
-/// When the frame has no column `value`.
 pub(crate) fn with_values(builder: &mut TableBuilder<'_>, frame: DataFrame) -> Result<DataFrame> {
     let known = frame.column("value")?.as_materialized_series().is_not_null();
     let missing = frame.height() - known.sum().unwrap_or(0) as usize;

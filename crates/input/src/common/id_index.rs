@@ -18,22 +18,15 @@ impl Default for IdIndex {
 #[derive(Clone, Debug)]
 pub(crate) enum IdIndex {
     /// Ids `first..first + length` in order.
-    Contiguous {
-        /// The smallest id.
-        first: i64,
-        /// Number of ids.
-        length: usize,
-    },
+    Contiguous { first: i64, length: usize },
     /// Ids that rise, with gaps: an id's position is how many are there before it.
     Rising {
-        /// The smallest id.
         first: i64,
         /// For every 64 ids from the first on, which of them are there and how many were there before.
         words: Vec<(u64, u32)>,
     },
     /// Positions by `id - first`.
     Table {
-        /// The smallest id.
         first: i64,
         /// Position, or `u32::MAX` for an id that is not there.
         positions: Vec<u32>,

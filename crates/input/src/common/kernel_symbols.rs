@@ -26,16 +26,22 @@ struct Symbol {
     mangled: Option<String>,
 }
 
+impl FromIterator<String> for SymbolNames {
+    /// Symbols of which nothing but the full name is known.
+    fn from_iter<I: IntoIterator<Item = String>>(names: I) -> Self {
+        let symbols = names.into_iter().map(|full| Symbol { full, short: None, mangled: None });
+        Self { symbols: symbols.collect() }
+    }
+}
+
 /// Name columns of symbols.
 #[derive(Default)]
 pub(crate) struct NameForms {
-    /// Full display names.
     pub kernel_name: Vec<Option<String>>,
     pub short_name: Vec<Option<String>>,
     pub base_name: Vec<Option<String>>,
     /// Mangled names without `.kd`.
     pub mangled_name: Vec<Option<String>>,
-    /// Categories.
     pub category: Vec<Option<String>>,
 }
 
@@ -151,7 +157,6 @@ impl NameForms {
         [("kernel_name", &self.kernel_name), ("short_name", &self.short_name), ("category", &self.category)]
     }
 
-    /// Adds a symbol.
     fn push(&mut self, symbol: &Symbol, forms: Forms) {
         self.kernel_name.push(Some(symbol.full.clone()));
         self.short_name.push(forms.short);
@@ -165,7 +170,6 @@ impl NameForms {
 pub struct Resolved {
     /// Place in the name columns for every row.
     pub positions: IdxCa,
-    /// The names that occur.
     pub names: NameForms,
     /// Rows whose symbol is missing.
     pub missing: Vec<usize>,

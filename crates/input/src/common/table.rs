@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::ValidRows;
+use super::{IdIndex, SymbolNames, ValidRows};
 use wavesieve_model::schema::anomaly::{Anomaly, Damage, Severity};
 use wavesieve_model::schema::process::Gpu;
 use wavesieve_model::schema::validity::Validity;
 use wavesieve_model::schema::{Column as Declaration, Table};
-use wavesieve_tables::columns::frames::null_column;
+use wavesieve_tables::columns::frames::{dictionary_column, dictionary_column_at, null_column};
 use wavesieve_tables::columns::values::{I64Values, integers};
 use wavesieve_tables::trace::source::{ReadContext, Rows};
 
@@ -61,6 +61,11 @@ impl<'a> TableBuilder<'a> {
         self.wanted.iter().any(|column| names.contains(&column.name))
     }
 
+    /// Whether a canonical column may have missing values.
+    pub(crate) fn is_nullable(&self, name: &str) -> bool {
+        self.table.column(name).is_none_or(|column| column.nullable)
+    }
+
     /// Names of the canonical columns that are wanted.
     pub fn wanted(&self) -> BTreeSet<&'static str> {
         self.wanted.iter().map(|column| column.name).collect()
@@ -89,14 +94,14 @@ impl<'a> TableBuilder<'a> {
                     .map(|(row, _)| row)
                     .collect();
                 if !self.absurd_sizes.is_empty() {
-                    let instead = self.table.column(BYTES).is_some_and(|column| !column.nullable).then_some(0);
+                    let instead = (!self.is_nullable(BYTES)).then_some(0);
                     let sizes = integers(
                         BYTES,
                         I64Values::new(sizes)
                             .into_rows()
                             .map(|size| if size.is_some_and(is_absurd) { instead } else { size }),
                     );
-                    column = sizes.into_series().into_column();
+                    column = sizes.into_column();
                 }
             }
             // Many columns of many traces have no values; as one value they take no memory.
@@ -108,9 +113,6 @@ impl<'a> TableBuilder<'a> {
     }
 
     /// Adds a canonical column that is costly to make, if it is wanted.
-    ///
-    /// # Errors
-    /// Those of `make`.
     pub(crate) fn put_with(&mut self, name: &'static str, make: impl FnOnce() -> Result<Column>) -> Result<()> {
         if self.wants(&[name]) {
             let column = make()?;
@@ -122,21 +124,15 @@ impl<'a> TableBuilder<'a> {
     /// Adds a column of integers.
     pub(crate) fn put_integers(&mut self, name: &'static str, values: impl IntoIterator<Item = Option<i64>>) {
         if self.wants(&[name]) {
-            self.put(name, Int64Chunked::from_iter_options(name.into(), values.into_iter()).into_series());
+            self.put(name, Int64Chunked::from_iter_options(name.into(), values.into_iter()));
         }
     }
 
     /// Adds an anomaly unless its count is zero.
     pub fn note(&mut self, check_id: &'static str, severity: Severity, count: usize, first: Option<i64>, detail: &str) {
         if count > 0 {
-            self.anomalies.push(Anomaly {
-                check_id,
-                severity,
-                table_name: self.table.name.to_owned(),
-                count: i64::try_from(count).unwrap_or(i64::MAX),
-                first_key: first.map(|id| id.to_string()),
-                detail: detail.to_owned(),
-            });
+            let first = first.map(|id| id.to_string());
+            self.anomalies.push(Anomaly::new(check_id, severity, self.table.name, count, detail).first(first));
         }
     }
 
@@ -162,8 +158,8 @@ impl<'a> TableBuilder<'a> {
         }
         let (starts, ends) = (or(start, 0), or(end, 0));
         self.put_lengths(std::iter::once((starts.clone(), ends.clone())));
-        self.put("start_ns", starts.into_series());
-        self.put("end_ns", ends.into_series());
+        self.put("start_ns", starts);
+        self.put("end_ns", ends);
     }
 
     /// Adds duration and validity for starts and ends that come in pieces, which together are all rows. Missing times are
@@ -187,10 +183,10 @@ impl<'a> TableBuilder<'a> {
             }
         }
         if with_durations {
-            self.put("duration_ns", Int64Chunked::from_vec("".into(), durations).into_series());
+            self.put("duration_ns", Int64Chunked::from_vec("".into(), durations));
         }
         if with_valid {
-            self.put("valid", BooleanChunked::from_bitmap("".into(), valid.finish()).into_series());
+            self.put("valid", BooleanChunked::from_bitmap("".into(), valid.finish()));
         }
     }
 
@@ -204,26 +200,45 @@ impl<'a> TableBuilder<'a> {
         for (name, number) in [("gpu", (|gpu| gpu.gpu) as fn(&Gpu) -> i64), ("device", |gpu| gpu.device)] {
             if self.wants(&[name]) {
                 let numbers = remembering(agents, |agent| gpu_of(agent).map(number));
-                self.put(name, integers(name, numbers).into_series());
+                self.put(name, integers(name, numbers));
             }
         }
         let known = |agent: i64| process.facts.agents.iter().any(|facts| facts.agent_id == agent);
         let is_orphan =
             |agent: Option<i64>| agent.is_some_and(|agent| !process.gpus.contains_key(&agent) && !known(agent));
         let (count, first) = count_first(remembering(agents, is_orphan), ids);
-        self.note(
-            "missing_agent",
-            Severity::Warning,
-            count,
-            first,
-            "rows refer to an unknown agent; excluded from GPU time",
-        );
+        let detail = "rows refer to an unknown agent; excluded from GPU time";
+        self.note("missing_agent", Severity::Warning, count, first, detail);
+    }
+
+    /// Adds the names of all symbols of a process, in their order.
+    pub(crate) fn put_symbol_names(&mut self, names: &SymbolNames) -> Result<()> {
+        let wanted = self.wanted();
+        let forms = names.forms(self.context.categories, &|name| wanted.contains(name));
+        for (name, values) in forms.columns() {
+            self.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
+        }
+        Ok(())
+    }
+
+    /// Adds the names of the kernels of dispatches with these `ids`. Those without symbol are noted; `unknown` says what they are.
+    pub(crate) fn put_kernel_names_by_id(
+        &mut self,
+        names: &SymbolNames,
+        index: &IdIndex,
+        (kernel_ids, ids): (&Int64Chunked, &Int64Chunked),
+        unknown: &str,
+    ) -> Result<()> {
+        let resolved = names.resolve(index, kernel_ids, self.context.categories);
+        for (name, dictionary) in resolved.names.dispatch_columns() {
+            self.put_with(name, || Ok(dictionary_column_at(name, dictionary, &resolved.positions)?))?;
+        }
+        let (count, first) = count_rows(&resolved.missing, ids);
+        self.note("missing_symbol", Severity::Warning, count, first, unknown);
+        Ok(())
     }
 
     /// The wanted columns in canonical order; those without values are null.
-    ///
-    /// # Errors
-    /// When columns have different heights, which is a defect.
     pub fn finish(mut self) -> Result<Rows> {
         let key = self.table.key.last().and_then(|key| self.columns.get(key)?.i64().ok());
         let first = key.and_then(|ids| self.absurd_sizes.iter().filter_map(|row| ids.get(*row)).min());
@@ -282,6 +297,16 @@ pub fn or(values: &Int64Chunked, number: i64) -> Int64Chunked {
         return values.clone();
     }
     Int64Chunked::from_iter_values(values.name().clone(), values.iter().map(|value| value.unwrap_or(number)))
+}
+
+/// `values` without 0, which stands for none.
+pub(crate) fn zero_as_null(values: &Int64Chunked) -> Int64Chunked {
+    values.iter().map(|value| value.filter(|value| *value != 0)).collect_ca(values.name().clone())
+}
+
+/// The numbers from 1.
+pub(crate) fn ordinals(height: usize) -> Int64Chunked {
+    Int64Chunked::from_iter_values("".into(), (1..).take(height))
 }
 
 /// A column of zeros.

@@ -36,15 +36,11 @@ pub struct Kernel {
 pub struct Catalog {
     pub workloads: Vec<Workload>,
     pub kernels: Vec<Kernel>,
-    /// Anomalies of the rows.
     pub anomalies: Vec<Anomaly>,
 }
 
 impl Catalog {
     /// Reads as much of both tables as possible.
-    ///
-    /// # Errors
-    /// When nothing of a table can be read.
     pub fn read(store: &Store, container: &Container) -> Result<Self> {
         let mut catalog = Self::default();
         let wanted = [
@@ -95,14 +91,8 @@ impl Catalog {
     fn note_repeated(&mut self, table_name: &str, source: &str, rows: usize, distinct: usize) {
         let count = rows.saturating_sub(distinct);
         if count > 0 {
-            self.anomalies.push(Anomaly {
-                check_id: "repeated_id",
-                severity: Severity::Warning,
-                table_name: table_name.to_owned(),
-                count: i64::try_from(count).unwrap_or(i64::MAX),
-                first_key: None,
-                detail: format!("{source}: rows without an id, or with the id of an earlier row, were ignored"),
-            });
+            let detail = format!("{source}: rows without an id, or with the id of an earlier row, were ignored");
+            self.anomalies.push(Anomaly::new("repeated_id", Severity::Warning, table_name, count, detail));
         }
     }
 }

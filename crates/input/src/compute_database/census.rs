@@ -17,9 +17,6 @@ pub struct Named {
 }
 
 /// The ids that the rows of each workload name, in the order of `owners`.
-///
-/// # Errors
-/// When nothing of a table can be read.
 pub fn named(store: &Store, container: &Container, owners: &[Owner]) -> Result<Vec<Named>> {
     let mut named = vec![Named::default(); owners.len()];
     let mut place = |owned_by, id, add: &mut dyn FnMut(&mut Named)| {

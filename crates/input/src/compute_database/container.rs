@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use rusqlite::Connection;
 
-use super::tables::{Expected, FORMER_NAMES, Known, TABLES};
+use super::tables::{Expected, FORMER_NAMES, Known, tables};
 use crate::common::sqlite::{TableShape, declarations, shape};
 
 /// The prefix of all table names.
@@ -14,7 +14,6 @@ pub const PREFIX: &str = "compute_";
 /// A table that is there.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownTable {
-    /// Its columns.
     pub shape: TableShape,
     /// Its key, or the row id if it lacks that or nothing refers to it.
     pub key: &'static str,
@@ -23,7 +22,6 @@ pub(crate) struct KnownTable {
 /// The tables of a database.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Container {
-    /// Names of unknown tables.
     pub unknown_tables: Vec<String>,
     /// Unknown columns of known tables, as `table.column`.
     pub unknown_columns: Vec<String>,
@@ -34,9 +32,6 @@ pub(crate) struct Container {
 
 impl Container {
     /// Lists the tables.
-    ///
-    /// # Errors
-    /// When the list cannot be read.
     pub fn read(connection: &Connection) -> Result<Self> {
         let mut container = Self::default();
         let declared = declarations(connection)?;
@@ -48,20 +43,22 @@ impl Container {
                 continue;
             };
             // A table under its former name is not read next to the one that took its place.
-            let is_former = name.strip_prefix(PREFIX) != Some(known.name);
-            if is_former && declared.iter().any(|(name, _)| name.strip_prefix(PREFIX) == Some(known.name)) {
+            let is_former = name.strip_prefix(PREFIX) != Some(known.name.as_str());
+            if is_former && declared.iter().any(|(name, _)| name.strip_prefix(PREFIX) == Some(known.name.as_str())) {
                 container.unknown_tables.push(name.clone());
                 continue;
             }
             let shape = shape(connection, name)?;
-            let is_known = |column: &str| column == known.key || known.columns.contains(&column);
+            let is_known = |column: &str| column == known.key || known.columns.iter().any(|known| known == column);
             let unknown = shape.columns.keys().filter(|column| !is_known(column));
             container.unknown_columns.extend(unknown.map(|column| format!("{name}.{column}")));
             let has_row_ids = !sql.to_uppercase().contains("WITHOUT ROWID");
-            let is_keyed = shape.has(known.key) && (known.is_referred_to || !has_row_ids);
-            container.tables.insert(known.name, KnownTable { shape, key: if is_keyed { known.key } else { "rowid" } });
+            let is_keyed = shape.has(&known.key) && (known.is_referred_to || !has_row_ids);
+            container
+                .tables
+                .insert(&known.name, KnownTable { shape, key: if is_keyed { &known.key } else { "rowid" } });
         }
-        let missing = TABLES.iter().filter(|known| !container.has(known.name) && container.expects(known));
+        let missing = tables().iter().filter(|known| !container.has(&known.name) && container.expects(known));
         container.missing_tables = missing.map(|known| format!("{PREFIX}{}", known.name)).collect();
         Ok(container)
     }
@@ -71,7 +68,7 @@ impl Container {
     }
 
     fn expects(&self, known: &Known) -> bool {
-        match known.expected {
+        match &known.expected {
             Expected::Always => true,
             Expected::Never => false,
             Expected::UnlessAny(others) => !others.iter().any(|other| self.has(other)),
@@ -94,5 +91,5 @@ impl Container {
 /// The table of a name without [`PREFIX`], which may be its former one.
 fn known(name: &str) -> Option<&'static Known> {
     let name = FORMER_NAMES.iter().find(|(former, _)| *former == name).map_or(name, |(_, now)| now);
-    TABLES.iter().find(|known| known.name == name)
+    tables().iter().find(|known| known.name == name)
 }

@@ -8,18 +8,14 @@ use polars::prelude::*;
 use super::owner::OwnedBy;
 use super::reading::Reading;
 use crate::common::sqlite::integer;
-use crate::common::{count_rows, zeros};
+use crate::common::{count_rows, or, zeros};
 use wavesieve_model::schema::anomaly::Severity;
-use wavesieve_tables::columns::frames::{dictionary_column, dictionary_column_at};
 
 const NAMES: &[&str] = &["kernel_name", "short_name", "category"];
 /// Sizes, which an analysis does not keep.
 const SIZES: [&str; 6] = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"];
 
 /// Assembles the dispatches.
-///
-/// # Errors
-/// When nothing of them can be read.
 pub(crate) fn read_kernels(reading: &mut Reading<'_>) -> Result<()> {
     let wanted = ["dispatch_id", "gpu_id", "start_timestamp", "end_timestamp"].map(integer);
     let rows = reading.read_own("dispatch", OwnedBy::Kernel, &wanted)?;
@@ -29,26 +25,20 @@ pub(crate) fn read_kernels(reading: &mut Reading<'_>) -> Result<()> {
         "dispatches without an id, or with the id of another kernel's dispatch, were numbered after the highest id";
     let (count, first) = count_rows(&renumbered, &ids);
     reading.note("renumbered_dispatches", Severity::Info, count, first, detail);
-    reading.put("dispatch_id", ids.clone().into_series());
+    reading.put("dispatch_id", ids.clone());
 
-    let kernels: Int64Chunked =
-        rows.integers("kernel_uuid").iter().map(|kernel| Some(kernel.unwrap_or(-1))).collect_ca("".into());
-    reading.put("kernel_id", kernels.clone().into_series());
+    let kernels = or(&rows.integers("kernel_uuid"), -1);
+    reading.put("kernel_id", kernels.clone());
     if reading.wants(NAMES) {
         let symbols = reading.symbols();
-        let resolved = symbols.names.resolve(&symbols.index, &kernels, reading.context.categories);
-        for (name, dictionary) in resolved.names.dispatch_columns() {
-            reading.put_with(name, || Ok(dictionary_column_at(name, dictionary, &resolved.positions)?))?;
-        }
-        let (count, first) = count_rows(&resolved.missing, &ids);
         let detail = "dispatches refer to a missing kernel, shown as kernel_<id>";
-        reading.note("missing_symbol", Severity::Warning, count, first, detail);
+        reading.put_kernel_names_by_id(&symbols.names, &symbols.index, (&kernels, &ids), detail)?;
     }
     let gpus = rows.integers("gpu_id");
     reading.put_gpu(&gpus, &ids);
-    reading.put("agent_id", gpus.into_series());
+    reading.put("agent_id", gpus);
     for name in SIZES {
-        reading.put(name, zeros(rows.height).into_series());
+        reading.put(name, zeros(rows.height));
     }
     reading.put_times(&rows.integers("start_timestamp"), &rows.integers("end_timestamp"));
     Ok(())
@@ -77,27 +67,17 @@ fn numbered(recorded: &Int64Chunked) -> (Int64Chunked, Vec<usize>) {
 }
 
 /// Assembles the kernels, with or without dispatches.
-///
-/// # Errors
-/// When columns cannot be made, which is a defect.
 pub(crate) fn read_symbols(reading: &mut Reading<'_>) -> Result<()> {
     let symbols = reading.symbols();
     reading.set_height(symbols.ids.len());
-    reading.put("kernel_id", Int64Chunked::from_slice("".into(), &symbols.ids).into_series());
-    let wanted = reading.wanted();
-    let forms = symbols.names.forms(reading.context.categories, &|name| wanted.contains(name));
-    for (name, values) in forms.columns() {
-        reading.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
-    }
+    reading.put("kernel_id", Int64Chunked::from_slice("".into(), &symbols.ids));
+    reading.put_symbol_names(&symbols.names)?;
     let detail = "kernels without a name, shown as kernel_<id>";
     reading.note("missing_name", Severity::Warning, symbols.unnamed, None, detail);
     Ok(())
 }
 
 /// Assembles the code objects that PC samples fell into.
-///
-/// # Errors
-/// When nothing of them can be read.
 pub(crate) fn read_code_objects(reading: &mut Reading<'_>) -> Result<()> {
     let wanted = [integer("code_object_id"), integer("load_base")];
     let rows = reading.read_own("code_object_store", OwnedBy::Workload, &wanted)?;
@@ -109,8 +89,8 @@ pub(crate) fn read_code_objects(reading: &mut Reading<'_>) -> Result<()> {
     reading.note("repeated_id", Severity::Warning, count, None, detail);
     let rows = rows.filter(&first)?;
     reading.set_height(rows.height);
-    reading.put("code_object_id", rows.integers("code_object_id").into_series());
-    reading.put("load_base", rows.integers("load_base").into_series());
+    reading.put("code_object_id", rows.integers("code_object_id"));
+    reading.put("load_base", rows.integers("load_base"));
     Ok(())
 }
 

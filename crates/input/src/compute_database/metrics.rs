@@ -6,14 +6,11 @@ use polars::prelude::*;
 use super::owner::OwnedBy;
 use super::reading::Reading;
 use super::recorded::{Metric, Recorded};
-use crate::common::IdIndex;
 use crate::common::sqlite::{Columns, integer, real, text};
+use crate::common::{IdIndex, index_of};
 use wavesieve_model::schema::anomaly::Severity;
 
 /// Adds all metrics, then the values of kernels, then those of the workload, each in the order of the file.
-///
-/// # Errors
-/// When nothing of a table can be read.
 pub fn read(reading: &mut Reading<'_>, recorded: &mut Recorded) -> Result<()> {
     let texts = ["metric_id", "name", "table_name", "sub_table_name", "description", "unit"];
     let rows = reading.read_own("metric_definition", OwnedBy::Workload, &texts.map(text))?;
@@ -23,8 +20,7 @@ pub fn read(reading: &mut Reading<'_>, recorded: &mut Recorded) -> Result<()> {
             columns.each_ref().map(|column| column.get(row).map(str::to_owned));
         recorded.add_metric(Metric { id, name, table, sub_table, description, unit });
     }
-    let ids: Vec<i64> = rows.integers("id").iter().map(|id| id.unwrap_or(-1)).collect();
-    let index = IdIndex::new(&ids);
+    let index = index_of(&rows.integers("id"));
 
     let wanted = [integer("metric_uuid"), text("value_name"), real("value")];
     let rows = reading.read_own("kernel_metric_value", OwnedBy::Kernel, &wanted)?;

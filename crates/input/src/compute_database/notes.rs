@@ -14,7 +14,7 @@ pub fn notes(capture: &Capture, version: &Version, shown: &str) -> Vec<Anomaly> 
     notes.extend(capture.catalog.anomalies.iter().cloned());
     let mut note = |check_id, severity, count: usize, detail: String| {
         if count > 0 {
-            notes.push(Anomaly::of_file(check_id, severity, count as u64, shown, detail));
+            notes.push(Anomaly::of_file(check_id, severity, count, shown, detail));
         }
     };
     let container = &capture.container;
@@ -45,7 +45,7 @@ pub fn notes(capture: &Capture, version: &Version, shown: &str) -> Vec<Anomaly> 
     let detail = "how the workload was profiled (profiling_config_extdata) is not read".to_owned();
     note("unread_content", Severity::Info, configured, detail);
     let ceilings = workloads.iter().filter(|workload| has_unread_ceilings(workload.ceilings.as_deref())).count();
-    let detail = "roofline_bench_extdata is no JSON object, or has members that are not numbers; they were not read";
+    let detail = "roofline_bench_extdata is not a JSON object, or has members that are not numbers; they were not read";
     note("unread_content", Severity::Warning, ceilings, detail.to_owned());
     let detail = "an analysis keeps no counters: metrics are as recorded, dispatches may have been serialized when counters \
                   were collected, and their sizes are 0; name the workload folder for counters";

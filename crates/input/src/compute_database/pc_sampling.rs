@@ -47,9 +47,6 @@ const DETAILS: [Details; 2] = [
 ];
 
 /// Adds the counts of all instructions: a metric for each.
-///
-/// # Errors
-/// When nothing of a table can be read.
 pub fn read(reading: &mut Reading<'_>, recorded: &mut Recorded) -> Result<()> {
     read_by_kernel(reading, recorded)?;
     let lines = sampled_lines::read(reading, recorded, TABLE)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::catalog::{Catalog, Workload};
+use super::catalog::{Catalog, Kernel, Workload};
 use super::container::Container;
 use super::owner::{OwnedBy, Owner};
 use crate::common::sqlite::{
@@ -14,8 +14,7 @@ use crate::common::sqlite::{
 };
 use crate::common::{IdIndex, SymbolNames, TableBuilder, placeholder};
 use wavesieve_model::schema::anomaly::Damage;
-use wavesieve_model::schema::{Column as Declaration, Table};
-use wavesieve_tables::trace::source::{ReadContext, Rows};
+use wavesieve_tables::trace::source::Rows;
 
 /// A file and what has been read of it for good.
 pub struct Capture {
@@ -23,9 +22,7 @@ pub struct Capture {
     pub file: Arc<DatabaseFile>,
     /// How it is read.
     pub store: Store,
-    /// Its tables.
     pub container: Container,
-    /// Its workloads and kernels.
     pub catalog: Catalog,
 }
 
@@ -43,11 +40,9 @@ impl Capture {
 
 /// The builder of a canonical table, and where its rows come from.
 pub struct Reading<'a> {
-    /// The file.
     pub capture: &'a Capture,
     /// Which rows to take.
     pub owner: &'a Owner,
-    /// The workload.
     pub workload: &'a Workload,
     builder: TableBuilder<'a>,
 }
@@ -70,7 +65,6 @@ impl DerefMut for Reading<'_> {
 pub struct Symbols {
     /// Their ids in order.
     pub ids: Vec<i64>,
-    /// Their names.
     pub names: SymbolNames,
     /// Positions of the ids.
     pub index: IdIndex,
@@ -79,22 +73,11 @@ pub struct Symbols {
 }
 
 impl<'a> Reading<'a> {
-    /// Nothing read yet of the `wanted` columns of `table`.
-    pub fn new(
-        capture: &'a Capture,
-        owner: &'a Owner,
-        workload: &'a Workload,
-        context: &'a ReadContext<'a>,
-        table: &'static Table,
-        wanted: &'a [&'static Declaration],
-    ) -> Self {
-        Self { capture, owner, workload, builder: TableBuilder::new(context, table, wanted) }
+    pub fn new(capture: &'a Capture, owner: &'a Owner, workload: &'a Workload, builder: TableBuilder<'a>) -> Self {
+        Self { capture, owner, workload, builder }
     }
 
     /// The key and the `wanted` columns of the rows of this workload. A missing table has no rows.
-    ///
-    /// # Errors
-    /// When nothing of the table can be read.
     pub(crate) fn read_own(&mut self, base: &str, owned_by: OwnedBy, wanted: &[Wanted]) -> Result<Columns> {
         let column = owned_by.column();
         let wanted: Vec<Wanted> = wanted.iter().copied().chain([integer(column)]).collect();
@@ -107,9 +90,6 @@ impl<'a> Reading<'a> {
     }
 
     /// The key and the `wanted` columns of a table that all workloads share. A missing table has no rows.
-    ///
-    /// # Errors
-    /// When nothing of the table can be read.
     pub(crate) fn read_shared(&mut self, base: &str, wanted: &[Wanted]) -> Result<Columns> {
         self.read(base, wanted, &Condition::all())
     }
@@ -132,23 +112,18 @@ impl<'a> Reading<'a> {
 
     /// The kernels of the workload.
     pub fn symbols(&self) -> Symbols {
-        let mut symbols =
-            Symbols { ids: Vec::new(), names: SymbolNames::default(), index: IdIndex::default(), unnamed: 0 };
-        let own = self.capture.catalog.kernels.iter().filter(|kernel| self.owner.has_kernel(kernel.id));
-        for kernel in own {
-            let name = kernel.name.clone().filter(|name| !name.is_empty());
-            symbols.unnamed += usize::from(name.is_none());
-            symbols.names.push(name.unwrap_or_else(|| placeholder(kernel.id)), None, None);
-            symbols.ids.push(kernel.id);
+        let own = || self.capture.catalog.kernels.iter().filter(|kernel| self.owner.has_kernel(kernel.id));
+        let name = |kernel: &Kernel| kernel.name.clone().filter(|name| !name.is_empty());
+        let ids: Vec<i64> = own().map(|kernel| kernel.id).collect();
+        Symbols {
+            index: IdIndex::new(&ids),
+            ids,
+            names: own().map(|kernel| name(kernel).unwrap_or_else(|| placeholder(kernel.id))).collect(),
+            unnamed: own().filter(|kernel| name(kernel).is_none()).count(),
         }
-        symbols.index = IdIndex::new(&symbols.ids);
-        symbols
     }
 
     /// As [`TableBuilder::finish`].
-    ///
-    /// # Errors
-    /// When columns have different heights, which is a defect.
     pub fn finish(self) -> Result<Rows> {
         self.builder.finish()
     }

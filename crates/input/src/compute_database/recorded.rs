@@ -1,12 +1,11 @@
 //! `recorded_metrics`: numbers that the file states for kernels and for the whole workload.
 
-use std::collections::BTreeMap;
-
 use anyhow::Result;
 use polars::prelude::*;
 
 use super::reading::Reading;
 use super::{metrics, pc_sampling, rooflines};
+use crate::common::Words;
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::columns::frames::{dictionary_column, text_column_from_dictionary};
 
@@ -31,8 +30,6 @@ struct Value {
     kernel: Option<i64>,
     /// Its place among the metrics.
     metric: Option<usize>,
-    /// Place of its name.
-    name: Option<usize>,
     value: Option<f64>,
 }
 
@@ -41,8 +38,8 @@ struct Value {
 pub struct Recorded {
     metrics: Vec<Metric>,
     values: Vec<Value>,
-    names: Vec<Option<String>>,
-    places: BTreeMap<String, usize>,
+    /// Names of the values.
+    names: Words,
 }
 
 impl Recorded {
@@ -54,22 +51,12 @@ impl Recorded {
 
     /// Adds a value; what is not finite is missing.
     pub fn add(&mut self, kernel: Option<i64>, metric: Option<usize>, name: Option<&str>, value: Option<f64>) {
-        let name = name.map(|name| match self.places.get(name) {
-            Some(place) => *place,
-            None => {
-                self.names.push(Some(name.to_owned()));
-                self.places.insert(name.to_owned(), self.names.len() - 1);
-                self.names.len() - 1
-            }
-        });
-        self.values.push(Value { kernel, metric, name, value: value.filter(|value| value.is_finite()) });
+        self.names.push(name.map(Into::into));
+        self.values.push(Value { kernel, metric, value: value.filter(|value| value.is_finite()) });
     }
 }
 
 /// Assembles metrics, rooflines and counts of PC samples, in this order.
-///
-/// # Errors
-/// When nothing of a table can be read.
 pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let mut recorded = Recorded::default();
     metrics::read(reading, &mut recorded)?;
@@ -104,11 +91,9 @@ fn put(reading: &mut Reading<'_>, recorded: &Recorded) -> Result<()> {
         let texts: Vec<Option<String>> = recorded.metrics.iter().map(|metric| metric.description.clone()).collect();
         Ok(text_column_from_dictionary("description", &texts, metrics())?)
     })?;
-    reading.put_with("value_name", || {
-        Ok(dictionary_column("value_name", &recorded.names, values.iter().map(|value| value.name))?)
-    })?;
+    reading.put_with("value_name", || recorded.names.categories("value_name"))?;
     let numbers = values.iter().map(|value| value.value);
-    reading.put("value", Float64Chunked::from_iter_options("value".into(), numbers).into_series());
+    reading.put("value", Float64Chunked::from_iter_options("value".into(), numbers));
     Ok(())
 }
 

@@ -27,9 +27,6 @@ const TABLE: &str = "Roofline";
 const VALUE: &str = "Value";
 
 /// Adds what is stated.
-///
-/// # Errors
-/// When nothing of a table can be read.
 pub fn read(reading: &mut Reading<'_>, recorded: &mut Recorded) -> Result<()> {
     let wanted = POINTS.map(|(name, _)| real(name));
     let of_kernels = reading.read_own("kernel_roofline_data", OwnedBy::Kernel, &wanted)?;

@@ -22,9 +22,6 @@ const POINT: [(&str, &str); 4] = [
 const METRIC: [(&str, &str); 3] = [("value", "Value"), ("peak", "Peak"), ("percent_of_peak", "Percent of Peak")];
 
 /// Adds measured ceilings; returns the names of those of the first GPU, which the workload states as JSON too.
-///
-/// # Errors
-/// When nothing of a table can be read.
 pub(super) fn read_ceilings(reading: &mut Reading<'_>, recorded: &mut Recorded) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for (table, value, unit) in
@@ -52,9 +49,6 @@ pub(super) fn read_ceilings(reading: &mut Reading<'_>, recorded: &mut Recorded) 
 }
 
 /// Adds what is stated of kernels.
-///
-/// # Errors
-/// When nothing of a table can be read.
 pub(super) fn read(reading: &mut Reading<'_>, recorded: &mut Recorded) -> Result<()> {
     read_points(reading, recorded)?;
     read_limiters(reading, recorded)?;

@@ -10,8 +10,8 @@ use super::owner::{OwnedBy, Owner};
 use super::reading::Reading;
 use super::recorded::{Metric, Recorded};
 use super::source_lines;
-use crate::common::IdIndex;
-use crate::common::sqlite::{Columns, integer, text};
+use crate::common::sqlite::{integer, text};
+use crate::common::{IdIndex, index_of};
 
 /// An instruction of a kernel of this workload.
 #[derive(Clone, Copy)]
@@ -24,9 +24,6 @@ pub(super) struct Line {
 pub(super) type Lines = BTreeMap<i64, Option<Line>>;
 
 /// Adds a metric for each instruction of the workload.
-///
-/// # Errors
-/// When nothing of a table can be read.
 pub(super) fn read(reading: &mut Reading<'_>, recorded: &mut Recorded, table: &str) -> Result<Lines> {
     let objects = Objects::read(reading)?;
     let symbols = Symbols::read(reading)?;
@@ -74,12 +71,6 @@ pub(super) fn read(reading: &mut Reading<'_>, recorded: &mut Recorded, table: &s
     Ok(lines)
 }
 
-/// Positions of the ids of rows.
-fn index(rows: &Columns) -> IdIndex {
-    let ids: Vec<i64> = rows.integers("id").iter().map(|id| id.unwrap_or(-1)).collect();
-    IdIndex::new(&ids)
-}
-
 /// Code objects.
 struct Objects {
     index: IdIndex,
@@ -93,7 +84,7 @@ impl Objects {
         let wanted = ["workload_id", "pid", "code_object_id"].map(integer);
         let rows = reading.read_shared("code_object_store", &wanted)?;
         let [workloads, pids, ids] = wanted.map(|wanted| rows.integers(wanted.name));
-        Ok(Self { index: index(&rows), workloads, pids, ids })
+        Ok(Self { index: index_of(&rows.integers("id")), workloads, pids, ids })
     }
 
     /// Whether an instruction of a code object and a kernel is of a workload.
@@ -123,7 +114,7 @@ impl Symbols {
         let wanted = ["code_object_uuid", "kernel_uuid"].map(integer);
         let rows = reading.read_shared("kernel_symbol", &wanted)?;
         let [stores, kernels] = wanted.map(|wanted| rows.integers(wanted.name));
-        Ok(Self { index: index(&rows), stores, kernels })
+        Ok(Self { index: index_of(&rows.integers("id")), stores, kernels })
     }
 
     /// The code object and kernel of a symbol.
@@ -141,12 +132,9 @@ pub(super) struct Words {
 
 impl Words {
     /// Reads a table; a missing one has none.
-    ///
-    /// # Errors
-    /// When nothing of the table can be read.
     pub(super) fn read(reading: &mut Reading<'_>, base: &str) -> Result<Self> {
         let rows = reading.read_shared(base, &[text("text")])?;
-        Ok(Self { index: index(&rows), words: rows.texts("text") })
+        Ok(Self { index: index_of(&rows.integers("id")), words: rows.texts("text") })
     }
 
     /// The text of a key.

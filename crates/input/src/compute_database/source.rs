@@ -1,12 +1,9 @@
 //! A workload of an analysis database as a source of canonical tables.
 
-use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result};
-use polars::prelude::IntoLazy;
-use xxhash_rust::xxh3::xxh3_128;
 
 use super::catalog::{Catalog, Workload};
 use super::census::{Named, named, owners};
@@ -16,15 +13,13 @@ use super::owner::Owner;
 use super::reading::{Capture, Reading};
 use super::version::Version;
 use super::{dispatches, recorded};
-use crate::common::is_left_out;
 use crate::common::sqlite::{DatabaseFile, Reader, Store, open};
+use crate::common::{assembled, counted, hash_of_heads, kept};
 use crate::recognition::format::{Opened, ProcessInput};
 use crate::rocprof_compute::{self, System};
-use wavesieve_files::regular;
 use wavesieve_model::schema::anomaly::Damage;
 use wavesieve_model::schema::facts::ProcessFacts;
 use wavesieve_model::schema::{Column, Table};
-use wavesieve_tables::columns::frames::{empty_frame, own_columns};
 use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 
 struct WorkloadSource {
@@ -37,9 +32,6 @@ struct WorkloadSource {
 }
 
 /// The processes of an analysis database: one for every workload.
-///
-/// # Errors
-/// When the list of tables, workloads or kernels cannot be read.
 pub fn find(file: &Arc<DatabaseFile>, version: &Version, shown: &str, source: &str, reader: Reader) -> Result<Opened> {
     let store = Store::checked(file.path(), reader)?;
     let connection = open(file.path())?;
@@ -51,7 +43,7 @@ pub fn find(file: &Arc<DatabaseFile>, version: &Version, shown: &str, source: &s
     let notes = notes(&capture, version, shown);
     let mut damage: Vec<Damage> = file.damage(shown);
     damage.extend(capture.damage_of_tables(false, shown));
-    let content_hash = content_hash(file.path());
+    let content_hash = hash_of_heads([file.path()]);
     let mut processes = Vec::new();
     for ((workload, owner), named) in capture.catalog.workloads.iter().zip(owners).zip(named) {
         let system =
@@ -132,48 +124,32 @@ fn folder_of(path: &str) -> Option<String> {
     Some(names.map(|name| name.to_string_lossy().into_owned()).join("/"))
 }
 
-/// A hash of how the file starts, and of its length.
-fn content_hash(path: &Path) -> String {
-    const HEAD_BYTES: u64 = 1 << 16;
-    let mut bytes = Vec::new();
-    if let Ok(file) = regular::open(path) {
-        bytes.extend(file.metadata().map_or(0, |metadata| metadata.len()).to_le_bytes());
-        // An unreadable file is reported by the readers of its rows.
-        let _ = file.take(HEAD_BYTES).read_to_end(&mut bytes);
-    }
-    format!("{:032x}", xxh3_128(&bytes))
-}
-
 impl ProcessReader for WorkloadSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
-        if is_left_out(context, table.name) {
-            return Ok(Rows::clean(empty_frame(columns).lazy()));
-        }
-        let mut reading = Reading::new(&self.capture, &self.owner, &self.workload, context, table, columns);
-        match table.name {
-            "kernels" => dispatches::read_kernels(&mut reading)?,
-            "kernel_symbols" => dispatches::read_symbols(&mut reading)?,
-            "code_objects" => dispatches::read_code_objects(&mut reading)?,
-            "recorded_metrics" => recorded::read(&mut reading)?,
-            // Tables that an analysis cannot fill.
-            _ => return Ok(Rows::clean(empty_frame(columns).lazy())),
-        }
-        reading.finish()
+        assembled(context, table, columns, |builder| {
+            let mut reading = Reading::new(&self.capture, &self.owner, &self.workload, builder);
+            match table.name {
+                "kernels" => dispatches::read_kernels(&mut reading)?,
+                "kernel_symbols" => dispatches::read_symbols(&mut reading)?,
+                "code_objects" => dispatches::read_code_objects(&mut reading)?,
+                "recorded_metrics" => recorded::read(&mut reading)?,
+                // Tables that an analysis cannot fill.
+                _ => return Ok(None),
+            }
+            reading.finish().map(Some)
+        })
     }
 
     fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
-        let columns: Vec<&'static Column> = own_columns(table).into_iter().take(1).collect();
-        let rows = self.read(context, table, &columns)?;
-        Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage })
+        counted(self, context, table, || Ok(None))
     }
 
     fn damage_of_content(&self) -> &[Damage] {
-        // All workloads of a file have the same tables. Not within `get_or_init`: a thread that waits for others there may start
-        // work that wants the same.
-        if self.owner.is_main && self.content.get().is_none() {
-            let _ = self.content.set(self.capture.damage_of_tables(true, &self.shown));
+        // All workloads of a file have the same tables.
+        if !self.owner.is_main {
+            return &[];
         }
-        self.content.get().map(Vec::as_slice).unwrap_or_default()
+        kept(&self.content, || Ok(self.capture.damage_of_tables(true, &self.shown))).map_or(&[], Vec::as_slice)
     }
 
     fn damage(&self) -> Vec<Damage> {

@@ -13,9 +13,6 @@ const SEPARATOR: &str = " -> ";
 const UNKNOWN_LINE: &str = "?";
 
 /// The frames of each instruction as one text, as earlier schemas have it.
-///
-/// # Errors
-/// When nothing of a table can be read.
 pub(super) fn read(reading: &mut Reading<'_>) -> Result<BTreeMap<i64, String>> {
     let rows = reading.read_shared("source_file", &[text("file_path")])?;
     let files: BTreeMap<i64, String> = rows

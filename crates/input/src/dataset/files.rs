@@ -15,21 +15,13 @@ use wavesieve_model::schema::anomaly::{Anomaly, Severity};
 
 /// Notes about a dataset that are known before its rows are read.
 pub fn notes(directory: &Path, shown: &str, selection: &[String], listed: &BTreeSet<PathBuf>) -> Vec<Anomaly> {
-    let note = |check_id, path: String, detail: String| Anomaly {
-        check_id,
-        severity: Severity::Warning,
-        table_name: "processes".to_owned(),
-        count: 1,
-        first_key: Some(path),
-        detail,
-    };
     let selection = Some(selection).filter(|selection| !selection.is_empty()).map(|selection| {
         let detail = format!("the dataset is filtered by {} and not the whole trace", selection.join(" "));
-        note("selected_dataset", shown.to_owned(), detail)
+        Anomaly::of_file("selected_dataset", Severity::Warning, 1, shown, detail)
     });
     let foreign = foreign_files(directory, listed).into_iter().map(|path| {
         let detail = "not in the manifest of its dataset, so it is ignored; move it elsewhere";
-        note("unlisted_file", path.display().to_string(), detail.to_owned())
+        Anomaly::of_file("unlisted_file", Severity::Warning, 1, &path.display().to_string(), detail)
     });
     selection.into_iter().chain(foreign).collect()
 }

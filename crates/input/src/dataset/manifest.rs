@@ -95,7 +95,7 @@ impl StoredFile {
         };
         // To open a pipe would wait for its other end.
         if !found.is_file() {
-            return Some("it is no file".to_owned());
+            return Some("it is not a file".to_owned());
         }
         let content = if found.len() == self.bytes { regular::read(path, self.bytes) } else { Ok(Vec::new()) };
         match content {

@@ -20,7 +20,7 @@ pub use manifest::{
 };
 pub use manifest::{MANIFEST, Manifest};
 pub use own_files::{OwnFiles, part_path};
-pub use shared_files::{Footer, Part, SUMS, SharedFiles};
+pub use shared_files::{FilePart, Footer, SUMS, SharedFiles};
 pub use source::Dataset;
 pub(crate) use source::DatasetSource;
 pub use store::Store;

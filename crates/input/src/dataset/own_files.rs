@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
-use parquet::file::metadata::{ColumnChunkMetaData, FileMetaData};
+use parquet::file::metadata::ColumnChunkMetaData;
 use polars::prelude::{IntoLazy, LazyFrame};
 
 use super::block_sums::{BlockCheck, BlockSums};
-use super::row_groups::{RowGroups, Scan, scan};
+use super::row_groups::{RowGroups, Scan, missing_column, provenance, scan};
 use super::store::{ADVICE, Store, unusable};
 use super::stored::StoredProcess;
 use wavesieve_files::regular;
@@ -92,16 +92,13 @@ impl OwnFiles {
         }
         let metadata =
             ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).context("not a whole Parquet file")?;
-        let described = metadata.metadata().file_metadata().schema_descr();
-        for column in own_columns(table).into_iter().filter(|column| !column.added) {
-            let known = described.columns().iter().any(|stored| stored.name() == column.name);
-            ensure!(known, "it lacks the column {}", column.name);
-        }
-        let written = metadata.metadata().file_metadata();
+        let described = metadata.metadata();
+        let missing = missing_column(described, &own_columns(table));
+        ensure!(missing.is_none(), "it lacks the column {}", missing.unwrap_or_default());
         let expected = stored.rows.get(table.name).copied().unwrap_or_default();
-        let rows: i64 = metadata.metadata().row_groups().iter().map(|group| group.num_rows()).sum();
+        let rows: i64 = described.row_groups().iter().map(|group| group.num_rows()).sum();
         ensure!(u64::try_from(rows) == Ok(expected), "it has {rows} rows instead of {expected}");
-        let said = |key: &str| provenance(written, key);
+        let said = |key: &str| provenance(described, key);
         let is_of = |key: &str, value: &str| said(key).is_none_or(|said| said == value);
         ensure!(is_of("wavesieve.table", table.name), "it is a part of another table");
         let is_own = is_of("wavesieve.source", &stored.facts.source)
@@ -112,7 +109,7 @@ impl OwnFiles {
             said("wavesieve.table").is_none() || stored.bytes.get(table.name).is_none_or(|b| *b == length);
         ensure!(is_as_written, "its size is {length} bytes, which differs from the manifest");
         if let Some(blocks) = &mut blocks {
-            for group in metadata.metadata().row_groups() {
+            for group in described.row_groups() {
                 let chunks = group.columns().iter().filter(|chunk| columns.contains(chunk.column_descr().name()));
                 chunks.map(bytes_of).try_for_each(|bytes| blocks.bytes(bytes))?;
             }
@@ -191,8 +188,4 @@ fn bytes_of(chunk: &ColumnChunkMetaData) -> Range<u64> {
     let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
     let (start, bytes) = (u64::try_from(start).unwrap_or(0), u64::try_from(chunk.compressed_size()).unwrap_or(0));
     start..start.saturating_add(bytes)
-}
-
-fn provenance<'a>(metadata: &'a FileMetaData, key: &str) -> Option<&'a str> {
-    metadata.key_value_metadata()?.iter().find(|pair| pair.key == key)?.value.as_deref()
 }

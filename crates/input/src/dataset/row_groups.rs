@@ -9,6 +9,7 @@ use arrow::array::{Array, AsArray, DictionaryArray};
 use arrow::datatypes::{ArrowDictionaryKeyType, ArrowNativeType, Int32Type, UInt32Type};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::file::metadata::ParquetMetaData;
 use polars::prelude::{
     CatSize, Categorical32Type, CategoricalChunked, Column, DataFrame, DataType, IdxSize, IntoColumn, LazyFrame, NULL,
     NewChunkedArray, PlRefPath, ScanArgsParquet, UInt32Chunked, UnionArgs, col, concat, lit,
@@ -35,9 +36,6 @@ pub(crate) struct RowGroups {
 
 impl RowGroups {
     /// Opens a file.
-    ///
-    /// # Errors
-    /// When it cannot be opened.
     pub fn open(path: &Path) -> Result<Self> {
         let file = regular::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
@@ -56,19 +54,10 @@ impl RowGroups {
     }
 
     /// Columns of some row groups.
-    ///
-    /// # Errors
-    /// When the file lacks a column that every version wrote.
     pub fn pieces(&self, numbers: Range<usize>, columns: &[&'static Declaration]) -> Result<Vec<Box<dyn Piece>>> {
         let schema = self.metadata.metadata().file_metadata().schema_descr();
-        for column in columns {
-            let known = schema.columns().iter().any(|stored| stored.name() == column.name);
-            anyhow::ensure!(
-                known || column.added,
-                "{} lacks the column {}; convert again",
-                self.path.display(),
-                column.name
-            );
+        if let Some(missing) = missing_column(self.metadata.metadata(), columns) {
+            anyhow::bail!("{} lacks the column {missing}; convert again", self.path.display());
         }
         // By place: names would also choose the columns whose names begin so, which were not compared with their sums.
         let is_wanted = |name: &str| columns.iter().any(|column| column.name == name);
@@ -83,6 +72,18 @@ impl RowGroups {
     }
 }
 
+/// The first of some columns that a file lacks though every version wrote it.
+pub(crate) fn missing_column(metadata: &ParquetMetaData, columns: &[&'static Declaration]) -> Option<&'static str> {
+    let stored = metadata.file_metadata().schema_descr().columns();
+    let is_stored = |column: &Declaration| stored.iter().any(|stored| stored.name() == column.name);
+    columns.iter().find(|column| !column.added && !is_stored(column)).map(|column| column.name)
+}
+
+/// What a file says about itself under a key.
+pub(crate) fn provenance<'a>(metadata: &'a ParquetMetaData, key: &str) -> Option<&'a str> {
+    metadata.file_metadata().key_value_metadata()?.iter().find(|pair| pair.key == key)?.value.as_deref()
+}
+
 /// Rows of a file that polars reads when they are wanted.
 pub struct Scan {
     /// The file.
@@ -92,9 +93,6 @@ pub struct Scan {
 }
 
 /// Rows of files, read when they are wanted, of which `columns` are.
-///
-/// # Errors
-/// When a file cannot be opened.
 pub fn scan(parts: impl IntoIterator<Item = Scan>, columns: &[&'static Declaration]) -> Result<LazyFrame> {
     let has_added = columns.iter().any(|column| column.added);
     let open = |part: Scan| {
@@ -120,9 +118,6 @@ pub fn scan(parts: impl IntoIterator<Item = Scan>, columns: &[&'static Declarati
 
 /// The rows of all pieces in their order, or those to keep, every column in one part. Takes less time than polars for dictionaries, whose
 /// texts polars looks up row by row.
-///
-/// # Errors
-/// When a piece cannot be read.
 pub fn joined(pieces: &[Box<dyn Piece>], keep: Option<Keep>) -> Result<DataFrame> {
     let frames = pieces.par_iter().map(|piece| {
         let mut frames = Vec::new();

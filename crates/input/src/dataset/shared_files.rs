@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::block_sums::BlockSums;
 use super::manifest::{Manifest, StoredFile, StoredPart, hash, part_name};
-use super::row_groups::{RowGroups, Scan, joined, scan};
+use super::row_groups::{RowGroups, Scan, joined, missing_column, provenance, scan};
 use super::store::{Store, unusable};
 use super::stored::StoredProcess;
 use crate::stores::{Mirror, shown};
@@ -50,11 +50,11 @@ struct Parts {
     is_there: bool,
     /// Number of the first row group of each process, and their number in all.
     firsts: Vec<usize>,
-    parts: Vec<Part>,
+    parts: Vec<FilePart>,
 }
 
 /// A file with row groups of a table.
-pub struct Part {
+pub struct FilePart {
     table: &'static Table,
     path: PathBuf,
     listed: StoredPart,
@@ -120,7 +120,7 @@ impl SharedFiles {
                 let rows = groups.get(first..first + part.row_groups).unwrap_or_default().to_vec();
                 let path = folder.join(part_name(number));
                 let (listed, mirror) = (part.clone(), mirror.clone());
-                parts.push(Part { table, path, listed, first, rows, mirror, footer: OnceLock::new() });
+                parts.push(FilePart { table, path, listed, first, rows, mirror, footer: OnceLock::new() });
                 first += part.row_groups;
             }
             let is_there = stored.parts.is_empty() || folder.exists();
@@ -180,14 +180,14 @@ impl SharedFiles {
     }
 
     /// The damage if a part is lost: it affects all processes that have rows in it.
-    fn damage(&self, parts: &Parts, part: &Part, error: &Error) -> Damage {
+    fn damage(&self, parts: &Parts, part: &FilePart, error: &Error) -> Damage {
         let places = self.processes.iter().enumerate().filter(|(place, _)| parts.holds(part, *place));
         let cause = unusable(&ranks(places.map(|(_, process)| process.rank).collect()), error);
         Damage { path: shown(&part.path), part: part.table.name.to_owned(), cause }
     }
 
     /// The row groups of a process in a table, by the parts that hold some: their numbers in the part.
-    pub fn groups_of(&self, table: &Table, place: usize) -> impl Iterator<Item = (&Part, Range<usize>)> {
+    pub fn groups_of(&self, table: &Table, place: usize) -> impl Iterator<Item = (&FilePart, Range<usize>)> {
         let parts = self.tables.get(table.name);
         let own = parts.and_then(|parts| Some(*parts.firsts.get(place)?..*parts.firsts.get(place + 1)?));
         let own = own.unwrap_or_default();
@@ -199,14 +199,14 @@ impl SharedFiles {
 }
 
 impl Parts {
-    fn holds(&self, part: &Part, place: usize) -> bool {
+    fn holds(&self, part: &FilePart, place: usize) -> bool {
         let (first, end) = (self.firsts.get(place).copied(), self.firsts.get(place + 1).copied());
         let (first, end) = (first.unwrap_or_default(), end.unwrap_or_default());
         first.max(part.first) < end.min(part.first + part.listed.row_groups)
     }
 }
 
-impl Part {
+impl FilePart {
     /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
@@ -246,7 +246,7 @@ impl Part {
         let length = match fs::metadata(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => bail!("the file is missing"),
             // To open a pipe would wait for its other end.
-            Ok(found) if !found.is_file() => bail!("it is no file"),
+            Ok(found) if !found.is_file() => bail!("it is not a file"),
             found => found.context("cannot be read")?.len(),
         };
         let (magic_bytes, described) = (0..MAGIC.len() as u64, self.listed.data_bytes..self.listed.bytes);
@@ -263,16 +263,12 @@ impl Part {
         let options = ArrowReaderOptions::new();
         let metadata = ArrowReaderMetadata::load(&file, options).context("not a whole Parquet file")?;
         let described = metadata.metadata();
-        for column in own_columns(self.table).into_iter().filter(|column| !column.added) {
-            let mut stored = described.file_metadata().schema_descr().columns().iter();
-            ensure!(stored.any(|stored| stored.name() == column.name), "it lacks the column {}", column.name);
-        }
+        let missing = missing_column(described, &own_columns(self.table));
+        ensure!(missing.is_none(), "it lacks the column {}", missing.unwrap_or_default());
         let rows = described.row_groups().iter().map(|group| u64::try_from(group.num_rows()).unwrap_or_default());
         ensure!(rows.eq(self.rows.iter().copied()), "its row groups are not those that the manifest lists");
-        let written = described.file_metadata().key_value_metadata();
-        let sums = written.and_then(|pairs| pairs.iter().find(|pair| pair.key == SUMS)?.value.clone());
-        let sums = sums.context("it has no sums of its content")?;
-        let sums = BlockSums::try_from(sums).map_err(Error::msg)?;
+        let sums = provenance(described, SUMS).context("it has no sums of its content")?;
+        let sums = BlockSums::try_from(sums.to_owned()).map_err(Error::msg)?;
         Ok(Footer { metadata, sums: Arc::new(sums) })
     }
 
@@ -342,7 +338,7 @@ impl SharedProcess {
         processes.map(|(place, process)| Self { files: Arc::clone(files), process: Arc::clone(process), place })
     }
 
-    fn groups(&self, table: &'static Table) -> impl Iterator<Item = (&Part, Range<usize>)> {
+    fn groups(&self, table: &'static Table) -> impl Iterator<Item = (&FilePart, Range<usize>)> {
         self.files.groups_of(table, self.place)
     }
 
@@ -358,7 +354,7 @@ impl SharedProcess {
         None
     }
 
-    fn damage_in(&self, part: &Part, error: &Error) -> Damage {
+    fn damage_in(&self, part: &FilePart, error: &Error) -> Damage {
         let cause = unusable(&format!("rank {}", self.process.rank), error);
         Damage { path: shown(&part.path), part: part.table.name.to_owned(), cause }
     }

@@ -25,7 +25,7 @@ use wavesieve_model::schema::anomaly::Damage;
 use wavesieve_model::schema::facts::ProcessFacts;
 use wavesieve_model::schema::process::{Gpu, Process};
 use wavesieve_model::schema::{Column as Declaration, Origin, Table, table};
-use wavesieve_tables::columns::frames::{data_type, empty_frame, is_identity};
+use wavesieve_tables::columns::frames::{categorical, data_type, empty_frame, is_identity};
 use wavesieve_tables::columns::reading::Piece;
 use wavesieve_tables::columns::requests::Request;
 use wavesieve_tables::derive::gpu_work::gpu_times::GpuTime;
@@ -178,8 +178,11 @@ impl DatasetSource {
         let selection: Vec<Expr> = columns
             .iter()
             .map(|column| match column.name {
-                "device" if !same_devices && table.column("gpu").is_some() => renumbered(process),
-                "device" if !same_devices && table.column("agent_id").is_some() => renumbered_by_agent(process),
+                "device" if !same_devices && table.column("gpu").is_some() => renumbered("gpu", devices(process)),
+                // Rows of telemetry name an agent and no GPU.
+                "device" if !same_devices && table.column("agent_id").is_some() => {
+                    renumbered("agent_id", process.gpus.iter().map(|(agent, gpu)| (*agent, gpu.device)))
+                }
                 // Replays have passes of their own after the first.
                 "pass" if process.pass != self.stored().pass => {
                     col("pass") + lit(process.pass.saturating_sub(self.stored().pass))
@@ -214,9 +217,7 @@ impl DatasetSource {
                 Some(category.clone())
             }),
         );
-        frame.with_column(
-            categories.into_series().cast(&wavesieve_tables::columns::frames::categorical())?.into_column(),
-        )?;
+        frame.with_column(categories.into_series().cast(&categorical())?.into_column())?;
         Ok(frame.lazy())
     }
 }
@@ -230,24 +231,11 @@ fn devices(process: &Process) -> BTreeMap<i64, i64> {
     process.gpus.values().map(|gpu: &Gpu| (gpu.gpu, gpu.device)).collect()
 }
 
-fn renumbered(process: &Process) -> Expr {
-    devices(process)
-        .into_iter()
-        .fold(lit(NULL).cast(DataType::Int64), |other, (gpu, device)| {
-            when(col("gpu").eq(lit(gpu))).then(lit(device)).otherwise(other)
-        })
-        .alias("device")
-}
-
-/// The device of rows that name an agent and no GPU, as telemetry does.
-fn renumbered_by_agent(process: &Process) -> Expr {
-    process
-        .gpus
-        .iter()
-        .fold(lit(NULL).cast(DataType::Int64), |other, (agent, gpu)| {
-            when(col("agent_id").eq(lit(*agent))).then(lit(gpu.device)).otherwise(other)
-        })
-        .alias("device")
+/// The device of rows by the values of a key.
+fn renumbered(key: &str, devices: impl IntoIterator<Item = (i64, i64)>) -> Expr {
+    let nothing = lit(NULL).cast(DataType::Int64);
+    let chosen = |other, (value, device): (i64, i64)| when(col(key).eq(lit(value))).then(lit(device)).otherwise(other);
+    devices.into_iter().fold(nothing, chosen).alias("device")
 }
 
 impl ProcessReader for DatasetSource {

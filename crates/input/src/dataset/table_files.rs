@@ -76,7 +76,7 @@ impl TableFiles {
 
 fn text(path: PathBuf) -> Result<String> {
     let shown = path.display().to_string();
-    path.into_os_string().into_string().ok().with_context(|| format!("{shown} is no text; rename the folder"))
+    path.into_os_string().into_string().ok().with_context(|| format!("{shown} is not text; rename the folder"))
 }
 
 /// Whether all parts of a table are as long as they were written.

@@ -9,46 +9,27 @@ use fnv::FnvHashMap;
 use super::gathered::{BLOCK, Field, GRID, Gathered, Keep, Wanted};
 use super::kinds::{HIP, KINDS, Role};
 use super::overruns::Overruns;
-use super::scan::{Census, Chunk, Events};
+use super::scan::{Census, Chunk, Events, Found};
 use super::ties::Ties;
 use crate::json::TextFile;
 use wavesieve_model::schema::anomaly::Damage;
-use wavesieve_tables::columns::values::I64Values;
 
-/// A trace file.
 pub struct Capture {
     pub file: Arc<TextFile>,
     /// The words that a program that merged traces wrote before the numbers of the processes of this one; empty if none.
     pub label: String,
-    /// Path as given or found, for messages.
     pub path: String,
     /// The offset that is added to all times.
     pub base_ns: i64,
-    /// Facts gathered during the scan.
     pub census: Census,
     /// Damage to the file, due to which anything may be missing.
     pub damage: Vec<Damage>,
-    /// Number of events.
-    pub counts: Counts,
     chunks: Vec<Chunk>,
     /// Number of the first event of each role in each chunk.
     numbers: BTreeMap<Role, Vec<i64>>,
     launches: OnceLock<Launches>,
     overruns: OnceLock<Overruns>,
     ties: OnceLock<Ties>,
-}
-
-/// How many events there are.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Counts {
-    pub kernels: u64,
-    pub copies: u64,
-    /// Regions with a length.
-    pub regions: u64,
-    /// Regions without.
-    pub marks: u64,
-    /// Events of allocators.
-    pub allocations: u64,
 }
 
 /// Calls of the runtime by their correlation ids.
@@ -65,7 +46,6 @@ impl Capture {
     pub fn new(file: Arc<TextFile>, path: &str, base_ns: i64, (label, events): (String, Events)) -> Self {
         let mut numbers: BTreeMap<Role, Vec<i64>> = BTreeMap::new();
         let mut next: BTreeMap<Role, i64> = BTreeMap::new();
-        let mut counts = Counts::default();
         for chunk in &events.chunks {
             for role in [Role::Kernel, Role::Copy, Role::Region, Role::Allocation, Role::Span, Role::Name] {
                 numbers.entry(role).or_default().push(*next.entry(role).or_insert(1));
@@ -73,14 +53,6 @@ impl Capture {
             for found in chunk.events() {
                 let Some(kind) = KINDS.get(usize::from(found.kind)) else { continue };
                 *next.entry(kind.role).or_insert(1) += 1;
-                match kind.role {
-                    Role::Kernel => counts.kernels += 1,
-                    Role::Copy => counts.copies += 1,
-                    Role::Region if found.has_no_length => counts.marks += 1,
-                    Role::Region => counts.regions += 1,
-                    Role::Allocation => counts.allocations += 1,
-                    Role::Span | Role::Name => {}
-                }
             }
         }
         Self {
@@ -90,7 +62,6 @@ impl Capture {
             base_ns,
             census: events.census,
             damage: Vec::new(),
-            counts,
             chunks: events.chunks,
             numbers,
             launches: OnceLock::new(),
@@ -108,48 +79,39 @@ impl Capture {
         self.numbers.get(&role).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The calls of the runtime, read when they are first needed.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
+    pub fn count(&self, role: Role, keep: Keep) -> u64 {
+        let is_kept = |found: &Found| {
+            let kind = KINDS.get(usize::from(found.kind)).filter(|kind| kind.role == role);
+            kind.is_some_and(|kind| keep.keeps(*found, kind))
+        };
+        self.chunks.iter().map(|chunk| chunk.events().filter(is_kept).count() as u64).sum()
+    }
+
     pub fn launches(&self) -> Result<&Launches> {
-        if let Some(launches) = self.launches.get() {
-            return Ok(launches);
-        }
-        let launches = Launches::read(self)?;
-        Ok(self.launches.get_or_init(|| launches))
+        found_once(&self.launches, || Launches::read(self))
     }
 
-    /// Work that seems to run over later work of its stream, found when it is first needed.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
-    pub(crate) fn overruns(&self) -> Result<&Overruns> {
-        if let Some(overruns) = self.overruns.get() {
-            return Ok(overruns);
-        }
-        let overruns = Overruns::find(self)?;
-        Ok(self.overruns.get_or_init(|| overruns))
+    /// Work that seems to run over later work of its stream.
+    pub fn overruns(&self) -> Result<&Overruns> {
+        found_once(&self.overruns, || Overruns::find(self))
     }
 
-    /// The work and operators that ids other than those of correlation tie together, found when it is first needed.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
+    /// The work and operators that ids other than those of correlation tie together.
     pub fn ties(&self) -> Result<&Ties> {
-        if let Some(ties) = self.ties.get() {
-            return Ok(ties);
-        }
-        let ties = Ties::find(self)?;
-        Ok(self.ties.get_or_init(|| ties))
+        found_once(&self.ties, || Ties::find(self))
     }
 
     /// Correlation ids that calls of several processes have, so that the process of their work is unknown.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub(crate) fn ambiguous(&self) -> Result<BTreeSet<i64>> {
         if self.census.callers.len() < 2 { Ok(BTreeSet::new()) } else { Ok(self.launches()?.ambiguous.clone()) }
+    }
+}
+
+/// What is kept, found when it is first needed.
+fn found_once<T>(kept: &OnceLock<T>, find: impl FnOnce() -> Result<T>) -> Result<&T> {
+    match kept.get() {
+        Some(found) => Ok(found),
+        None => find().map(|found| kept.get_or_init(|| found)),
     }
 }
 
@@ -160,17 +122,16 @@ impl Launches {
         let keep = Keep::OfDomain(HIP);
         let calls = capture.gather(&Wanted { role: Role::Region, keep, fields: &fields, names: true })?;
         let mut launches = Self { calls, ..Self::default() };
-        let column = |field| I64Values::new(&launches.calls.get(field)).into_rows().collect::<Vec<Option<i64>>>();
-        let (ids, pids, grids) = (column(Field::Correlation), column(Field::Pid), column(Field::GridX));
-        for (row, id) in ids.iter().enumerate() {
+        let pids = launches.calls.get(Field::Pid);
+        let calls = launches.calls.rows([Field::Correlation, Field::Pid, Field::GridX]);
+        for (row, [id, pid, grid]) in calls.enumerate() {
             let Some(id) = id.filter(|id| *id != 0) else { continue };
             let known = launches.rows.get(&id).copied();
-            if known.is_some_and(|known| pids.get(known) != pids.get(row)) {
+            if known.is_some_and(|known| pids.get(known) != pid) {
                 launches.ambiguous.insert(id);
             }
             // If calls are nested, the one with sizes launched.
-            let has_grid = grids.get(row).is_some_and(Option::is_some);
-            if known.is_none() || has_grid {
+            if known.is_none() || grid.is_some() {
                 launches.rows.insert(id, row);
             }
         }

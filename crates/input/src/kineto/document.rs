@@ -9,7 +9,6 @@ use super::cursor::{Cursor, Stop, UNCLOSED};
 use super::scan::Events;
 use crate::json::TextFile;
 
-/// The member with the events.
 const EVENTS: &[u8] = b"traceEvents";
 /// The mark that some editors put before a text.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -20,11 +19,9 @@ const MEMBER_BYTES: u64 = 1 << 16;
 /// Bytes in which the list of events is looked for where what is before it is damaged.
 const SEARCH_BYTES: u64 = 1 << 26;
 
-/// A trace.
 #[derive(Default)]
 pub struct Document {
     pub events: Events,
-    /// The members that describe the run.
     pub members: BTreeMap<String, Value>,
     /// Problems of the file as a whole.
     pub damage: Vec<String>,
@@ -46,9 +43,6 @@ enum Next {
 
 impl Document {
     /// Reads everything but the events themselves, of which it keeps the places.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn read(file: &TextFile) -> Result<Self> {
         let mut document = Self::default();
         let mut has_events = false;

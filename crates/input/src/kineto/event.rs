@@ -80,7 +80,6 @@ impl<'a> Event<'a> {
         Ok(event)
     }
 
-    /// Whether it ends when it starts.
     pub(crate) fn has_no_length(&self) -> bool {
         nanoseconds(self.duration).unwrap_or(0) == 0
     }

@@ -11,7 +11,7 @@ use super::document::Document;
 use super::event::number_of;
 use super::gathered::{Field, Keep, Wanted};
 use super::kinds::Role;
-use crate::common::detail;
+use crate::common::{detail, numbered_gpu};
 use wavesieve_model::schema::facts::{AgentFacts, ProcessFacts};
 use wavesieve_model::text::fnv::fnv1a;
 
@@ -28,9 +28,6 @@ pub struct Named {
 
 impl Capture {
     /// The names that viewers show.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn names(&self) -> Result<Vec<Named>> {
         let mut names = Vec::new();
         for (chunk, first) in self.chunks().iter().zip(self.numbers(Role::Name)) {
@@ -51,9 +48,6 @@ impl Capture {
     }
 
     /// The process that called the runtime, or the one that is labeled as that of the CPU.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn pid(&self) -> Result<Option<i64>> {
         if let Some(caller) = self.census.callers.iter().find(|caller| **caller >= 0) {
             return Ok(Some(*caller));
@@ -64,9 +58,6 @@ impl Capture {
 }
 
 /// The facts about the process of a file, or about one of those whose traces were merged, which has the `merged_rank`.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn facts(capture: &Capture, document: &Document, source: &str, merged_rank: Option<i64>) -> Result<ProcessFacts> {
     let member = |name: &str| document.members.get(name);
     let rank = member("distributedInfo").and_then(|info| detail(info, "rank")).filter(|rank| *rank >= 0);
@@ -115,7 +106,7 @@ fn content_hash(capture: &Capture) -> Result<String> {
     capture.file.read(0, length.min(HASHED_BYTES), &mut bytes)?;
     capture.file.read(length.saturating_sub(HASHED_BYTES), length, &mut bytes)?;
     bytes.extend(length.to_le_bytes());
-    bytes.extend(capture.counts.kernels.to_le_bytes());
+    bytes.extend(capture.count(Role::Kernel, Keep::All).to_le_bytes());
     bytes.extend(capture.label.as_bytes());
     Ok(format!("{:016x}", fnv1a(&bytes)))
 }
@@ -142,8 +133,8 @@ fn agents(capture: &Capture, listed: Option<&Value>) -> Vec<AgentFacts> {
         ..agent.clone()
     };
     let alike = listed.first().filter(|first| listed.iter().all(|agent| numbered(agent, first.agent_id) == **first));
-    let unknown = AgentFacts { agent_type: "GPU".to_owned(), name: "unknown".to_owned(), ..AgentFacts::default() };
-    worked.iter().map(|device| numbered(alike.unwrap_or(&unknown), *device)).collect()
+    let of_device = |device: i64| alike.map_or_else(|| numbered_gpu(device), |agent| numbered(agent, device));
+    worked.into_iter().map(of_device).collect()
 }
 
 fn agent(properties: &Value) -> Option<AgentFacts> {
@@ -152,17 +143,13 @@ fn agent(properties: &Value) -> Option<AgentFacts> {
     let product = properties.get("name").and_then(Value::as_str).unwrap_or_default();
     let version = (positive("computeMajor").unwrap_or(0), detail(properties, "computeMinor").unwrap_or(0));
     Some(AgentFacts {
-        agent_id: id,
-        agent_type: "GPU".to_owned(),
-        absolute_index: Some(id),
-        type_index: Some(id),
         name: architecture(product, version),
         product_name: Some(product.to_owned()).filter(|name| !name.is_empty()),
         cu_count: positive("numSms"),
         wave_size: positive("warpSize"),
         lds_bytes: positive("maxSharedMemoryPerMultiProcessor"),
         mem_bytes: positive("totalGlobalMem"),
-        ..AgentFacts::default()
+        ..numbered_gpu(id)
     })
 }
 

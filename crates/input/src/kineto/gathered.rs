@@ -11,10 +11,10 @@ use super::capture::Capture;
 use super::cursor::{elements, is_bare_word, members};
 use super::decimal::nanoseconds;
 use super::event::{Event, identity, integer, number_of};
-use super::kinds::{KINDS, Kind, Role};
+use super::kinds::{EventKind, KINDS, Role};
 use super::scan::{Chunk, Found};
+use wavesieve_tables::columns::values::I64Values;
 
-/// An integer of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
     /// Number of the event among those of its role.
@@ -50,7 +50,6 @@ pub(crate) const GRID: [Field; 3] = [Field::GridX, Field::GridY, Field::GridZ];
 pub const BLOCK: [Field; 3] = [Field::BlockX, Field::BlockY, Field::BlockZ];
 
 impl Field {
-    /// Whether it is one of the arguments.
     fn is_argument(self) -> bool {
         self >= Self::Device
     }
@@ -64,8 +63,7 @@ pub struct Dictionary {
 }
 
 impl Dictionary {
-    /// The rows as places in the texts.
-    pub fn places(&self) -> impl Iterator<Item = Option<usize>> {
+    pub fn places(&self) -> impl Iterator<Item = Option<usize>> + Clone {
         self.codes.iter().map(|code| Some(*code as usize))
     }
 }
@@ -99,7 +97,6 @@ impl Oddities {
     }
 }
 
-/// Columns of the events of a role.
 #[derive(Default)]
 pub struct Gathered {
     pub height: usize,
@@ -111,7 +108,6 @@ pub struct Gathered {
     columns: BTreeMap<Field, Int64Chunked>,
 }
 
-/// Which events of a role are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     All,
@@ -122,7 +118,7 @@ pub enum Keep {
 }
 
 impl Keep {
-    fn keeps(self, found: Found, kind: &Kind) -> bool {
+    pub fn keeps(self, found: Found, kind: &EventKind) -> bool {
         match self {
             Self::All => true,
             Self::WithLength => !found.has_no_length,
@@ -132,7 +128,6 @@ impl Keep {
     }
 }
 
-/// A request for events.
 pub struct Wanted<'a> {
     pub role: Role,
     pub keep: Keep,
@@ -141,15 +136,20 @@ pub struct Wanted<'a> {
 }
 
 impl Gathered {
+    /// The values of some fields, row by row.
+    pub fn rows<const N: usize>(&self, fields: [Field; N]) -> impl Iterator<Item = [Option<i64>; N]> + use<N> {
+        let columns = fields.map(|field| I64Values::new(&self.get(field)));
+        (0..self.height).map(move |row| columns.each_ref().map(|column| column.get(row)))
+    }
+
     /// The values of a field, which are all unknown if it was not wanted.
     pub fn get(&self, field: Field) -> Int64Chunked {
         self.columns.get(&field).cloned().unwrap_or_else(|| Int64Chunked::full_null("".into(), self.height))
     }
 }
 
-/// Columns of the events of one chunk.
 #[derive(Default)]
-struct Part {
+struct ChunkEvents {
     kinds: Vec<u8>,
     columns: Vec<Vec<Option<i64>>>,
     texts: Vec<String>,
@@ -158,9 +158,8 @@ struct Part {
 }
 
 impl Capture {
-    /// Reads what is wanted of the events of a role.
     pub fn gather(&self, wanted: &Wanted<'_>) -> Result<Gathered> {
-        let parts: Vec<Part> = self
+        let parts: Vec<ChunkEvents> = self
             .chunks()
             .par_iter()
             .zip(self.numbers(wanted.role))
@@ -194,8 +193,8 @@ impl Capture {
         Ok(gathered)
     }
 
-    fn gather_part(&self, chunk: &Chunk, first: i64, wanted: &Wanted<'_>) -> Result<Part> {
-        let mut part = Part { columns: vec![Vec::new(); wanted.fields.len()], ..Part::default() };
+    fn gather_part(&self, chunk: &Chunk, first: i64, wanted: &Wanted<'_>) -> Result<ChunkEvents> {
+        let mut part = ChunkEvents { columns: vec![Vec::new(); wanted.fields.len()], ..ChunkEvents::default() };
         let with_arguments = wanted.fields.iter().any(|field| field.is_argument());
         let mut known: FnvHashMap<String, u32> = FnvHashMap::default();
         self.visit(chunk, first, wanted.role, wanted.keep, |number, kind, event| {
@@ -247,7 +246,6 @@ impl Capture {
     }
 }
 
-/// Number of fields.
 const FIELDS: usize = Field::DeviceId as usize + 1;
 
 struct Values([Option<i64>; FIELDS]);

@@ -1,6 +1,5 @@
 //! Kinds of events, by the category that they were recorded with.
 
-/// The role of an event in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// A kernel, or a fill of memory by the GPU.
@@ -10,27 +9,22 @@ pub enum Role {
     Region,
     /// Memory that an allocator of the program gave or took back.
     Allocation,
-    /// The time of the recording.
     Span,
-    /// A name of a process or thread.
     Name,
 }
 
-/// A category of events.
-pub struct Kind {
+pub struct EventKind {
     /// As it was recorded; older versions use capitals.
     pub category: &'static str,
     pub role: Role,
-    /// Domain of a region.
     pub domain: &'static str,
 }
 
-const fn kind(category: &'static str, role: Role, domain: &'static str) -> Kind {
-    Kind { category, role, domain }
+const fn kind(category: &'static str, role: Role, domain: &'static str) -> EventKind {
+    EventKind { category, role, domain }
 }
 
-/// Categories that are read.
-pub const KINDS: &[Kind] = &[
+pub const KINDS: &[EventKind] = &[
     kind("python_function", Role::Region, "python"),
     kind("cpu_op", Role::Region, "torch"),
     kind("cuda_runtime", Role::Region, HIP),
@@ -53,14 +47,13 @@ pub const KINDS: &[Kind] = &[
 /// The type of devices that is the host, of those that PyTorch numbers.
 pub const HOST: i64 = 0;
 
-/// Domain of calls of the runtime.
 pub const HIP: &str = "hip";
 
 /// Name of the events of allocators, which come in a category with others, or without one.
 const MEMORY: &[u8] = b"[memory]";
 
 /// Records without category that name processes and threads.
-const NAMES: Kind = kind("", Role::Name, "");
+const NAMES: EventKind = kind("", Role::Name, "");
 
 /// The place of what has this phase, category and name in [`KINDS`], if it is read.
 pub fn kind_of(phase: &[u8], category: &[u8], name: &[u8]) -> Option<u8> {

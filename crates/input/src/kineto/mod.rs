@@ -16,7 +16,6 @@ pub use recognition::{MAX_BYTES, Verdict, recognize};
 
 mod capture;
 mod facts;
-mod format;
 mod gathered;
 mod memory_devices;
 mod overruns;
@@ -24,7 +23,6 @@ mod source;
 mod tables;
 mod ties;
 
-pub use format::Kineto;
+pub use source::open;
 
-/// Name of the format in the `processes` table.
 pub const FORMAT: &str = "kineto";

@@ -29,7 +29,6 @@ const FIELDS: [Field; 6] = [Field::Number, Field::Start, Field::End, Field::Devi
 #[derive(Default)]
 pub(crate) struct Overruns(BTreeMap<Role, FnvHashMap<i64, i64>>);
 
-/// An activity of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Activity {
     start_ns: i64,
@@ -57,10 +56,7 @@ impl Overruns {
         for role in [Role::Copy, Role::Kernel] {
             let names = role == Role::Kernel;
             let rows = capture.gather(&Wanted { role, keep: Keep::All, fields: &FIELDS, names })?;
-            let columns = FIELDS.map(|field| rows.get(field));
-            for row in 0..rows.height {
-                let [number, start, end, device, stream, correlation] =
-                    columns.each_ref().map(|column| column.get(row));
+            for (row, [number, start, end, device, stream, correlation]) in rows.rows(FIELDS).enumerate() {
                 if let Some(id) = correlation {
                     *launched.entry(id).or_default() += 1;
                 }

@@ -9,7 +9,6 @@ use super::event::Event;
 /// Bytes of a document that are read at most before it counts as that of another program.
 pub const MAX_BYTES: u64 = 64 << 20;
 
-/// The member with the events.
 const EVENTS: &[u8] = b"traceEvents";
 /// The members of every event.
 const PHASE: &[u8] = b"ph";
@@ -78,8 +77,10 @@ const OTHERS: &[(&str, &str)] = &[
     ("\"Overlap Analysis\"", "Ascend (msprof)"),
 ];
 
-/// Accelerators by the categories of events that only they have.
-const ACCELERATORS: &[(&[&str], &str)] = &[
+/// Texts that show accelerators, and which.
+type Accelerators = &'static [(&'static [&'static str], &'static str)];
+/// Accelerators that no AMD GPU is, by the categories of events that only they have.
+pub(crate) const BY_CATEGORY: Accelerators = &[
     (&["xpu_runtime", "xpu_driver"], "an Intel GPU (XPU)"),
     (&["mtia_runtime", "mtia_ccp_events", "mtia_insight"], "an MTIA accelerator"),
     (&["hpu_op"], "an Intel Gaudi accelerator (HPU)"),
@@ -89,20 +90,11 @@ const ACCELERATORS: &[(&[&str], &str)] = &[
     ),
     (&["glow_runtime"], "a Glow accelerator"),
 ];
-/// Names of processes by which plugins show their devices.
-const NAMED_ACCELERATORS: &[(&[&str], &str)] = &[(&["CANN", "Ascend Hardware"], "an Ascend NPU (torch_npu)")];
+/// The same by the names of processes, by which plugins show their devices.
+pub(crate) const BY_PROCESS: Accelerators = &[(&["CANN", "Ascend Hardware"], "an Ascend NPU (torch_npu)")];
 
-/// The accelerator that no AMD GPU is and that a trace is of, by a category of its events.
-pub(crate) fn accelerator_of_category(category: &str) -> Option<&'static str> {
-    find_accelerator(ACCELERATORS, category)
-}
-
-/// The same by the name of a process.
-pub(crate) fn accelerator_of_process(name: &str) -> Option<&'static str> {
-    find_accelerator(NAMED_ACCELERATORS, name)
-}
-
-fn find_accelerator(all: &[(&'static [&'static str], &'static str)], text: &str) -> Option<&'static str> {
+/// The accelerator that a text shows.
+pub(crate) fn accelerator(all: Accelerators, text: &str) -> Option<&'static str> {
     all.iter().find(|(marks, _)| marks.contains(&text)).map(|(_, name)| *name)
 }
 
@@ -147,7 +139,6 @@ fn judge(text: &[u8], is_whole: bool) -> Verdict {
     }
 }
 
-/// Members and events that were seen so far.
 #[derive(Default)]
 struct Seen {
     has_version: bool,

@@ -1,35 +1,39 @@
 //! The process of a trace file as a source of canonical tables.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use polars::prelude::IntoLazy;
 use serde_json::Value;
 
 use super::capture::Capture;
 use super::document::Document;
 use super::facts::facts;
-use super::recognition::{accelerator_of_category, accelerator_of_process};
-use super::tables;
-use crate::common::{TableBuilder, is_left_out};
+use super::gathered::Keep;
+use super::kinds::Role;
+use super::recognition::{BY_CATEGORY, BY_PROCESS, accelerator};
+use super::tables::{allocations, args, calls, copies, dispatches, info};
+use crate::common::{TableBuilder, count_by_reading, is_left_out, no_rows};
 use crate::json::{Spool, TextFile};
-use crate::recognition::format::{Opened, ProcessInput};
+use crate::recognition::format::{Opened, Opening, ProcessInput};
 use wavesieve_model::schema::anomaly::{Anomaly, Damage, Severity};
 use wavesieve_model::schema::{Column, Table};
 use wavesieve_model::text::natural_order::natural_key;
-use wavesieve_tables::columns::frames::{empty_frame, own_columns};
 use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 
 struct KinetoSource(Capture);
 
-/// The process of a file; the text of a compressed one goes to the `spool`.
+/// The processes of a file.
 ///
 /// # Errors
 /// When the file cannot be read, or is damaged before the first event.
-pub fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool) -> Result<Opened> {
-    let file = Arc::new(TextFile::open(path, spool)?);
+pub fn open(opening: &Opening<'_>) -> Result<Opened> {
+    opening.shared.with_spool(|spool| find(opening, spool))
+}
+
+fn find(opening: &Opening<'_>, spool: &mut Spool) -> Result<Opened> {
+    let shown = opening.shown;
+    let file = Arc::new(TextFile::open(opening.path, spool)?);
     let mut document = Document::read(&file)?;
     let causes = file.damage.clone().into_iter().chain(std::mem::take(&mut document.damage));
     let damage: Vec<Damage> =
@@ -46,7 +50,7 @@ pub fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool) -> Result
     for (part, rank) in parts.into_iter().zip(ranks) {
         let mut capture = Capture::new(Arc::clone(&file), shown, base_ns, part);
         capture.damage.clone_from(&damage);
-        let facts = facts(&capture, &document, source, rank)?;
+        let facts = facts(&capture, &document, opening.name, rank)?;
         if processes.is_empty() {
             noted = notes(&capture, &document, shown);
         }
@@ -117,12 +121,12 @@ fn notes(capture: &Capture, document: &Document, shown: &str) -> Vec<Anomaly> {
 fn accelerators(capture: &Capture) -> BTreeMap<&'static str, u64> {
     let mut found: BTreeMap<&'static str, u64> = BTreeMap::new();
     for (category, count) in &capture.census.unread {
-        if let Some(name) = accelerator_of_category(&category.to_ascii_lowercase()) {
+        if let Some(name) = accelerator(BY_CATEGORY, &category.to_ascii_lowercase()) {
             *found.entry(name).or_default() += count;
         }
     }
     let processes = capture.names().unwrap_or_default().into_iter().filter(|named| named.what == "process_name");
-    for name in processes.filter_map(|named| accelerator_of_process(&named.name)) {
+    for name in processes.filter_map(|named| accelerator(BY_PROCESS, &named.name)) {
         *found.entry(name).or_default() += 1;
     }
     found
@@ -131,22 +135,22 @@ fn accelerators(capture: &Capture) -> BTreeMap<&'static str, u64> {
 impl ProcessReader for KinetoSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
         if is_left_out(context, table.name) {
-            return Ok(Rows::clean(empty_frame(columns).lazy()));
+            return Ok(no_rows(columns));
         }
         let mut builder = TableBuilder::new(context, table, columns);
         let read = match table.name {
-            "kernels" => tables::read_kernels,
-            "memory_copies" => tables::read_copies,
-            "memory_allocations" => tables::read_allocations,
-            "regions" => tables::read_regions,
-            "marks" => tables::read_marks,
-            "args" => tables::read_args,
-            "queues" => tables::read_queues,
-            "streams" => tables::read_streams,
-            "threads" => tables::read_threads,
-            "kernel_symbols" => tables::read_kernel_symbols,
+            "kernels" => dispatches::read_kernels,
+            "memory_copies" => copies::read_copies,
+            "memory_allocations" => allocations::read_allocations,
+            "regions" => calls::read_regions,
+            "marks" => calls::read_marks,
+            "args" => args::read_args,
+            "queues" => info::read_queues,
+            "streams" => info::read_streams,
+            "threads" => info::read_threads,
+            "kernel_symbols" => info::read_kernel_symbols,
             // Tables that these traces cannot fill.
-            _ => return Ok(Rows::clean(empty_frame(columns).lazy())),
+            _ => return Ok(no_rows(columns)),
         };
         read(&mut builder, &self.0)?;
         builder.report_damage(self.0.damage.iter().cloned());
@@ -157,20 +161,16 @@ impl ProcessReader for KinetoSource {
         if is_left_out(context, table.name) {
             return Ok(RowCount::default());
         }
-        let counts = self.0.counts;
+        let count = |role, keep| Ok(RowCount::whole(self.0.count(role, keep)));
         match table.name {
-            "kernels" => Ok(RowCount::whole(counts.kernels)),
-            "memory_copies" => Ok(RowCount::whole(counts.copies)),
-            "memory_allocations" => Ok(RowCount::whole(counts.allocations)),
-            "regions" => Ok(RowCount::whole(counts.regions)),
-            "marks" => Ok(RowCount::whole(counts.marks)),
+            "kernels" => count(Role::Kernel, Keep::All),
+            "memory_copies" => count(Role::Copy, Keep::All),
+            "memory_allocations" => count(Role::Allocation, Keep::All),
+            "regions" => count(Role::Region, Keep::WithLength),
+            "marks" => count(Role::Region, Keep::WithoutLength),
             // These are gathered from other rows, so counting requires reading.
-            "args" => Ok(RowCount { rows: tables::count_args(&self.0)?, damage: self.0.damage.clone() }),
-            "queues" | "streams" | "threads" | "kernel_symbols" => {
-                let columns: Vec<&'static Column> = own_columns(table).into_iter().take(2).collect();
-                let rows = self.read(context, table, &columns)?;
-                Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage })
-            }
+            "args" => Ok(RowCount { rows: args::count_args(&self.0)?, damage: self.0.damage.clone() }),
+            "queues" | "streams" | "threads" | "kernel_symbols" => count_by_reading(self, context, table),
             _ => Ok(RowCount::default()),
         }
     }

@@ -39,9 +39,7 @@ impl Ties {
                 .map(|name| name.as_deref().unwrap_or_default().to_ascii_lowercase())
                 .map(|name| STARTS.iter().any(|part| name.contains(part)))
                 .collect();
-            let columns = fields.map(|field| rows.get(field));
-            for row in 0..rows.height {
-                let [number, correlation, external] = columns.each_ref().map(|column| column.get(row));
+            for (row, [number, correlation, external]) in rows.rows(fields).enumerate() {
                 let (Some(number), None | Some(0), Some(external)) = (number, correlation, external) else { continue };
                 if external <= 0 {
                     continue;

@@ -1,13 +1,12 @@
 //! Annotations of events, as lists of names and values: what is nested has the path as its name.
 
 use super::names::Names;
-use super::sequence::{Sequence, Table};
+use super::sequence::{ARGUMENT_NAMES, ARGUMENT_TEXTS, Sequence};
 use super::wire::{Fields, Malformed, Value};
+use crate::common::handle;
 
-/// How deep annotations may nest.
 const MAX_DEPTH: usize = 16;
 
-/// The value of an argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Argument {
     Integer(i64),
@@ -15,7 +14,6 @@ pub enum Argument {
     Unsigned(u64),
     Double(f64),
     Flag(bool),
-    /// A text by its number.
     Text(u32),
 }
 
@@ -39,7 +37,7 @@ impl Argument {
             // Handles may use all bits.
             Self::Unsigned(value) => Some(value as i64),
             Self::Double(_) | Self::Flag(_) => None,
-            Self::Text(text) => integer_of(names.text(text)),
+            Self::Text(text) => handle(names.text(text)),
         }
     }
 
@@ -54,14 +52,6 @@ impl Argument {
     }
 }
 
-fn integer_of(text: &str) -> Option<i64> {
-    let text = text.trim();
-    match text.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).ok().map(|value| value as i64),
-        None => text.parse().ok(),
-    }
-}
-
 /// The content of an annotation, before its place is known.
 #[derive(Default)]
 struct Annotation<'a> {
@@ -72,7 +62,6 @@ struct Annotation<'a> {
     nested: Option<&'a [u8]>,
 }
 
-/// Reads an annotation with those inside it.
 pub fn read(message: &[u8], sequence: &Sequence, names: &mut Names, into: &mut Arguments) -> Result<(), Malformed> {
     read_below(message, None, 0, sequence, names, into)
 }
@@ -87,9 +76,8 @@ fn read_below(
 ) -> Result<(), Malformed> {
     let mut annotation = Annotation::default();
     for field in Fields::new(message) {
-        let field = field?;
-        match (field.number, field.value) {
-            (1, Value::Varint(iid)) => annotation.name = sequence.text(Table::ArgumentNames, iid),
+        match field? {
+            (1, Value::Varint(iid)) => annotation.name = sequence.text(ARGUMENT_NAMES, iid),
             (2, Value::Varint(flag)) => annotation.value = Some(Argument::Flag(flag != 0)),
             (3 | 7, Value::Varint(value)) => annotation.value = Some(Argument::of_unsigned(value)),
             (4, Value::Varint(value)) => annotation.value = Some(Argument::Integer(value as i64)),
@@ -99,9 +87,7 @@ fn read_below(
             (10, Value::Bytes(name)) => annotation.name = Some(names.number_of_bytes(name)),
             (11, Value::Bytes(entry)) => annotation.entries.push(entry),
             (12, Value::Bytes(element)) => annotation.elements.push(element),
-            (17, Value::Varint(iid)) => {
-                annotation.value = sequence.text(Table::ArgumentTexts, iid).map(Argument::Text);
-            }
+            (17, Value::Varint(iid)) => annotation.value = sequence.text(ARGUMENT_TEXTS, iid).map(Argument::Text),
             _ => {}
         }
     }
@@ -139,8 +125,7 @@ fn read_nested(
 ) -> Result<(), Malformed> {
     let (mut value, mut keys, mut values, mut elements) = (None, Vec::new(), Vec::new(), Vec::new());
     for field in Fields::new(message) {
-        let field = field?;
-        match (field.number, field.value) {
+        match field? {
             (2, Value::Bytes(key)) => keys.push(key),
             (3, Value::Bytes(value)) => values.push(value),
             (4, Value::Bytes(element)) => elements.push(element),

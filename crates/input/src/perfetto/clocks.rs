@@ -9,9 +9,9 @@ pub const BOOT_TIME: u64 = 6;
 /// Clocks with these numbers belong to a sequence.
 const OF_SEQUENCE: std::ops::RangeInclusive<u64> = 64..=127;
 
-/// A clock that is tied to another.
-#[derive(Clone, Copy, Debug)]
-struct Tied {
+#[derive(Clone, Copy, Debug, Default)]
+struct Clock {
+    id: u64,
     /// Its value when the boot time was `boot_ns`.
     value: u64,
     boot_ns: i64,
@@ -21,20 +21,9 @@ struct Tied {
     unit_ns: u64,
 }
 
-/// Clocks by number.
 #[derive(Clone, Debug, Default)]
-pub struct Clocks(BTreeMap<u64, Tied>);
+pub struct Clocks(BTreeMap<u64, Clock>);
 
-/// A clock in a snapshot.
-#[derive(Clone, Copy, Debug, Default)]
-struct Stated {
-    id: u64,
-    value: u64,
-    is_incremental: bool,
-    unit_ns: u64,
-}
-
-/// Whether a clock belongs to a sequence.
 pub(crate) fn is_of_sequence(clock: u64) -> bool {
     OF_SEQUENCE.contains(&clock)
 }
@@ -42,16 +31,11 @@ pub(crate) fn is_of_sequence(clock: u64) -> bool {
 impl Clocks {
     /// The boot time of a time on one of these clocks.
     pub(crate) fn boot_ns(&mut self, clock: u64, time: u64) -> Option<i64> {
-        let tied = self.0.get_mut(&clock)?;
-        tied.last = if tied.is_incremental { tied.last.wrapping_add(time) } else { time };
-        let since = i128::from(tied.last) - i128::from(tied.value);
-        let boot_ns = i128::from(tied.boot_ns).saturating_add(since.saturating_mul(i128::from(tied.unit_ns)));
+        let clock = self.0.get_mut(&clock)?;
+        clock.last = if clock.is_incremental { clock.last.wrapping_add(time) } else { time };
+        let since = i128::from(clock.last) - i128::from(clock.value);
+        let boot_ns = i128::from(clock.boot_ns).saturating_add(since.saturating_mul(i128::from(clock.unit_ns)));
         i64::try_from(boot_ns).ok()
-    }
-
-    /// Forgets all clocks.
-    pub fn clear(&mut self) {
-        self.0.clear();
     }
 }
 
@@ -59,32 +43,27 @@ impl Clocks {
 pub(crate) fn take_snapshot(snapshot: &[u8], own: &mut Clocks, of_all: &mut Clocks) -> Result<(), Malformed> {
     let mut stated = Vec::new();
     for field in Fields::new(snapshot) {
-        let field = field?;
-        if let (1, Value::Bytes(clock)) = (field.number, field.value) {
-            stated.push(Stated::read(clock)?);
+        if let (1, Value::Bytes(clock)) = field? {
+            stated.push(Clock::read(clock)?);
         }
     }
     let boot_ns = stated.iter().find(|clock| clock.id == BOOT_TIME).map(|clock| clock.value as i64).or_else(|| {
-        let other = |clock: &Stated| {
-            if is_of_sequence(clock.id) { None } else { of_all.boot_ns(clock.id, clock.value) }
-        };
-        stated.iter().find_map(other)
+        let mut others = stated.iter().filter(|clock| !is_of_sequence(clock.id));
+        others.find_map(|clock| of_all.boot_ns(clock.id, clock.value))
     });
     let Some(boot_ns) = boot_ns else { return Ok(()) };
-    for clock in stated.iter().filter(|clock| clock.id != BOOT_TIME) {
-        let Stated { id, value, is_incremental, unit_ns } = *clock;
-        let clocks = if is_of_sequence(id) { &mut *own } else { &mut *of_all };
-        clocks.0.insert(id, Tied { value, boot_ns, last: value, is_incremental, unit_ns });
+    for clock in stated.into_iter().filter(|clock| clock.id != BOOT_TIME) {
+        let clocks = if is_of_sequence(clock.id) { &mut *own } else { &mut *of_all };
+        clocks.0.insert(clock.id, Clock { boot_ns, last: clock.value, ..clock });
     }
     Ok(())
 }
 
-impl Stated {
+impl Clock {
     fn read(message: &[u8]) -> Result<Self, Malformed> {
         let mut clock = Self { unit_ns: 1, ..Self::default() };
         for field in Fields::new(message) {
-            let field = field?;
-            match (field.number, field.value) {
+            match field? {
                 (1, Value::Varint(id)) => clock.id = id,
                 (2, Value::Varint(value)) => clock.value = value,
                 (3, Value::Varint(flag)) => clock.is_incremental = flag != 0,

@@ -7,12 +7,10 @@ use super::names::Names;
 use super::rows::Rows;
 use super::tracks::Tracks;
 
-/// Facts gathered during the scan.
 #[derive(Debug, Default)]
 pub(crate) struct Census {
     pub packets: u64,
     pub events: u64,
-    /// Packets of other kinds by their fields.
     pub others: BTreeMap<u64, u64>,
     /// Slices and instants by the numbers of their categories.
     pub categories: BTreeMap<Option<u32>, u64>,
@@ -40,18 +38,15 @@ pub(crate) struct Census {
     pub end: Option<String>,
 }
 
-/// An argument of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owned {
     pub role: Role,
-    /// Place of the row.
     pub row: usize,
     /// Numbers of texts.
     pub name: u32,
     pub value: u32,
 }
 
-/// The content of a file.
 #[derive(Debug, Default)]
 pub struct Document {
     pub writer: Writer,
@@ -59,9 +54,7 @@ pub struct Document {
     pub tracks: Tracks,
     /// Tracks that have events, in the order of their first.
     pub used: Vec<u64>,
-    /// Rows of each role.
     pub rows: [Rows; ROLES.len()],
-    /// Values over time.
     pub values: Rows,
     /// Arguments of rows, by role and row.
     pub arguments: Vec<Owned>,

@@ -2,7 +2,7 @@
 
 use super::arguments::{self, Arguments};
 use super::names::Names;
-use super::sequence::{Sequence, Table};
+use super::sequence::{CATEGORIES, EVENT_NAMES, Sequence};
 use super::wire::{Fields, Malformed, Value};
 
 /// The effect of an event on its track.
@@ -29,43 +29,32 @@ pub struct Event {
     pub flows: Vec<u64>,
     pub value: Option<f64>,
     /// Tracks and values of counters that the event bears in addition to its own, of integers and of doubles.
-    pub extra_tracks: Vec<u64>,
-    pub extra_values: Vec<f64>,
-    pub extra_double_tracks: Vec<u64>,
-    pub extra_double_values: Vec<f64>,
+    pub extra_tracks: [Vec<u64>; 2],
+    pub extra_values: [Vec<f64>; 2],
     /// A text that no packet before it has given.
     pub lacks_text: bool,
 }
 
 impl Event {
     fn clear(&mut self) {
-        let Self { arguments, flows, extra_tracks, extra_values, extra_double_tracks, extra_double_values, .. } =
-            std::mem::take(self);
-        *self = Self {
-            arguments,
-            flows,
-            extra_tracks,
-            extra_values,
-            extra_double_tracks,
-            extra_double_values,
-            ..Self::default()
-        };
-        self.arguments.clear();
-        self.flows.clear();
-        self.extra_tracks.clear();
-        self.extra_values.clear();
-        self.extra_double_tracks.clear();
-        self.extra_double_values.clear();
+        let Self { mut arguments, mut flows, .. } = std::mem::take(self);
+        arguments.clear();
+        flows.clear();
+        *self = Self { arguments, flows, ..Self::default() };
     }
 
-    /// Reads an event of a sequence.
     pub fn read(&mut self, message: &[u8], sequence: &Sequence, names: &mut Names) -> Result<(), Malformed> {
         self.clear();
+        let ([tracks, double_tracks], [values, double_values]) = (&mut self.extra_tracks, &mut self.extra_values);
+        let mut interned = |table, iid| {
+            let text = sequence.text(table, iid);
+            self.lacks_text |= text.is_none();
+            text
+        };
         for field in Fields::new(message) {
-            let field = field?;
-            match (field.number, field.value) {
+            match field? {
                 (3, Value::Varint(iid)) => {
-                    let text = self.interned(Table::Categories, iid, sequence);
+                    let text = interned(CATEGORIES, iid);
                     self.category = self.category.or(text);
                 }
                 (4, Value::Bytes(annotation)) => arguments::read(annotation, sequence, names, &mut self.arguments)?,
@@ -78,29 +67,23 @@ impl Event {
                         _ => Type::Other,
                     }
                 }
-                (10, Value::Varint(iid)) => self.name = self.interned(Table::EventNames, iid, sequence),
+                (10, Value::Varint(iid)) => self.name = interned(EVENT_NAMES, iid),
                 (11, Value::Varint(track)) => self.track = Some(track),
-                (12, Value::Varint(value)) => self.extra_values.push(value as i64 as f64),
+                (12, Value::Varint(value)) => values.push(value as i64 as f64),
                 (22, Value::Bytes(category)) => {
                     let text = names.number_of_bytes(category);
                     self.category.get_or_insert(text);
                 }
                 (23, Value::Bytes(name)) => self.name = Some(names.number_of_bytes(name)),
                 (30, Value::Varint(value)) => self.value = Some(value as i64 as f64),
-                (31, Value::Varint(track)) => self.extra_tracks.push(track),
+                (31, Value::Varint(track)) => tracks.push(track),
                 (36 | 42, Value::Varint(flow)) | (47 | 48, Value::Fixed64(flow)) => self.flows.push(flow),
                 (44, Value::Fixed64(bits)) => self.value = Some(f64::from_bits(bits)),
-                (45, Value::Varint(track)) => self.extra_double_tracks.push(track),
-                (46, Value::Fixed64(bits)) => self.extra_double_values.push(f64::from_bits(bits)),
+                (45, Value::Varint(track)) => double_tracks.push(track),
+                (46, Value::Fixed64(bits)) => double_values.push(f64::from_bits(bits)),
                 _ => {}
             }
         }
         Ok(())
-    }
-
-    fn interned(&mut self, table: Table, iid: u64, sequence: &Sequence) -> Option<u32> {
-        let text = sequence.text(table, iid);
-        self.lacks_text |= text.is_none();
-        text
     }
 }

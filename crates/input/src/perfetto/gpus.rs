@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::kinds::{Role, Writer};
-use super::processes::{Process, UsedTrack};
-use super::rows::{Field, Rows};
+use super::processes::{Process, UsedTrack, track_at};
+use super::rows::Field;
 
 /// The facts that a track's name states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TrackName {
     pub agent: Option<i64>,
-    /// Whether the agent is a GPU.
     pub is_gpu: Option<bool>,
     /// Index among the GPUs.
     pub gpu: Option<i64>,
@@ -83,7 +82,6 @@ fn leading(text: &str) -> Option<i64> {
     digits.parse().ok()
 }
 
-/// An agent of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agent {
     pub is_gpu: bool,
@@ -114,7 +112,6 @@ pub fn ends(name: &str) -> (Option<bool>, Option<bool>) {
 }
 
 impl Agents {
-    /// Finds the agents of a process.
     pub fn find<'a>(
         process: &Process,
         tracks: &[UsedTrack],
@@ -146,7 +143,7 @@ impl Agents {
         }
         let used = process.rows.iter().chain([&process.values]).flat_map(|rows| rows.column(Field::Track));
         let used: BTreeSet<i64> = used.flatten().collect();
-        let used = used.into_iter().filter_map(|track| tracks.get(usize::try_from(track).ok()?));
+        let used = used.into_iter().filter_map(|track| track_at(tracks, Some(track)));
         let mut indices = BTreeSet::new();
         for stated in used.map(|track| &track.stated) {
             see(stated.agent, stated.is_gpu);
@@ -179,7 +176,6 @@ impl Agents {
         self.known.iter().filter(|(_, agent)| agent.is_gpu).map(|(id, _)| *id)
     }
 
-    /// The agent that the name of a track states.
     pub fn of_track(&self, track: &UsedTrack) -> Option<i64> {
         track.stated.agent.or_else(|| self.of_index.get(&track.stated.gpu?).copied())
     }
@@ -199,20 +195,10 @@ impl Agents {
             // Agents that this program leaves out are unknown to it. Allocations may be of the host.
             let is_on_gpu = role != Role::Allocation as usize && writer != Writer::Wavesieve;
             let only = agents.gpus().next().filter(|_| is_on_gpu && agents.gpus().count() == 1);
-            left += agents.complete(rows, tracks, only, is_kernel);
+            let of_track = |track| track_at(tracks, Some(track)).and_then(|track| agents.of_track(track));
+            rows.fill(Field::Agent, Field::Track, |track| of_track(track).or(only));
+            left += rows.column(Field::Agent).filter(|agent| is_kernel && agent.is_none()).count() as u64;
         }
-        left
-    }
-
-    fn complete(&self, rows: &mut Rows, tracks: &[UsedTrack], only: Option<i64>, is_kernel: bool) -> u64 {
-        let of_track = |track: Option<i64>| {
-            let track = tracks.get(usize::try_from(track?).ok()?)?;
-            self.of_track(track)
-        };
-        let both = rows.column(Field::Agent).zip(rows.column(Field::Track));
-        let agents: Vec<Option<i64>> = both.map(|(own, track)| own.or_else(|| of_track(track)).or(only)).collect();
-        let left = agents.iter().filter(|agent| is_kernel && agent.is_none()).count() as u64;
-        rows.replace(Field::Agent, agents.into_iter());
         left
     }
 }

@@ -2,7 +2,6 @@
 
 use super::rows::Field;
 
-/// The writer of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Writer {
     /// rocprofv3 or rocpd.
@@ -10,11 +9,9 @@ pub enum Writer {
     Rocprofv3,
     /// rocprofiler-systems, or Omnitrace before it.
     Systems,
-    /// This program.
     Wavesieve,
 }
 
-/// The role of a slice in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     Kernel,
@@ -24,10 +21,8 @@ pub enum Role {
     Call,
 }
 
-/// All roles, in the order of their variants.
 pub const ROLES: [Role; 4] = [Role::Kernel, Role::Copy, Role::Allocation, Role::Call];
 
-/// Prefix of the categories of rocprofiler-systems.
 const SYSTEMS: &str = "rocm_";
 /// Other categories that only profilers of ROCm write.
 const ROCM: [&str; 19] = [
@@ -53,17 +48,13 @@ const ROCM: [&str; 19] = [
 ];
 /// Categories of work of GPUs that names and arguments distinguish: on streams, or by roctracer.
 const MIXED: [&str; 3] = ["hip_stream", "device_hip", "device_hsa"];
-/// Arguments that only kernels have.
 const OF_KERNELS: [&str; 4] = ["dispatch_id", "kernel_id", "workgroup_size", "grid_size"];
-/// Arguments that only copies have.
 const OF_COPIES: [&str; 3] = ["copy_bytes", "dst_agent", "dst_agent_id"];
 
-/// Whether a category is one that profilers of ROCm write.
 pub(crate) fn is_of_rocm(category: &str) -> bool {
     category.starts_with(SYSTEMS) || ROCM.contains(&category)
 }
 
-/// Whether a category is one that rocprofiler-systems or Omnitrace writes.
 pub(crate) fn is_of_systems(category: &str) -> bool {
     category.starts_with(SYSTEMS) || matches!(category, "host" | "device_hip" | "device_hsa")
 }
@@ -94,16 +85,13 @@ fn mixed(name: &str, has: impl Fn(&str) -> bool) -> Role {
     }
 }
 
-/// The meaning of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// A value of the row.
     Of(Field),
     /// Three sizes, or their product, of which this is the first field.
     Sizes(Field),
     /// The name of the function, if it is a text.
     Function,
-    /// The full name of a kernel.
     FullName,
     /// The slice has no end.
     Unfinished,
@@ -113,25 +101,16 @@ pub enum Key {
 
 /// The meaning of an argument of a slice of a role; `None` if it is one of its own.
 pub fn key(role: Role, name: &str) -> Option<Key> {
-    let of_all = match name {
-        "begin_ns" => Key::Of(Field::Start),
-        "end_ns" | "bad_end_ns" => Key::Of(Field::End),
-        "corr_id" | "stack_id" => Key::Of(Field::Correlation),
-        "ancestor_id" => Key::Of(Field::Parent),
-        "tid" => Key::Of(Field::Tid),
-        "delta_ns" | "clipped" | "kind" => Key::Nothing,
-        "operation" => Key::Function,
-        "unfinished" => Key::Unfinished,
-        _ => return of_work(role, name),
-    };
-    Some(of_all)
-}
-
-fn of_work(role: Role, name: &str) -> Option<Key> {
-    if role == Role::Call {
-        return None;
-    }
     let field = match name {
+        "begin_ns" => Field::Start,
+        "end_ns" | "bad_end_ns" => Field::End,
+        "corr_id" | "stack_id" => Field::Correlation,
+        "ancestor_id" => Field::Parent,
+        "tid" => Field::Tid,
+        "delta_ns" | "clipped" | "kind" => return Some(Key::Nothing),
+        "operation" => return Some(Key::Function),
+        "unfinished" => return Some(Key::Unfinished),
+        _ if role == Role::Call => return None,
         "agent" | "agent_id" | "node_id" => Field::Agent,
         "queue" | "queue_id" => Field::Queue,
         "stream_id" | "stream_ID" => Field::Stream,

@@ -22,14 +22,12 @@ mod wire;
 pub(crate) use recognition::{has_packets, is_perfetto};
 
 mod facts;
-mod format;
 mod notes;
 mod source;
 mod tables;
 
 pub use facts::is_same_run;
-pub use format::Perfetto;
 pub(crate) use notes::OtherProgram;
+pub use source::open;
 
-/// Name of the format in the `processes` table.
 pub const FORMAT: &str = "perfetto";

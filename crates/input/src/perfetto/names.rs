@@ -14,7 +14,6 @@ pub struct Names {
 }
 
 impl Names {
-    /// The number of a text.
     pub fn number(&mut self, text: &str) -> u32 {
         if let Some(number) = self.numbers.get(text) {
             return *number;

@@ -24,7 +24,6 @@ const OTHERS: [(u64, &str); 12] = [
     (66, "call stack samples"),
     (94, "frame timelines"),
 ];
-/// The most kinds and categories that a message lists.
 const MAX_LISTED: usize = 6;
 
 /// A Perfetto trace that no profiler of ROCm wrote.
@@ -54,13 +53,11 @@ pub(crate) fn other_program(document: &Document) -> Option<OtherProgram> {
     Some(OtherProgram { found: found.join("; ") })
 }
 
-/// Packets of other recorders, with their numbers.
 fn packets(census: &Census) -> Vec<String> {
     let of = |(field, name): &(u64, &str)| census.others.get(field).map(|count| format!("{count} {name}"));
     OTHERS.iter().filter_map(of).take(MAX_LISTED).collect()
 }
 
-/// The damage to the file, shown under a path.
 pub fn damage(census: &Census, writer: Writer, shown: &str) -> Vec<Damage> {
     let of = |cause: String| Damage { path: shown.to_owned(), part: String::new(), cause };
     let inside = census.first_damage.as_ref().map(|(place, what)| {
@@ -86,7 +83,6 @@ fn halves(census: &Census, writer: Writer) -> Option<String> {
     })
 }
 
-/// The anomalies of a file.
 pub fn notes(census: &Census, assembled: &Assembled, shown: &str) -> Vec<Anomaly> {
     let mut notes = Vec::new();
     let mut note = |check_id, severity, count: u64, detail: String| {

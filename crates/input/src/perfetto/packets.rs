@@ -6,15 +6,13 @@ use super::wire::{Fields, Malformed, Value, varint};
 
 /// Bytes that are read at a time.
 const BUFFER: usize = 1 << 20;
-/// Bytes that one packet may have.
 const MAX_PACKET: u64 = 1 << 28;
 /// How a packet starts: field 1 of the file, with bytes.
 pub(crate) const PACKET_KEY: u8 = 0x0a;
 
 /// A part of a file: a packet that can be read, or the bytes between packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part<'a> {
-    /// A packet, and where it starts in the file.
+pub enum FilePart<'a> {
     Packet(u64, &'a [u8]),
     /// Bytes from this place on are not a packet; what follows does not continue what came before.
     Gap(u64, String),
@@ -22,7 +20,6 @@ pub enum Part<'a> {
     End(Option<String>),
 }
 
-/// The packets of a file, in their order.
 pub struct Packets<R> {
     input: R,
     buffer: Vec<u8>,
@@ -50,8 +47,7 @@ impl<R: Read> Packets<R> {
         Self { input, buffer: Vec::new(), at: 0, base: 0, has_ended: false, failure: None }
     }
 
-    /// The next part of the file.
-    pub fn next(&mut self) -> Part<'_> {
+    pub fn next(&mut self) -> FilePart<'_> {
         loop {
             let rest = self.buffer.get(self.at..).unwrap_or_default();
             let place = self.base.saturating_add(self.at as u64);
@@ -59,23 +55,23 @@ impl<R: Read> Packets<R> {
                 Record::Packet(head, length) => {
                     let start = self.at.saturating_add(head);
                     self.at = start.saturating_add(length);
-                    return Part::Packet(place, self.buffer.get(start..self.at).unwrap_or_default());
+                    return FilePart::Packet(place, self.buffer.get(start..self.at).unwrap_or_default());
                 }
                 Record::Other(length) => self.at = self.at.saturating_add(length),
                 Record::Unknown if !self.has_ended => self.fill(),
-                Record::Unknown if rest.is_empty() => return Part::End(self.failure.take()),
+                Record::Unknown if rest.is_empty() => return FilePart::End(self.failure.take()),
                 Record::Unknown => {
                     // The file is cut, or the length of this packet is damaged and others follow.
                     self.find_next();
                     if self.at < self.buffer.len() {
-                        return Part::Gap(place, Malformed::Cut.to_string());
+                        return FilePart::Gap(place, Malformed::Cut.to_string());
                     }
                     let cut = || format!("the file ends inside the packet that starts at byte {place}");
-                    return Part::End(Some(self.failure.take().unwrap_or_else(cut)));
+                    return FilePart::End(Some(self.failure.take().unwrap_or_else(cut)));
                 }
                 Record::Malformed(what) => {
                     self.find_next();
-                    return Part::Gap(place, what.to_string());
+                    return FilePart::Gap(place, what.to_string());
                 }
             }
         }
@@ -176,9 +172,8 @@ fn starts(bytes: &[u8]) -> bool {
 fn is_packet(message: &[u8]) -> bool {
     let mut is_known = false;
     let is_whole = Fields::new(message).all(|field| {
-        let Ok(field) = field else { return false };
-        is_known |= matches!((field.number, field.value), (10, Value::Varint(_)) | (60, Value::Bytes(_)));
-        true
+        is_known |= matches!(field, Ok((10, Value::Varint(_)) | (60, Value::Bytes(_))));
+        field.is_ok()
     });
     is_whole && is_known
 }
@@ -196,9 +191,9 @@ mod tests {
         let (mut packets, mut times, mut gaps) = (Packets::new(bytes), Vec::new(), Vec::new());
         loop {
             match packets.next() {
-                Part::Packet(_, packet) => times.push(packet[1]),
-                Part::Gap(place, _) => gaps.push(place),
-                Part::End(end) => return (times, gaps, end),
+                FilePart::Packet(_, packet) => times.push(packet[1]),
+                FilePart::Gap(place, _) => gaps.push(place),
+                FilePart::End(end) => return (times, gaps, end),
             }
         }
     }

@@ -9,7 +9,6 @@ use super::names::Names;
 use super::rows::{Field, Rows};
 use super::tracks::{CounterTrack, ProcessTrack, Tracks};
 
-/// A track that has events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UsedTrack {
     pub name: String,
@@ -23,13 +22,12 @@ pub(crate) struct UsedTrack {
     pub stated: TrackName,
 }
 
-/// A process with its rows.
 #[derive(Debug, Default)]
 pub struct Process {
     pub track: ProcessTrack,
-    /// Rows of each role.
+    /// The uuid of its track; 0 if it has none.
+    pub uuid: u64,
     pub rows: [Rows; ROLES.len()],
-    /// Measured values.
     pub values: Rows,
     pub arguments: Vec<Owned>,
     pub agents: Agents,
@@ -40,7 +38,6 @@ impl Process {
         self.rows.get(role as usize)
     }
 
-    /// Whether anything was recorded of it.
     pub fn has_rows(&self) -> bool {
         self.rows.iter().any(|rows| rows.height() > 0) || self.values.height() > 0
     }
@@ -66,7 +63,6 @@ enum ProcessKey {
     Pid(Option<i64>),
 }
 
-/// Divides a document by process.
 pub(crate) fn assemble(document: Document) -> Assembled {
     let Document { writer, names, tracks, used, rows, values, arguments, .. } = document;
     let keys = keys(&tracks, &used);
@@ -80,14 +76,12 @@ pub(crate) fn assemble(document: Document) -> Assembled {
     let used_tracks: Vec<UsedTrack> = used.iter().map(|uuid| UsedTrack::new(*uuid, &tracks, writer)).collect();
     let mut processes: Vec<Process> = Vec::new();
     processes.resize_with(numbers.len(), Process::default);
-    let mut uuids = vec![0; numbers.len()];
     for (key, number) in &numbers {
         let Some(process) = processes.get_mut(*number) else { continue };
         match key {
             ProcessKey::Track(uuid) => {
                 let track = tracks.get(*uuid).and_then(|track| track.process.clone());
-                process.track = track.unwrap_or_default();
-                uuids.iter_mut().skip(*number).take(1).for_each(|slot| *slot = *uuid);
+                (process.track, process.uuid) = (track.unwrap_or_default(), *uuid);
             }
             ProcessKey::Pid(pid) => process.track.pid = *pid,
         }
@@ -111,12 +105,12 @@ pub(crate) fn assemble(document: Document) -> Assembled {
         process.values = part;
     }
     let mut without_gpu = 0;
-    for (process, uuid) in processes.iter_mut().zip(uuids) {
-        correlate(process, uuid, writer);
+    for process in &mut processes {
+        correlate(process, writer);
         process.rows.iter_mut().for_each(|rows| complete(rows, &used_tracks));
         let name_of =
             |name: i64| u32::try_from(name).map_or_else(|_| String::new(), |name| names.text(name).to_owned());
-        process.agents = Agents::find(process, &used_tracks, tracks_of(&tracks, uuid), writer, name_of);
+        process.agents = Agents::find(process, &used_tracks, tracks_of(&tracks, process.uuid), writer, name_of);
         without_gpu += Agents::assign(process, &used_tracks, writer);
     }
     processes.retain(|process| process.has_rows() || writer == Writer::Wavesieve);
@@ -176,14 +170,14 @@ fn divide_arguments(arguments: &[Owned], groups: &[Vec<usize>], processes: &mut 
 
 /// The number of all values, and those that were measured, by process.
 fn measured(values: Rows, tracks: &[UsedTrack], group: impl Fn(&Rows) -> Vec<usize>) -> (usize, Vec<Rows>) {
-    let of_track = |track: Option<i64>| track.and_then(|track| tracks.get(usize::try_from(track).ok()?));
+    let is_measured = |track| track_at(tracks, track).is_some_and(|track| track.is_measured);
     let groups = group(&values);
     let count = groups.iter().max().map_or(1, |group| group + 1);
     // Those that are not go to a group behind all others, which is dropped.
     let kept: Vec<usize> = values
         .column(Field::Track)
         .zip(groups)
-        .map(|(track, group)| if of_track(track).is_some_and(|track| track.is_measured) { group } else { count })
+        .map(|(track, group)| if is_measured(track) { group } else { count })
         .collect();
     let all = values.height();
     let mut parts = values.split(&kept, count + 1);
@@ -191,40 +185,31 @@ fn measured(values: Rows, tracks: &[UsedTrack], group: impl Fn(&Rows) -> Vec<usi
     (all, parts)
 }
 
-/// A value that a track states.
 type OfTrack = fn(&UsedTrack) -> Option<i64>;
 
 /// Gives rows the thread, the queue and the stream of their track where their arguments state none.
 fn complete(rows: &mut Rows, tracks: &[UsedTrack]) {
-    let of_track = |track: Option<i64>| track.and_then(|track| tracks.get(usize::try_from(track).ok()?));
     let stated: [(Field, OfTrack); 3] = [
         (Field::Tid, |track| track.tid),
         (Field::Queue, |track| track.stated.queue),
         (Field::Stream, |track| track.stated.stream),
     ];
     for (field, of) in stated {
-        let is_missing =
-            |(own, track): (Option<i64>, Option<i64>)| own.is_none() && of_track(track).and_then(of).is_some();
-        if rows.column(field).zip(rows.column(Field::Track)).any(is_missing) {
-            let both = rows.column(field).zip(rows.column(Field::Track));
-            let values: Vec<Option<i64>> =
-                both.map(|(own, track)| own.or_else(|| of_track(track).and_then(of))).collect();
-            rows.replace(field, values.into_iter());
-        }
+        rows.fill(field, Field::Track, |track| track_at(tracks, Some(track)).and_then(of));
     }
 }
 
 /// Takes flows for correlation ids where these are missing: profilers of ROCm make them of the id and the uuid of the process.
-fn correlate(process: &mut Process, uuid: u64, writer: Writer) {
-    if writer == Writer::Wavesieve || uuid == 0 {
-        return;
+fn correlate(process: &mut Process, writer: Writer) {
+    let uuid = process.uuid;
+    if writer != Writer::Wavesieve && uuid != 0 {
+        let of_flow = |flow| Some((flow as u64 ^ uuid) as i64);
+        process.rows.iter_mut().for_each(|rows| rows.fill(Field::Correlation, Field::Flow, of_flow));
     }
-    for rows in &mut process.rows {
-        let of_flow = |flow: i64| (flow as u64 ^ uuid) as i64;
-        let both = rows.column(Field::Correlation).zip(rows.column(Field::Flow));
-        let values: Vec<Option<i64>> = both.map(|(own, flow)| own.or_else(|| flow.map(of_flow))).collect();
-        rows.replace(Field::Correlation, values.into_iter());
-    }
+}
+
+pub(crate) fn track_at(tracks: &[UsedTrack], number: Option<i64>) -> Option<&UsedTrack> {
+    tracks.get(usize::try_from(number?).ok()?)
 }
 
 impl UsedTrack {

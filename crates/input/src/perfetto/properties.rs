@@ -4,7 +4,7 @@ use std::io::Read;
 
 use super::document::Document;
 use super::kinds::ROLES;
-use super::packets::{Packets, Part};
+use super::packets::{FilePart, Packets};
 use super::processes::assemble;
 use super::recognition::{has_packets, is_perfetto};
 use super::wire::Fields;
@@ -30,13 +30,13 @@ pub fn perfetto_document(bytes: &[u8]) {
     let (mut last, mut counted) = (None, 0);
     loop {
         match packets.next() {
-            Part::Packet(place, packet) => {
+            FilePart::Packet(place, packet) => {
                 assert!(last < Some(place) && place + packet.len() as u64 <= file.len() as u64);
                 assert!(Fields::new(packet).count() <= packet.len());
                 (last, counted) = (Some(place), counted + 1);
             }
-            Part::Gap(place, _) => assert!(place < file.len() as u64),
-            Part::End(_) => break,
+            FilePart::Gap(place, _) => assert!(place < file.len() as u64),
+            FilePart::End(_) => break,
         }
     }
     let whole = Document::read(file);

@@ -9,13 +9,12 @@ use super::clocks::take_snapshot;
 use super::document::Document;
 use super::event::{Event, Type};
 use super::kinds::Writer;
-use super::packets::{Packets, Part};
+use super::packets::{FilePart, Packets};
 use super::rows::Field;
 use super::sequence::Sequences;
 use super::slices::Open;
 use super::wire::{Fields, Malformed, Value};
 
-/// Bytes that compressed packets may have.
 const MAX_INFLATED: u64 = 1 << 26;
 /// Flags of a packet: its sequence starts anew, and it needs what came before.
 const CLEARED: u64 = 1;
@@ -31,7 +30,6 @@ struct Reader {
     event: Event,
 }
 
-/// The parts of a packet.
 #[derive(Default)]
 struct Packet<'a> {
     time: Option<u64>,
@@ -53,15 +51,15 @@ impl Document {
         let mut packets = Packets::new(input);
         loop {
             let (place, what) = match packets.next() {
-                Part::Packet(place, packet) => {
+                FilePart::Packet(place, packet) => {
                     reader.document.census.packets += 1;
                     match reader.packet(packet, true) {
                         Ok(()) => continue,
                         Err(what) => (place, what.to_string()),
                     }
                 }
-                Part::Gap(place, what) => (place, what),
-                Part::End(end) => {
+                FilePart::Gap(place, what) => (place, what),
+                FilePart::End(end) => {
                     reader.document.census.end = end;
                     return reader.finish();
                 }
@@ -93,8 +91,7 @@ impl Reader {
     fn packet(&mut self, message: &[u8], may_be_compressed: bool) -> Result<(), Malformed> {
         let mut packet = Packet::default();
         for field in Fields::new(message) {
-            let field = field?;
-            match (field.number, field.value) {
+            match field? {
                 (6, Value::Bytes(snapshot)) => packet.snapshot = Some(snapshot),
                 (8, Value::Varint(time)) => packet.time = Some(time),
                 (10, Value::Varint(sequence)) => packet.sequence = sequence,
@@ -122,7 +119,7 @@ impl Reader {
         let mut packets = Vec::new();
         let inflated = ZlibDecoder::new(compressed).take(MAX_INFLATED).read_to_end(&mut packets);
         for field in Fields::new(&packets) {
-            if let (1, Value::Bytes(packet)) = field.map(|field| (field.number, field.value))? {
+            if let (1, Value::Bytes(packet)) = field? {
                 self.packet(packet, false)?;
             }
         }
@@ -134,11 +131,10 @@ impl Reader {
     /// Reads the writer of the file.
     fn attributes(&mut self, attributes: &[u8]) -> Result<(), Malformed> {
         for field in Fields::new(attributes) {
-            let Value::Bytes(attribute) = field?.value else { continue };
+            let (_, Value::Bytes(attribute)) = field? else { continue };
             let (mut key, mut text): (&[u8], &[u8]) = (&[], &[]);
             for field in Fields::new(attribute) {
-                let field = field?;
-                match (field.number, field.value) {
+                match field? {
                     (1, Value::Bytes(bytes)) => key = bytes,
                     (3, Value::Bytes(bytes)) => text = bytes,
                     _ => {}
@@ -180,11 +176,10 @@ impl Reader {
         census.events += 1;
         census.without_text += u64::from(self.event.lacks_text);
         let track = self.event.track.or(sequence.defaults.track).unwrap_or(0);
-        if self.event.extra_tracks.is_empty() {
-            self.event.extra_tracks.clone_from(&sequence.defaults.extra_tracks);
-        }
-        if self.event.extra_double_tracks.is_empty() {
-            self.event.extra_double_tracks.clone_from(&sequence.defaults.extra_double_tracks);
+        for (own, default) in self.event.extra_tracks.iter_mut().zip(&sequence.defaults.extra_tracks) {
+            if own.is_empty() {
+                own.clone_from(default);
+            }
         }
         match time_ns {
             Some(time_ns) => self.take_event(packet.sequence, track, time_ns),
@@ -224,7 +219,7 @@ impl Reader {
             Type::Other => *self.document.census.others.entry(11).or_default() += 1,
         }
         let extra = event.extra_tracks.iter().zip(&event.extra_values);
-        for (track, value) in extra.chain(event.extra_double_tracks.iter().zip(&event.extra_double_values)) {
+        for (track, value) in extra.flat_map(|(tracks, values)| tracks.iter().zip(values)) {
             let place = self.place(*track);
             self.document.value(place, time_ns, *value);
         }
@@ -236,11 +231,9 @@ impl Reader {
 fn dropped(statistics: &[u8]) -> Result<u64, Malformed> {
     let mut all = 0_u64;
     for field in Fields::new(statistics) {
-        let field = field?;
-        let (1, Value::Bytes(buffer)) = (field.number, field.value) else { continue };
+        let (1, Value::Bytes(buffer)) = field? else { continue };
         for field in Fields::new(buffer) {
-            let field = field?;
-            if let (3 | 18 | 19, Value::Varint(count)) = (field.number, field.value) {
+            if let (3 | 18 | 19, Value::Varint(count)) = field? {
                 all = all.saturating_add(count);
             }
         }

@@ -33,18 +33,23 @@ const MAX_FIELD: u64 = 1 << 20;
 /// Whether first bytes are those of a Perfetto trace. What follows the first packet that identifies it may be damaged or cut.
 pub(crate) fn is_perfetto(head: &[u8]) -> bool {
     let mut rest = head;
-    while let Some((&PACKET_KEY, behind)) = rest.split_first() {
-        let Ok((length, width)) = varint(behind) else { return false };
-        let inside = behind.get(width..).unwrap_or_default();
-        let length = usize::try_from(length).unwrap_or(usize::MAX);
-        let (packet, is_cut) = (inside.get(..length).unwrap_or(inside), length > inside.len());
-        match telling(packet, is_cut) {
+    while let Some((packet, behind)) = first_packet(rest) {
+        match telling(packet, behind.is_none()) {
             Some(false) => {}
             found => return found.is_some(),
         }
-        rest = inside.get(length..).unwrap_or_default();
+        rest = behind.unwrap_or_default();
     }
     false
+}
+
+/// The packet that some bytes start with, and the bytes behind it if it is whole.
+fn first_packet(bytes: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
+    let behind = bytes.strip_prefix(&[PACKET_KEY])?;
+    let (length, width) = varint(behind).ok()?;
+    let inside = behind.get(width..)?;
+    let whole = inside.split_at_checked(usize::try_from(length).unwrap_or(usize::MAX));
+    Some(whole.map_or((inside, None), |(packet, behind)| (packet, Some(behind))))
 }
 
 /// Whether bytes whose start is damaged have packets of a Perfetto trace: some whole ones in a row, each of which identifies it.
@@ -52,11 +57,8 @@ pub(crate) fn has_packets(head: &[u8]) -> bool {
     let in_a_row = |at: usize| {
         let mut rest = head.get(at..).unwrap_or_default();
         (0..IN_A_ROW).all(|_| {
-            let Some((&PACKET_KEY, behind)) = rest.split_first() else { return false };
-            let Ok((length, width)) = varint(behind) else { return false };
-            let inside = behind.get(width..).unwrap_or_default();
-            let Some((packet, after)) = inside.split_at_checked(length as usize) else { return false };
-            rest = after;
+            let Some((packet, Some(behind))) = first_packet(rest) else { return false };
+            rest = behind;
             telling(packet, false) == Some(true)
         })
     };
@@ -67,17 +69,16 @@ pub(crate) fn has_packets(head: &[u8]) -> bool {
 fn telling(packet: &[u8], is_cut: bool) -> Option<bool> {
     let mut found = false;
     for field in Fields::new(packet) {
-        let field = match field {
+        let (number, value) = match field {
             Ok(field) => field,
             Err(Malformed::Cut) if is_cut => break,
             Err(_) => return None,
         };
-        let is_number = matches!(field.value, Value::Varint(_));
-        let is_contrary = KNOWN.iter().any(|(number, is)| *number == field.number && *is != is_number);
-        if is_contrary || field.number > MAX_FIELD {
+        let is_number = matches!(value, Value::Varint(_));
+        if KNOWN.contains(&(number, !is_number)) || number > MAX_FIELD {
             return None;
         }
-        found |= TELLING.contains(&field.number);
+        found |= TELLING.contains(&number);
     }
     Some(found)
 }

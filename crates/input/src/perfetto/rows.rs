@@ -1,6 +1,5 @@
 //! Rows as columns of integers, of which only those are kept that some row has.
 
-/// A value of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
     /// Place of the track among those that have events.
@@ -39,22 +38,19 @@ pub enum Field {
     Value,
 }
 
-/// Number of fields.
 const FIELDS: usize = Field::Value as usize + 1;
-/// The mark for a field that a row does not have.
 const NONE: i64 = i64::MIN;
 
-/// One row.
 #[derive(Clone, Copy, Debug)]
-pub struct Row([i64; FIELDS]);
+pub struct EventRow([i64; FIELDS]);
 
-impl Default for Row {
+impl Default for EventRow {
     fn default() -> Self {
         Self([NONE; FIELDS])
     }
 }
 
-impl Row {
+impl EventRow {
     pub fn put(&mut self, field: Field, value: Option<i64>) {
         if let (Some(slot), Some(value)) = (self.0.get_mut(field as usize), value) {
             *slot = value;
@@ -66,7 +62,6 @@ impl Row {
     }
 }
 
-/// Rows of one kind.
 #[derive(Clone, Debug)]
 pub struct Rows {
     height: usize,
@@ -84,8 +79,7 @@ impl Rows {
         self.height
     }
 
-    /// Adds a row; its place.
-    pub fn push(&mut self, row: &Row) -> usize {
+    pub fn push(&mut self, row: &EventRow) -> usize {
         let place = self.height;
         for (column, value) in self.columns.iter_mut().zip(row.0) {
             if value != NONE || !column.is_empty() {
@@ -107,23 +101,21 @@ impl Rows {
         }
     }
 
-    /// A value of the row at a place.
     pub fn get(&self, place: usize, field: Field) -> Option<i64> {
         self.columns.get(field as usize)?.get(place).copied().filter(|value| *value != NONE)
     }
 
-    /// The values of a field.
     pub fn column(&self, field: Field) -> impl ExactSizeIterator<Item = Option<i64>> + '_ {
         let values = self.columns.get(field as usize).map(Vec::as_slice).unwrap_or_default();
         (0..self.height).map(|place| values.get(place).copied().filter(|value| *value != NONE))
     }
 
-    /// Replaces the values of a field.
-    pub fn replace(&mut self, field: Field, values: impl Iterator<Item = Option<i64>>) {
-        let values: Vec<i64> = values.take(self.height).map(|value| value.unwrap_or(NONE)).collect();
-        if let Some(column) = self.columns.get_mut(field as usize) {
-            *column = values;
-            column.resize(self.height, NONE);
+    /// Fills the gaps of a field with what `value` makes of another, if that gives any.
+    pub fn fill(&mut self, field: Field, from: Field, value: impl Fn(i64) -> Option<i64>) {
+        let both = self.column(field).zip(self.column(from));
+        let filled: Vec<Option<i64>> = both.map(|(own, other)| own.or_else(|| value(other?))).collect();
+        if let Some(column) = self.columns.get_mut(field as usize).filter(|_| filled.iter().any(Option::is_some)) {
+            *column = filled.into_iter().map(|value| value.unwrap_or(NONE)).collect();
         }
     }
 
@@ -154,7 +146,7 @@ mod tests {
     fn columns_start_with_the_first_value_and_rows_are_divided() {
         let mut rows = Rows::default();
         for (track, bytes) in [(0, None), (1, Some(7)), (0, None), (1, Some(9))] {
-            let mut row = Row::default();
+            let mut row = EventRow::default();
             row.put(Field::Track, Some(track));
             row.put(Field::Bytes, bytes);
             rows.push(&row);

@@ -8,14 +8,11 @@ use super::clocks::{BOOT_TIME, Clocks, is_of_sequence};
 use super::names::Names;
 use super::wire::{Fields, Malformed, Value};
 
-/// Tables of texts, by their fields of interned data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Table {
-    Categories = 1,
-    EventNames = 2,
-    ArgumentNames = 3,
-    ArgumentTexts = 29,
-}
+/// Tables of texts: fields of interned data.
+pub const CATEGORIES: u64 = 1;
+pub const EVENT_NAMES: u64 = 2;
+pub const ARGUMENT_NAMES: u64 = 3;
+pub const ARGUMENT_TEXTS: u64 = 29;
 
 /// Values of events that state nothing else.
 #[derive(Clone, Debug, Default)]
@@ -23,14 +20,12 @@ pub(crate) struct Defaults {
     clock: Option<u64>,
     pub track: Option<u64>,
     /// Tracks of the values that events bear in addition to their own: of integers, and of doubles.
-    pub extra_tracks: Vec<u64>,
-    pub extra_double_tracks: Vec<u64>,
+    pub extra_tracks: [Vec<u64>; 2],
 }
 
-/// A packet sequence.
 #[derive(Clone, Debug, Default)]
 pub struct Sequence {
-    texts: FnvHashMap<(Table, u64), u32>,
+    texts: FnvHashMap<(u64, u64), u32>,
     pub defaults: Defaults,
     pub clocks: Clocks,
     /// Whether nothing was lost since the state was last cleared.
@@ -38,23 +33,17 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// The number of a text of a table.
-    pub fn text(&self, table: Table, iid: u64) -> Option<u32> {
+    pub fn text(&self, table: u64, iid: u64) -> Option<u32> {
         self.texts.get(&(table, iid)).copied()
     }
 
-    /// Starts anew.
     pub fn clear(&mut self) {
-        self.texts.clear();
-        self.defaults = Defaults::default();
-        self.clocks.clear();
-        self.is_whole = true;
+        *self = Self { is_whole: true, ..Self::default() };
     }
 
     /// Packets were lost: numbers of texts and incremental times no longer hold.
     pub fn lose(&mut self) {
-        self.clear();
-        self.is_whole = false;
+        *self = Self::default();
     }
 
     /// The boot time of a packet, on the clock that it states, its sequence has by default, or ROCm stamps with.
@@ -71,19 +60,13 @@ impl Sequence {
     /// Takes texts and their numbers.
     pub(crate) fn take_interned(&mut self, interned: &[u8], names: &mut Names) -> Result<(), Malformed> {
         for field in Fields::new(interned) {
-            let field = field?;
-            let table = match field.number {
-                1 => Table::Categories,
-                2 => Table::EventNames,
-                3 => Table::ArgumentNames,
-                29 => Table::ArgumentTexts,
-                _ => continue,
+            let (table @ (CATEGORIES | EVENT_NAMES | ARGUMENT_NAMES | ARGUMENT_TEXTS), Value::Bytes(entry)) = field?
+            else {
+                continue;
             };
-            let Value::Bytes(entry) = field.value else { continue };
             let (mut iid, mut text) = (None, None);
             for field in Fields::new(entry) {
-                let field = field?;
-                match (field.number, field.value) {
+                match field? {
                     (1, Value::Varint(number)) => iid = Some(number),
                     (2, Value::Bytes(bytes)) => text = Some(names.number_of_bytes(bytes)),
                     _ => {}
@@ -96,12 +79,10 @@ impl Sequence {
         Ok(())
     }
 
-    /// Takes the defaults of a packet.
     pub(crate) fn take_defaults(&mut self, defaults: &[u8]) -> Result<(), Malformed> {
         self.defaults = Defaults::default();
         for field in Fields::new(defaults) {
-            let field = field?;
-            match (field.number, field.value) {
+            match field? {
                 (58, Value::Varint(clock)) => self.defaults.clock = Some(clock),
                 (11, Value::Bytes(event)) => self.defaults.read_event(event)?,
                 _ => {}
@@ -113,12 +94,12 @@ impl Sequence {
 
 impl Defaults {
     fn read_event(&mut self, event: &[u8]) -> Result<(), Malformed> {
+        let [of_integers, of_doubles] = &mut self.extra_tracks;
         for field in Fields::new(event) {
-            let field = field?;
-            match (field.number, field.value) {
+            match field? {
                 (11, Value::Varint(track)) => self.track = Some(track),
-                (31, Value::Varint(track)) => self.extra_tracks.push(track),
-                (45, Value::Varint(track)) => self.extra_double_tracks.push(track),
+                (31, Value::Varint(track)) => of_integers.push(track),
+                (45, Value::Varint(track)) => of_doubles.push(track),
                 _ => {}
             }
         }

@@ -5,7 +5,7 @@ use super::document::{Document, Owned};
 use super::event::Event;
 use super::kinds::{Key, Role, Writer, is_of_rocm, is_of_systems, key, role, sizes};
 use super::names::Names;
-use super::rows::{Field, Row};
+use super::rows::{EventRow, Field};
 
 /// A slice that has not ended.
 pub(super) struct Open {
@@ -15,7 +15,6 @@ pub(super) struct Open {
 }
 
 impl Document {
-    /// A slice or an instant.
     pub(super) fn start(&mut self, event: &Event, place: usize, time_ns: i64) -> Open {
         let Self { names, census, writer, .. } = self;
         *census.categories.entry(event.category).or_default() += 1;
@@ -30,7 +29,7 @@ impl Document {
             census.derived += 1;
             return Open { row: None, has_end: true };
         };
-        let mut row = Row::default();
+        let mut row = EventRow::default();
         row.put(Field::Track, Some(place as i64));
         row.put(Field::Name, event.name.map(i64::from));
         row.put(Field::Category, event.category.map(i64::from));
@@ -46,29 +45,22 @@ impl Document {
     }
 
     /// Puts the arguments of a slice into its row, and keeps those of its own; whether one states that it has no end.
-    fn take_arguments(&mut self, event: &Event, role: Role, at: usize, row: &mut Row) -> bool {
+    fn take_arguments(&mut self, event: &Event, role: Role, at: usize, row: &mut EventRow) -> bool {
         let Self { names, census, writer, arguments, .. } = self;
         let (mut function, mut is_unfinished, mut all_sizes) = (None, false, Vec::new());
         for (name, value) in &event.arguments {
-            match key(role, names.text(*name)) {
-                Some(Key::Of(field)) => row.put(field, value.integer(names)),
-                Some(Key::Sizes(first)) => all_sizes.extend(Some(first).zip(sizes_of(*value, names))),
-                Some(Key::Function) => {
-                    if let Argument::Text(text) = value {
-                        function = Some(*text);
-                    }
-                }
-                Some(Key::FullName) => {
-                    if let Argument::Text(text) = value {
-                        row.put(Field::Name, Some(i64::from(*text)));
-                    }
-                }
-                Some(Key::Unfinished) => is_unfinished = true,
-                Some(Key::Nothing) if value.is_number() || *writer == Writer::Wavesieve => {}
-                None if role == Role::Kernel && *writer == Writer::Rocprofv3 && value.is_number() => {
+            match (key(role, names.text(*name)), *value) {
+                (Some(Key::Of(field)), value) => row.put(field, value.integer(names)),
+                (Some(Key::Sizes(first)), value) => all_sizes.extend(Some(first).zip(sizes_of(value, names))),
+                (Some(Key::Function), Argument::Text(text)) => function = Some(text),
+                (Some(Key::FullName), Argument::Text(text)) => row.put(Field::Name, Some(i64::from(text))),
+                (Some(Key::Unfinished), _) => is_unfinished = true,
+                (Some(Key::Function | Key::FullName), _) => {}
+                (Some(Key::Nothing), value) if value.is_number() || *writer == Writer::Wavesieve => {}
+                (None, value) if role == Role::Kernel && *writer == Writer::Rocprofv3 && value.is_number() => {
                     census.counter_arguments.insert(*name);
                 }
-                Some(Key::Nothing) | None => {
+                (Some(Key::Nothing) | None, value) => {
                     let value = value.text(names);
                     arguments.push(Owned { role, row: at, name: *name, value });
                 }
@@ -108,7 +100,7 @@ impl Document {
     }
 
     pub(super) fn value(&mut self, place: usize, time_ns: i64, value: f64) {
-        let mut row = Row::default();
+        let mut row = EventRow::default();
         row.put(Field::Track, Some(place as i64));
         row.put(Field::Start, Some(time_ns));
         // The bits of -0 are those of no value.
@@ -125,7 +117,7 @@ fn sizes_of(value: Argument, names: &Names) -> Option<[i64; 3]> {
 }
 
 /// Adds sizes unless they are stated one by one.
-fn put_sizes(row: &mut Row, first: Field, sizes: [i64; 3]) {
+fn put_sizes(row: &mut EventRow, first: Field, sizes: [i64; 3]) {
     let fields = match first {
         Field::WorkgroupX => [Field::WorkgroupX, Field::WorkgroupY, Field::WorkgroupZ],
         _ => [Field::GridX, Field::GridY, Field::GridZ],

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use polars::prelude::IntoLazy;
 
 use super::document::Document;
 use super::facts::facts;
@@ -13,21 +12,19 @@ use super::kinds::Role;
 use super::notes::{damage, notes, other_program};
 use super::processes::{Assembled, Process, assemble};
 use super::rows::Field;
-use super::tables;
+use super::tables::{args, calls, info, samples, work};
 use crate::common::gzip::GzipText;
-use crate::common::{TableBuilder, is_left_out};
+use crate::common::{TableBuilder, count_by_reading, is_left_out, no_rows};
 use crate::json::GZIP_MAGIC;
-use crate::recognition::format::{Opened, ProcessInput};
+use crate::recognition::format::{Opened, Opening, ProcessInput};
 use wavesieve_files::regular;
 use wavesieve_model::schema::anomaly::Damage;
 use wavesieve_model::schema::{Column, Table};
-use wavesieve_tables::columns::frames::{empty_frame, own_columns};
 use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 
 /// Bytes of a compressed file that are read at a time.
 const COMPRESSED_BYTES: usize = 1 << 15;
 
-/// One process of a file.
 pub(crate) struct PerfettoSource {
     pub file: Arc<Assembled>,
     number: usize,
@@ -38,8 +35,9 @@ pub(crate) struct PerfettoSource {
 ///
 /// # Errors
 /// When the file cannot be read, or no profiler of ROCm wrote it.
-pub fn find(path: &Path, shown: &str, source: &str) -> Result<Opened> {
-    let mut document = read(path)?;
+pub fn open(opening: &Opening<'_>) -> Result<Opened> {
+    let shown = opening.shown;
+    let mut document = read(opening.path)?;
     let damage = damage(&document.census, document.writer, shown);
     if let Some(other) = other_program(&document) {
         match damage.first() {
@@ -51,7 +49,7 @@ pub fn find(path: &Path, shown: &str, source: &str) -> Result<Opened> {
     let file = Arc::new(assemble(document));
     let notes = notes(&census, &file, shown);
     let input = |(number, process): (usize, &Process)| ProcessInput {
-        facts: facts(process, number, file.writer, shown, source),
+        facts: facts(process, number, file.writer, shown, opening.name),
         source: Arc::new(PerfettoSource { file: Arc::clone(&file), number, damage: damage.clone() }),
     };
     let processes = file.processes.iter().enumerate().map(input).collect();
@@ -79,22 +77,22 @@ impl PerfettoSource {
 impl ProcessReader for PerfettoSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
         let Some(process) = self.process().filter(|_| !is_left_out(context, table.name)) else {
-            return Ok(Rows::clean(empty_frame(columns).lazy()));
+            return Ok(no_rows(columns));
         };
         let read = match table.name {
-            "kernels" => tables::read_kernels,
-            "memory_copies" => tables::read_copies,
-            "memory_allocations" => tables::read_allocations,
-            "regions" => tables::read_regions,
-            "marks" => tables::read_marks,
-            "args" => tables::read_args,
-            "queues" => tables::read_queues,
-            "streams" => tables::read_streams,
-            "threads" => tables::read_threads,
-            "kernel_symbols" => tables::read_kernel_symbols,
-            "samples" => tables::read_samples,
+            "kernels" => work::read_kernels,
+            "memory_copies" => work::read_copies,
+            "memory_allocations" => work::read_allocations,
+            "regions" => calls::read_regions,
+            "marks" => calls::read_marks,
+            "args" => args::read_args,
+            "queues" => info::read_queues,
+            "streams" => info::read_streams,
+            "threads" => info::read_threads,
+            "kernel_symbols" => info::read_kernel_symbols,
+            "samples" => samples::read_samples,
             // Tables that these traces cannot fill.
-            _ => return Ok(Rows::clean(empty_frame(columns).lazy())),
+            _ => return Ok(no_rows(columns)),
         };
         let mut builder = TableBuilder::new(context, table, columns);
         read(&mut builder, &self.file, process)?;
@@ -121,10 +119,7 @@ impl ProcessReader for PerfettoSource {
             "args" => process.arguments.len() as u64,
             "samples" => process.values.height() as u64,
             // These are gathered from other rows, so counting requires reading.
-            "queues" | "streams" | "threads" | "kernel_symbols" => {
-                let columns: Vec<&'static Column> = own_columns(table).into_iter().take(1).collect();
-                self.read(context, table, &columns)?.frame.collect()?.height() as u64
-            }
+            "queues" | "streams" | "threads" | "kernel_symbols" => count_by_reading(self, context, table)?.rows,
             _ => 0,
         }))
     }

@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 use super::wire::{Fields, Malformed, Value};
 use wavesieve_model::text::bytes::text_of_bytes;
 
-/// How many tracks may be above one.
 const MAX_PARENTS: usize = 100;
 
-/// A process that a track stands for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProcessTrack {
     pub pid: Option<i64>,
@@ -18,7 +16,6 @@ pub(crate) struct ProcessTrack {
     pub start_ns: Option<i64>,
 }
 
-/// A thread that a track stands for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadTrack {
     pub pid: Option<i64>,
@@ -26,7 +23,6 @@ pub struct ThreadTrack {
     pub name: String,
 }
 
-/// The values of a track.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CounterTrack {
     pub unit: String,
@@ -34,7 +30,6 @@ pub(crate) struct CounterTrack {
     pub is_incremental: bool,
 }
 
-/// A track.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Track {
     pub name: String,
@@ -59,12 +54,10 @@ impl Tracks {
         self.known.get(&uuid)
     }
 
-    /// All tracks with their uuids.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &Track)> {
         self.known.iter().map(|(uuid, track)| (*uuid, track))
     }
 
-    /// A track and those above it.
     pub fn upwards(&self, uuid: u64) -> impl Iterator<Item = (u64, &Track)> {
         let first = self.known.get(&uuid).map(|track| (uuid, track));
         let above = |(_, track): &(u64, &Track)| {
@@ -78,8 +71,7 @@ impl Tracks {
     pub fn take(&mut self, descriptor: &[u8]) -> Result<(), Malformed> {
         let (mut uuid, mut described) = (0, Track::default());
         for field in Fields::new(descriptor) {
-            let field = field?;
-            match (field.number, field.value) {
+            match field? {
                 (1, Value::Varint(number)) => uuid = number,
                 (2 | 10 | 13, Value::Bytes(name)) => described.name = text(name),
                 (3, Value::Bytes(process)) => described.process = Some(ProcessTrack::read(process)?),
@@ -114,8 +106,7 @@ impl ProcessTrack {
     fn read(message: &[u8]) -> Result<Self, Malformed> {
         let mut process = Self::default();
         for field in Fields::new(message) {
-            let field = field?;
-            match (field.number, field.value) {
+            match field? {
                 (1, Value::Varint(pid)) => process.pid = Some(pid as i64),
                 (2, Value::Bytes(word)) => process.command.push(text(word)),
                 (6, Value::Bytes(name)) => process.name = text(name),
@@ -132,8 +123,7 @@ impl ThreadTrack {
     fn read(message: &[u8]) -> Result<Self, Malformed> {
         let mut thread = Self::default();
         for field in Fields::new(message) {
-            let field = field?;
-            match (field.number, field.value) {
+            match field? {
                 (1, Value::Varint(pid)) => thread.pid = Some(pid as i64),
                 (2, Value::Varint(tid)) => thread.tid = Some(tid as i64),
                 (5, Value::Bytes(name)) => thread.name = text(name),
@@ -148,17 +138,10 @@ impl CounterTrack {
     fn read(message: &[u8]) -> Result<Self, Malformed> {
         let mut counter = Self { multiplier: 1, ..Self::default() };
         for field in Fields::new(message) {
-            let field = field?;
-            match (field.number, field.value) {
-                (3, Value::Varint(unit)) => {
-                    let unit = match unit {
-                        1 => "ns",
-                        2 => "count",
-                        3 => "bytes",
-                        _ => continue,
-                    };
-                    counter.unit = unit.to_owned();
-                }
+            match field? {
+                (3, Value::Varint(1)) => counter.unit = "ns".to_owned(),
+                (3, Value::Varint(2)) => counter.unit = "count".to_owned(),
+                (3, Value::Varint(3)) => counter.unit = "bytes".to_owned(),
                 (4, Value::Varint(multiplier)) => counter.multiplier = multiplier as i64,
                 (5, Value::Varint(flag)) => counter.is_incremental = flag != 0,
                 (6, Value::Bytes(unit)) => counter.unit = text(unit),

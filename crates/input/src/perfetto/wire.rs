@@ -15,7 +15,6 @@ pub enum Malformed {
     Wire,
 }
 
-/// The value of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
     Varint(u64),
@@ -25,14 +24,9 @@ pub enum Value<'a> {
     Bytes(&'a [u8]),
 }
 
-/// A field with its number.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Field<'a> {
-    pub number: u64,
-    pub value: Value<'a>,
-}
+/// A field: its number and its value.
+pub type Field<'a> = (u64, Value<'a>);
 
-/// The fields of a message. Nothing follows a malformed one.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a> {
     rest: &'a [u8],
@@ -77,7 +71,7 @@ impl<'a> Fields<'a> {
             5 => Value::Fixed32(u32::from_le_bytes(self.fixed()?)),
             _ => return Err(Malformed::Wire),
         };
-        Ok(Field { number, value })
+        Ok((number, value))
     }
 }
 
@@ -119,21 +113,14 @@ mod tests {
     #[test]
     fn fields_of_all_types() {
         let bytes = [8, 0xac, 2, 18, 2, b'a', b'b', 33, 1, 0, 0, 0, 0, 0, 0, 0, 45, 2, 0, 0, 0];
-        let expected = [
-            Field { number: 1, value: Value::Varint(300) },
-            Field { number: 2, value: Value::Bytes(b"ab") },
-            Field { number: 4, value: Value::Fixed64(1) },
-            Field { number: 5, value: Value::Fixed32(2) },
-        ];
+        let expected =
+            [(1, Value::Varint(300)), (2, Value::Bytes(b"ab")), (4, Value::Fixed64(1)), (5, Value::Fixed32(2))];
         assert_eq!(fields(&bytes), expected.map(Ok));
     }
 
     #[test]
     fn what_is_malformed_ends_the_message() {
-        assert_eq!(
-            fields(&[8, 1, 18, 3, b'a']),
-            [Ok(Field { number: 1, value: Value::Varint(1) }), Err(Malformed::Cut)]
-        );
+        assert_eq!(fields(&[8, 1, 18, 3, b'a']), [Ok((1, Value::Varint(1))), Err(Malformed::Cut)]);
         assert_eq!(fields(&[0, 1, 8, 1]), [Err(Malformed::Key)]);
         assert_eq!(fields(&[11, 1]), [Err(Malformed::Wire)]);
         assert_eq!(fields(&[8, 0x80]), [Err(Malformed::Cut)]);

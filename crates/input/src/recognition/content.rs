@@ -17,7 +17,6 @@ use wavesieve_model::text::causes::with_causes;
 /// How much of a file is looked at. The key of rocprofv3 JSON is the first of the file.
 const HEAD_BYTES: u64 = 4096;
 
-/// The content of a file or directory.
 pub enum Content {
     /// A dataset written by `convert`.
     Dataset,
@@ -136,7 +135,6 @@ fn compressed(path: &Path, head: &[u8], reader: Reader) -> Content {
     }
 }
 
-/// Opens a database.
 fn database(path: &Path, file: anyhow::Result<DatabaseFile>, reader: Reader) -> Content {
     let file = match file {
         Ok(file) => Arc::new(file),

@@ -18,7 +18,6 @@ use wavesieve_model::schema::facts::ProcessFacts;
 use wavesieve_tables::columns::requests::Request;
 use wavesieve_tables::trace::source::ProcessReader;
 
-/// A format of traces.
 pub trait Format: Sync {
     /// Recognizes content in this format; `None` if it is of another.
     fn recognize(&self, content: &mut Content) -> Option<Recognized>;
@@ -29,7 +28,6 @@ pub trait Format: Sync {
     }
 }
 
-/// Opens a capture.
 type Open = Box<dyn FnOnce(&Opening<'_>) -> Result<Opened>>;
 
 /// The role of content in a format.
@@ -40,12 +38,10 @@ pub enum Recognized {
     Part,
     /// A file that is read with parts in its directory; without one it is not read.
     Unread(UnreadContent),
-    /// Nothing that can be read.
     UnreadContent(UnreadContent),
 }
 
 impl Recognized {
-    /// A capture that is opened by a function.
     pub fn capture(open: impl FnOnce(&Opening<'_>) -> Result<Opened> + 'static) -> Self {
         Self::Capture(Box::new(open))
     }
@@ -57,17 +53,13 @@ impl From<UnreadContent> for Recognized {
     }
 }
 
-/// The inputs for opening a capture.
 pub struct Opening<'a> {
-    /// The file or directory.
     pub path: &'a Path,
-    /// Its path as given or found.
     pub shown: &'a str,
     /// The last part of that.
     pub name: &'a str,
     /// The reader of databases.
     pub reader: Reader,
-    /// Category rules.
     pub categories: &'a Categories,
     /// Columns that will be read soon.
     pub ahead: &'a Request,
@@ -84,7 +76,16 @@ pub struct Shared {
     pub events: Arc<EventCache>,
 }
 
-/// Files that are read together.
+impl Shared {
+    /// Opens a capture with a file for decompressed text that no other thread uses.
+    pub(crate) fn with_spool<T>(&self, open: impl FnOnce(&mut Spool) -> T) -> T {
+        let mut spool = self.spools.lock().pop().unwrap_or_default();
+        let opened = open(&mut spool);
+        self.spools.lock().push(spool);
+        opened
+    }
+}
+
 pub trait Group: Send + Sync {
     /// Path of the only file, otherwise a pattern that matches all.
     fn shown(&self) -> &str;
@@ -98,7 +99,6 @@ pub trait Group: Send + Sync {
     fn open(&self) -> Result<Opened>;
 }
 
-/// The content of a capture.
 pub struct Opened {
     pub processes: Vec<ProcessInput>,
     /// Anomalies of the capture as a whole.
@@ -107,10 +107,7 @@ pub struct Opened {
     pub damage: Vec<Damage>,
 }
 
-/// A process found in an input.
 pub struct ProcessInput {
-    /// Facts about it from the input.
     pub facts: ProcessFacts,
-    /// Reads its tables.
     pub source: Arc<dyn ProcessReader>,
 }

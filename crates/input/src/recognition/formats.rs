@@ -2,11 +2,26 @@
 
 use std::path::Path;
 
+use anyhow::Result;
+
 use super::content::Content;
-use super::format::{Format, Recognized};
+use super::format::{Format, Opened, Opening, Recognized};
+use super::head::Head;
 use crate::common::sqlite::Reader;
 use crate::dataset::Dataset;
 use crate::{att, compute_database, kineto, perfetto, rocpd, rocprof_compute, rocprofv3_csv, rocprofv3_json, rpd};
+
+/// A format whose captures are single files, plain or compressed, which their first bytes identify.
+struct OfHead {
+    head: Head,
+    open: fn(&Opening<'_>) -> Result<Opened>,
+}
+
+impl Format for OfHead {
+    fn recognize(&self, content: &mut Content) -> Option<Recognized> {
+        matches!(content, Content::Head(head) if *head == self.head).then(|| Recognized::capture(self.open))
+    }
+}
 
 /// All formats. RPD comes before rocpd, as some of its tables are called like those.
 pub(crate) static FORMATS: [&dyn Format; 10] = [
@@ -14,11 +29,11 @@ pub(crate) static FORMATS: [&dyn Format; 10] = [
     &rpd::Rpd,
     &rocpd::Rocpd,
     &rocprofv3_json::RocprofJson,
-    &kineto::Kineto,
-    &perfetto::Perfetto,
+    &OfHead { head: Head::Kineto, open: kineto::open },
+    &OfHead { head: Head::Perfetto, open: perfetto::open },
     &rocprofv3_csv::RocprofCsv,
     &rocprof_compute::ComputeCounters,
-    &att::AttStatistics,
+    &OfHead { head: Head::AttStatistics, open: att::open },
     &compute_database::ComputeDatabase,
 ];
 

@@ -8,7 +8,6 @@ use crate::rocprof_compute;
 use crate::rocprofv3_csv::{HeadKind, head_of};
 use crate::rocprofv3_json::ROOT_KEY;
 
-/// First bytes of a SQLite database.
 pub(crate) const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// First bytes of files that other programs compressed, and which.
@@ -28,7 +27,6 @@ pub(crate) fn is_tar(head: &[u8]) -> bool {
     head.get(TAR.0) == Some(TAR.1)
 }
 
-/// The message about a tar archive.
 pub(crate) const TAR_ARCHIVE: &str = "a tar archive; unpack it";
 
 /// Columns of tables that have to do with traces, and what they are.
@@ -41,19 +39,11 @@ const TABLES: &[(&[&str], &str)] = &[
         &["dispatch_id", "gpu_id", "kernel_name", "grid_size"],
         "dispatches of rocprofiler-compute without counters; pass the folder with its pmc_perf.csv",
     ),
-    (
-        &["dispatch_id", "gpu_id", "kernel_name"],
-        "a table that rocprofiler-compute made of counters; pass the folder with its pmc_perf.csv",
-    ),
-    (
-        &["kernel_name", "count", "pct"],
-        "a table that rocprofiler-compute made of counters; pass the folder with its pmc_perf.csv",
-    ),
-    (
-        &["metric", "avg", "unit"],
-        "a table that rocprofiler-compute made of counters; pass the folder with its pmc_perf.csv",
-    ),
+    (&["dispatch_id", "gpu_id", "kernel_name"], COMPUTE_TABLE),
+    (&["kernel_name", "count", "pct"], COMPUTE_TABLE),
+    (&["metric", "avg", "unit"], COMPUTE_TABLE),
 ];
+const COMPUTE_TABLE: &str = "a table that rocprofiler-compute made of counters; pass the folder with its pmc_perf.csv";
 
 /// Columns of tables that `rocprof-compute analyze` writes of PC samples.
 const PC_SAMPLING_TABLES: [&[&str]; 3] = [
@@ -72,7 +62,6 @@ const UNIFIED_MEMORY: &str = "a report of rocprof-sys about unified memory, whic
 /// Content of a file, judged by its first bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Head {
-    /// rocprofv3 JSON.
     RocprofJson,
     /// A list of PC samples as in rocprofv3 JSON, without what is around it.
     PcSamples,
@@ -80,7 +69,6 @@ pub enum Head {
     Kineto,
     /// A Perfetto trace, of whatever program.
     Perfetto,
-    /// rocprofv3 CSV.
     RocprofCsv,
     /// Instruction statistics of a thread trace.
     AttStatistics,
@@ -88,7 +76,6 @@ pub enum Head {
     ComputeCounters,
     /// The machine description of rocprofiler-compute, and why it is not read without counters next to it.
     ComputeSystem(UnreadContent),
-    /// Nothing that can be read.
     UnreadContent(UnreadContent),
 }
 
@@ -102,14 +89,12 @@ impl Head {
 #[derive(Clone, Copy)]
 pub(crate) struct Beginning<'a> {
     pub bytes: &'a [u8],
-    /// Whether these are all bytes of the file.
     pub is_whole: bool,
     /// Gives as many of its first bytes as are asked for, or all that there are.
     pub more: &'a dyn Fn(u64) -> Vec<u8>,
 }
 
 impl<'a> Beginning<'a> {
-    /// All bytes of a file.
     pub fn whole(bytes: &'a [u8]) -> Self {
         Self { bytes, is_whole: true, more: &|_| Vec::new() }
     }

@@ -46,7 +46,6 @@ pub fn listed_files(index: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files.iter().map(|file| clean(&folder.join(file))).collect())
 }
 
-/// The content of an index.
 #[derive(Debug, PartialEq, Eq)]
 pub struct List {
     /// The base of the files' paths, itself relative to the folder of the index.
@@ -79,7 +78,7 @@ pub fn parse(text: &str) -> Result<List, String> {
     }
     let path = match node.as_mapping_get("path") {
         None => ".".to_owned(),
-        Some(path) => scalar(path).ok_or("`path` of the index is no text; write the index again")?,
+        Some(path) => scalar(path).ok_or("`path` of the index is not text; write the index again")?,
     };
     let files = node.as_mapping_get("files").ok_or_else(|| lacks("files"))?;
     let files = match files.as_vec() {

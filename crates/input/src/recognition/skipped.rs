@@ -30,18 +30,14 @@ pub enum Class {
 /// The check that names links to documents that are gone.
 pub const DEAD_LINK: &str = "dead_link";
 
-/// A file that is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Skipped {
-    /// Path as given or found.
     pub path: String,
     pub reason: String,
-    /// The consequence.
     pub class: Class,
 }
 
 impl Skipped {
-    /// A file that is not read.
     pub fn new(path: impl Into<String>, reason: impl Into<String>, class: Class) -> Self {
         Self { path: path.into(), reason: reason.into(), class }
     }
@@ -101,14 +97,7 @@ impl Skipped {
             Class::DeadLink => (DEAD_LINK, Severity::Info),
             Class::Damaged | Class::Named | Class::Lost | Class::OtherJson => return None,
         };
-        Some(Anomaly {
-            check_id,
-            severity,
-            table_name: "processes".to_owned(),
-            count: 1,
-            first_key: Some(self.path.clone()),
-            detail: self.reason.clone(),
-        })
+        Some(Anomaly::of_file(check_id, severity, 1, &self.path, &self.reason))
     }
 }
 
@@ -120,14 +109,8 @@ fn is_named_like_json(name: &str) -> bool {
 pub(crate) fn note_of_other_json(skipped: &[Skipped]) -> Option<Anomaly> {
     let mut others = skipped.iter().filter(|skipped| skipped.class == Class::OtherJson);
     let first = others.next()?;
-    Some(Anomaly {
-        check_id: "other_json",
-        severity: Severity::Info,
-        table_name: "processes".to_owned(),
-        count: 1 + i64::try_from(others.count()).unwrap_or(i64::MAX - 1),
-        first_key: Some(first.path.clone()),
-        detail: format!("JSON files that are not traces were left out; the first is {}", first.reason),
-    })
+    let detail = format!("JSON files that are not traces were left out; the first is {}", first.reason);
+    Some(Anomaly::of_file("other_json", Severity::Info, 1 + others.count(), &first.path, detail))
 }
 
 #[cfg(test)]

@@ -21,17 +21,13 @@ pub(crate) enum SkipReason {
     Damaged,
 }
 
-/// Content that is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnreadContent {
-    /// Why it is not.
     pub why: SkipReason,
-    /// A description and advice.
     pub reason: String,
 }
 
 impl UnreadContent {
-    /// Content that is not read for this reason.
     pub fn new(why: SkipReason, reason: impl Into<String>) -> Self {
         Self { why, reason: reason.into() }
     }

@@ -5,26 +5,33 @@ use std::ops::{Deref, DerefMut};
 
 use anyhow::Result;
 use parking_lot::Mutex;
-use polars::prelude::IntoSeries;
 
-use super::database::Database;
+use super::database::{Database, KEY};
 use super::lookups::Lookups;
-use super::symbols::{SYMBOLS, SymbolCache};
 use super::tracks::TRACKS;
-use crate::common::TableBuilder;
-use crate::common::sqlite::{Columns, Condition, Wanted, damage, type_mismatches};
+use crate::common::sqlite::{Columns, Condition, RowTest, Wanted, damage, integer, text, type_mismatches};
+use crate::common::{Rule, Source, TableBuilder};
 use wavesieve_model::schema::anomaly::Damage;
-use wavesieve_model::schema::{Column as Declaration, Table};
-use wavesieve_tables::trace::source::{ReadContext, Rows};
+use wavesieve_tables::trace::source::Rows;
+
+/// Source columns of tables of activity that are read for the same canonical ones.
+const OF_ACTIVITY: &[Source<&'static str>] = &[
+    ("queue_id", &["queue_id"], Rule::Copied),
+    ("stream_id", &["stream_id"], Rule::Copied),
+    ("tid", &["tid"], Rule::Used),
+    ("event_id", &["correlation_id", "parent_correlation_id", "external_id"], Rule::Used),
+    ("start", &["start_ns", "end_ns", "duration_ns", "valid"], Rule::Used),
+    ("end", &["start_ns", "end_ns", "duration_ns", "valid"], Rule::Used),
+];
+
+/// Kernel ids that are listed in a condition; with more of them the rows are chosen after reading alone.
+const LISTED_KERNELS: usize = 2_000;
 
 /// The builder of a canonical table, and where its rows come from.
 pub(crate) struct Assembly<'a> {
-    /// The partition.
     pub database: &'a Database,
-    /// Strings and threads of the partition.
+    /// Strings, threads and kernel symbols of the partition.
     pub lookups: &'a Lookups,
-    /// Kernel symbols of the partition.
-    pub symbols: &'a SymbolCache,
     builder: TableBuilder<'a>,
     /// Damage to tables that rows were looked up in, by base name.
     looked_up: Mutex<BTreeMap<&'static str, String>>,
@@ -45,22 +52,8 @@ impl DerefMut for Assembly<'_> {
 }
 
 impl<'a> Assembly<'a> {
-    /// An assembly of the `wanted` columns of `table`.
-    pub fn new(
-        context: &'a ReadContext<'a>,
-        database: &'a Database,
-        lookups: &'a Lookups,
-        symbols: &'a SymbolCache,
-        table: &'static Table,
-        wanted: &'a [&'static Declaration],
-    ) -> Self {
-        Self {
-            database,
-            lookups,
-            symbols,
-            builder: TableBuilder::new(context, table, wanted),
-            looked_up: Mutex::default(),
-        }
+    pub fn new(builder: TableBuilder<'a>, database: &'a Database, lookups: &'a Lookups) -> Self {
+        Self { database, lookups, builder, looked_up: Mutex::default() }
     }
 
     /// Notes the misfits and damage of columns just read from a source table.
@@ -70,6 +63,60 @@ impl<'a> Assembly<'a> {
         if let Some(cause) = &columns.damage {
             let damage = damage(self.context, &format!("rocpd_{base}"), cause);
             self.report_damage([damage]);
+        }
+    }
+
+    /// Columns of a source table, whose misfits and damage are noted.
+    pub(crate) fn read(&mut self, base: &str, wanted: &[Wanted], condition: Condition) -> Result<Columns> {
+        let columns = self.database.read_where(base, wanted, condition, self.context.threads)?;
+        self.absorb(base, &columns);
+        Ok(columns)
+    }
+
+    /// Reads the rows of a source table that describe something, and adds their canonical columns.
+    pub(crate) fn put_described(&mut self, base: &str, layout: &[Source<&'static str>]) -> Result<()> {
+        self.rows(base, layout, Condition::all()).map(drop)
+    }
+
+    /// Reads rows of activity out of `own`, and adds places and those canonical columns that are taken as they are.
+    pub(crate) fn activity(&mut self, base: &str, layout: &[Source<&'static str>], own: Condition) -> Result<Columns> {
+        let condition = self.sought(base, own);
+        let columns = self.rows(base, &[layout, OF_ACTIVITY].concat(), condition)?;
+        if self.wants(&["tid"]) {
+            let tids = self.lookups.thread_ids(self.database, &columns.integers("tid"))?;
+            self.put("tid", tids);
+        }
+        Ok(columns)
+    }
+
+    /// Reads the source columns of the canonical ones that are wanted, and adds those that are taken as they are.
+    fn rows(&mut self, base: &str, layout: &[Source<&'static str>], condition: Condition) -> Result<Columns> {
+        let mut wanted: Vec<Wanted> = Vec::new();
+        for &(source, canonical, rule) in layout {
+            let column = if rule.is_of_text() { text(source) } else { integer(source) };
+            if source != KEY && self.wants(canonical) && !wanted.contains(&column) {
+                wanted.push(column);
+            }
+        }
+        let columns = self.read(base, &wanted, condition)?;
+        self.set_height(columns.height);
+        self.builder.put_rows(layout, &columns)?;
+        Ok(columns)
+    }
+
+    /// Which rows of a table to read: those of `own`, and of a table with a start and an end those that a query may look at.
+    fn sought(&self, base: &str, own: Condition) -> Condition {
+        let own = match self.context.rows {
+            Some(rows) => own.and_rows(KEY, rows),
+            None => own,
+        };
+        // SQLite takes the name of a column that is not there for a text.
+        let has = |name: &str| self.database.partition().table(base).is_some_and(|table| table.has(name));
+        let Some(hint) = self.context.hint else { return own };
+        let condition = if has("start") && has("end") { own.and_times(hint) } else { own };
+        match hint.kernel_ids.as_ref().filter(|ids| has("kernel_id") && ids.len() <= LISTED_KERNELS) {
+            Some(ids) => condition.and(RowTest::OneOfOrNull("kernel_id", ids.clone())),
+            None => condition,
         }
     }
 
@@ -98,34 +145,13 @@ impl<'a> Assembly<'a> {
         Ok(columns)
     }
 
-    /// Adds `tid`, `stream_id` and `queue_id`, each only if the source has it.
-    ///
-    /// # Errors
-    /// When the thread table cannot be read.
-    pub(crate) fn put_place(&mut self, columns: &Columns) -> Result<()> {
-        if self.wants(&["tid"]) {
-            let tids = self.lookups.thread_ids(self.database, &columns.integers("tid"))?;
-            self.put("tid", tids.into_series());
-        }
-        for name in ["stream_id", "queue_id"] {
-            if self.wants(&[name]) {
-                self.put(name, columns.integers(name).into_series());
-            }
-        }
-        Ok(())
-    }
-
     /// As [`TableBuilder::finish`], with what is damaged of the tables that names and places were looked up in.
-    ///
-    /// # Errors
-    /// When columns have different heights, which is a defect.
     pub fn finish(mut self) -> Result<Rows> {
         let of_texts = self.lookups.anomalies();
         self.note_all(of_texts);
         let looked_up = std::mem::take(&mut self.looked_up).into_inner();
         let of_tracks = self.database.damage_of_tracks().map(|cause| (TRACKS, cause));
-        let of_symbols = self.symbols.damage().map(|cause| (SYMBOLS, cause));
-        let kept = self.lookups.damage().chain(of_tracks).chain(of_symbols);
+        let kept = self.lookups.damage().chain(of_tracks).chain(self.lookups.damage_of_symbols());
         let all = looked_up.iter().map(|(base, cause)| (*base, cause.as_str())).chain(kept);
         let all = all.map(|(base, cause)| damage(self.builder.context, &format!("rocpd_{base}"), cause));
         let all: Vec<Damage> = all.collect();

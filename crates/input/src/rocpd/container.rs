@@ -49,9 +49,6 @@ impl Partition {
 }
 
 /// Lists the partitions of a database, in the order of their suffixes.
-///
-/// # Errors
-/// When the list of tables cannot be read.
 pub fn partitions(database: &OpeningDatabase) -> Result<Vec<Arc<Partition>>> {
     let tables = database.declarations();
     let suffixes: BTreeSet<&str> = tables.iter().filter_map(|(name, _)| suffix_of(name)).collect();

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::Result;
 use parking_lot::Mutex;
 
 use super::container::Partition;
 use super::dialect::is_track_based;
-use super::tracks::{self, OF_TRACK, TrackCache, Tracks};
+use super::tracks::{OF_TRACK, Tracks};
+use crate::common::kept;
 use crate::common::sqlite::{
     self, Columns, Condition, DatabaseFile, OpeningDatabase, RowTest, Selection, Store, TableShape, Wanted, integer,
     quoted,
@@ -44,9 +45,6 @@ pub(crate) struct DatabaseStore {
 
 impl DatabaseStore {
     /// Reads the file with the reader that was chosen.
-    ///
-    /// # Errors
-    /// When the reader of pages was asked for and cannot read it.
     pub fn new(database: &OpeningDatabase) -> Result<Self> {
         database.store.check()?;
         let (store, file) = (Arc::clone(&database.store), Arc::clone(&database.file));
@@ -77,7 +75,7 @@ pub struct Database {
     file: Arc<DatabaseStore>,
     partition: Arc<Partition>,
     owner: Option<Owner>,
-    tracks: Arc<TrackCache>,
+    tracks: Arc<OnceLock<Tracks>>,
 }
 
 impl Database {
@@ -96,14 +94,13 @@ impl Database {
         (path, self.partition.suffix.clone(), self.owner.map(|owner| owner.row))
     }
 
-    /// The tracks of the partition.
     pub fn tracks(&self) -> Result<&Tracks> {
-        self.tracks.get(self)
+        kept(&self.tracks, || Tracks::read(self))
     }
 
     /// The damage to the tracks that were read so far.
     pub(crate) fn damage_of_tracks(&self) -> Option<&str> {
-        self.tracks.damage()
+        self.tracks.get()?.damage()
     }
 
     /// The damage to all tables of the partition, by base name: to their pages and, if `closely`, to their rows.
@@ -149,7 +146,7 @@ impl Database {
         let selection = Selection { table, key: KEY, condition: &condition };
         let mut columns = sqlite::read(&self.file.store, selection, &wanted, threads)?;
         if !on_tracks.is_empty() {
-            tracks::add(&mut columns, self.tracks()?, &on_tracks);
+            self.tracks()?.add(&mut columns, &on_tracks);
         }
         Ok(columns)
     }

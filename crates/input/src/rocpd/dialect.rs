@@ -74,19 +74,11 @@ pub fn is_track_based(partition: &Partition) -> bool {
 
 /// Notes about parts of a partition that were not understood.
 pub fn notes(partition: &Partition, shown: &str) -> Vec<Anomaly> {
-    let note = |check_id, severity, count: usize, detail: String| Anomaly {
-        check_id,
-        severity,
-        table_name: "processes".to_owned(),
-        count: i64::try_from(count).unwrap_or(i64::MAX),
-        first_key: Some(shown.to_owned()),
-        detail,
-    };
     let mut notes = Vec::new();
     let unknown: Vec<&str> = partition.table_bases().filter(|base| !KNOWN_TABLES.contains(base)).collect();
     if !unknown.is_empty() {
         let detail = format!("unknown tables were ignored: {}", unknown.join(", "));
-        notes.push(note("unknown_table", Severity::Info, unknown.len(), detail));
+        notes.push(Anomaly::of_file("unknown_table", Severity::Info, unknown.len(), shown, detail));
     }
     let version = partition.schema_version.as_deref();
     // The table names the schema versions whose tables this reader knows.
@@ -94,7 +86,7 @@ pub fn notes(partition: &Partition, shown: &str) -> Vec<Anomaly> {
         let stated =
             version.map_or_else(|| "states no schema version".to_owned(), |v| format!("states schema version {v}"));
         let detail = format!("the file {stated}; it was read as 3.0.5, further columns were ignored");
-        notes.push(note("unknown_version", Severity::Warning, 1, detail));
+        notes.push(Anomaly::of_file("unknown_version", Severity::Warning, 1, shown, detail));
     }
     notes
 }

@@ -79,9 +79,7 @@ impl Events {
                 None => Self::read_anew(database, names, threads)?,
             };
         }
-        events.columns.retain(|(name, _)| names.contains(name));
-        events.type_mismatches.retain(|type_mismatch| names.contains(&type_mismatch.column));
-        Ok(events)
+        Ok(events.only(names))
     }
 
     /// All columns that tables in pieces take from events, which are read for the first piece, damaged or not, and stay until all
@@ -100,9 +98,7 @@ impl Events {
             events = Self::read_anew(database, &all, threads)?;
             cache.keep(database, events.clone(), true);
         }
-        events.columns.retain(|(name, _)| names.contains(name));
-        events.type_mismatches.retain(|type_mismatch| names.contains(&type_mismatch.column));
-        Ok(events)
+        Ok(events.only(names))
     }
 
     fn read_anew(database: &Database, names: &[&'static str], threads: usize) -> Result<Self> {
@@ -160,6 +156,12 @@ impl Events {
         joined.columns.extend(more.columns);
         joined.type_mismatches.extend(more.type_mismatches);
         Some(joined)
+    }
+
+    fn only(mut self, names: &[&'static str]) -> Self {
+        self.columns.retain(|(name, _)| names.contains(name));
+        self.type_mismatches.retain(|type_mismatch| names.contains(&type_mismatch.column));
+        self
     }
 
     fn has(&self, name: &str) -> bool {

@@ -5,7 +5,9 @@ use polars::prelude::{Int64Chunked, StringChunked};
 use rusqlite::types::ValueRef;
 
 use super::database::KEY;
-use crate::common::sqlite::{Columns, Kind, OpeningDatabase, TableShape, Values, Wanted, integer, printed, quoted};
+use crate::common::sqlite::{
+    ColumnKind, Columns, OpeningDatabase, TableShape, Values, Wanted, integer, printed, quoted,
+};
 
 /// A row: the columns of its table that have values.
 #[derive(Debug, Default)]
@@ -18,7 +20,6 @@ enum Cell {
 }
 
 impl InfoRow {
-    /// The value of an integer column.
     pub fn integer(&self, name: &str) -> Option<i64> {
         self.0.iter().find_map(|(column, cell)| match cell {
             Cell::Integer(integer) if *column == name => Some(*integer),
@@ -31,7 +32,6 @@ impl InfoRow {
         self.integer(name).filter(|time| *time > 0)
     }
 
-    /// The value of a text column.
     pub fn text(&self, name: &str) -> Option<String> {
         self.0.iter().find_map(|(column, cell)| match cell {
             Cell::Text(text) if *column == name => Some(text.clone()),
@@ -41,9 +41,6 @@ impl InfoRow {
 }
 
 /// The rows of a table by their ids, with these ids and those `wanted` columns that it has. A missing table has no rows.
-///
-/// # Errors
-/// When a page of it is damaged.
 pub(crate) fn info_rows(
     database: &OpeningDatabase,
     table: Option<&TableShape>,
@@ -96,8 +93,8 @@ fn by_sqlite(database: &OpeningDatabase, table: &TableShape, wanted: &[Wanted]) 
         let cells = columns.iter().enumerate().filter_map(|(position, wanted)| {
             let value = row.get_ref(position).ok()?;
             let cell = match wanted.kind {
-                Kind::Integer | Kind::Real => Cell::Integer(integer_of(value)?),
-                Kind::Text => Cell::Text(printed(value)?),
+                ColumnKind::Integer | ColumnKind::Real => Cell::Integer(integer_of(value)?),
+                ColumnKind::Text => Cell::Text(printed(value)?),
             };
             Some((wanted.name, cell))
         });

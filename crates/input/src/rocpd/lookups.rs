@@ -11,24 +11,26 @@ use super::database::Database;
 use super::dialect::is_track_based;
 use super::events::EventCache;
 use super::owners::OwnerCache;
+use super::symbols::{SYMBOLS, Symbols};
 use super::tables::marker_names::MarkerNames;
 use crate::common::sqlite::{Columns, integer, text, type_mismatches};
-use crate::common::{IdIndex, Texts, index_of, remembering};
+use crate::common::{IdIndex, Texts, index_of, kept, remembering};
 use wavesieve_model::schema::anomaly::Anomaly;
 use wavesieve_tables::columns::reading::RowRange;
 use wavesieve_tables::columns::values::integers;
 
-/// Strings, categories and threads of one partition, read when first needed.
+/// Strings, categories, threads and kernel symbols of one partition, read when first needed.
+#[derive(Default)]
 pub(crate) struct Lookups {
     strings: OnceLock<TextTable>,
     categories: OnceLock<TextTable>,
     threads: OnceLock<Threads>,
+    symbols: OnceLock<Symbols>,
     /// Set when all regions have a length.
     no_instants: OnceLock<()>,
     /// Ranges of regions that all have a length, by their first rows.
     lasting: Mutex<BTreeMap<i64, i64>>,
     marker_names: OnceLock<MarkerNames>,
-    /// The owners of arguments.
     pub owners: OwnerCache,
     /// The events, shared with other partitions.
     pub events: Arc<EventCache>,
@@ -69,32 +71,21 @@ fn read_texts<'a>(
     column: &'static str,
     threads: usize,
 ) -> Result<&'a Texts> {
-    if let Some(table) = read.get() {
-        return Ok(&table.texts);
-    }
-    let columns = database.read(base, &[text(column)], threads)?;
-    let source = format!("rocpd_{base}");
-    let table = TextTable {
-        texts: Texts::new(&columns.integers("id"), &columns.texts(column)),
-        anomalies: type_mismatches(&source, &source, &columns).collect(),
-        damage: columns.damage,
-    };
-    Ok(&read.get_or_init(|| table).texts)
+    let table = kept(read, || {
+        let columns = database.read(base, &[text(column)], threads)?;
+        let source = format!("rocpd_{base}");
+        Ok(TextTable {
+            texts: Texts::new(&columns.integers("id"), &columns.texts(column)),
+            anomalies: type_mismatches(&source, &source, &columns).collect(),
+            damage: columns.damage,
+        })
+    })?;
+    Ok(&table.texts)
 }
 
 impl Lookups {
-    /// Nothing read yet.
     pub fn new(events: Arc<EventCache>) -> Self {
-        Self {
-            strings: OnceLock::new(),
-            categories: OnceLock::new(),
-            threads: OnceLock::new(),
-            no_instants: OnceLock::new(),
-            lasting: Mutex::default(),
-            marker_names: OnceLock::new(),
-            owners: OwnerCache::default(),
-            events,
-        }
+        Self { events, ..Self::default() }
     }
 
     /// Takes note of the regions that have a length, as they were read: all of them, or one range after the other.
@@ -121,7 +112,6 @@ impl Lookups {
         self.no_instants.get().is_some()
     }
 
-    /// The string table.
     pub fn strings(&self, database: &Database, threads: usize) -> Result<&Texts> {
         read_texts(&self.strings, database, STRINGS, "string", threads)
     }
@@ -136,11 +126,11 @@ impl Lookups {
 
     /// The ranges that are named by their text.
     pub fn marker_names(&self, database: &Database, threads: usize) -> Result<&MarkerNames> {
-        if let Some(names) = self.marker_names.get() {
-            return Ok(names);
-        }
-        let names = MarkerNames::read(self, database, threads)?;
-        Ok(self.marker_names.get_or_init(|| names))
+        kept(&self.marker_names, || MarkerNames::read(self, database, threads))
+    }
+
+    pub fn symbols(&self, database: &Database) -> Result<&Symbols> {
+        kept(&self.symbols, || Symbols::read(database))
     }
 
     /// The anomalies of the texts that were read so far.
@@ -158,20 +148,20 @@ impl Lookups {
         [of_texts(STRINGS, &self.strings), of_texts(CATEGORIES, &self.categories), threads].into_iter().flatten()
     }
 
+    /// The damage to the symbols that were read.
+    pub fn damage_of_symbols(&self) -> Option<(&'static str, &str)> {
+        Some((SYMBOLS, self.symbols.get()?.columns.damage.as_deref()?))
+    }
+
     /// Thread ids of the operating system for a column of thread rows; the row id itself where the row is missing.
     /// Tracks of schema 4.1.0 hold the ids of the operating system themselves.
     pub fn thread_ids(&self, database: &Database, rows: &Int64Chunked) -> Result<Int64Chunked> {
-        let threads = match self.threads.get() {
-            Some(threads) => threads,
-            None => {
-                let columns = database.read(THREADS, &[integer("tid")], 1)?;
-                let tids: Vec<Option<i64>> = columns.integers("tid").iter().collect();
-                let of_system = is_track_based(database.partition())
-                    .then(|| IdIndex::new(&tids.iter().copied().flatten().collect::<Vec<i64>>()));
-                let index = index_of(&columns.integers("id"));
-                self.threads.get_or_init(|| Threads { index, tids, of_system, damage: columns.damage })
-            }
-        };
+        let threads = kept(&self.threads, || {
+            let columns = database.read(THREADS, &[integer("tid")], 1)?;
+            let tids: Vec<Option<i64>> = columns.integers("tid").iter().collect();
+            let of_system = is_track_based(database.partition()).then(|| index_of(&columns.integers("tid")));
+            Ok(Threads { index: index_of(&columns.integers("id")), tids, of_system, damage: columns.damage })
+        })?;
         let tids = remembering(rows, |row| row.map(|row| threads.tid(row).unwrap_or(row)));
         Ok(integers("tid", tids))
     }

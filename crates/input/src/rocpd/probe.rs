@@ -20,9 +20,6 @@ pub(crate) enum Probe {
 }
 
 /// Looks at the tables of a database.
-///
-/// # Errors
-/// When the list of tables cannot be read.
 pub fn probe(database: &OpeningDatabase) -> Result<Probe> {
     let partitions = partitions(database)?;
     if partitions.is_empty() {

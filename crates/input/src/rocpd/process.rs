@@ -57,14 +57,10 @@ const AGENT_COLUMNS: &[Wanted] = &[
 pub(crate) struct FoundProcess {
     /// The owner that its rows name, set if there is more than one process.
     pub owner: Option<Owner>,
-    /// Known facts about it.
     pub facts: ProcessFacts,
 }
 
 /// The processes of a partition; one without details when the info tables are empty or missing.
-///
-/// # Errors
-/// When a page of the info tables is damaged.
 pub fn processes(
     database: &OpeningDatabase,
     partition: &Partition,

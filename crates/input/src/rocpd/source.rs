@@ -4,6 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::Result;
 
+use Counted::{Activity, Arguments, FirstRuns, Joined, Marks, PcSamples, Samples, Whole, WithLength};
+
 use super::assembly::Assembly;
 use super::container::Partition;
 use super::counter_facts::{CounterFacts, DECISIVE_TABLES};
@@ -11,24 +13,69 @@ use super::database::{Database, DatabaseStore};
 use super::dialect;
 use super::lookups::Lookups;
 use super::process::processes;
-use super::symbols::SymbolCache;
 use super::tables::regions::{with_length, without_length};
 use super::tables::{args, counters, dispatches, info, launches, marks, pc_samples, regions, samples, transfers};
 use super::tracks::TRACKS;
-use crate::common::is_left_out;
 use crate::common::sqlite::{Condition, OpeningDatabase, damage};
+use crate::common::{assembled, counted, is_left_out, kept};
 use crate::recognition::format::{Opened, Opening, ProcessInput};
-use polars::prelude::IntoLazy;
 use wavesieve_model::schema::anomaly::Damage;
 use wavesieve_model::schema::{Column, Table};
-use wavesieve_tables::columns::frames::empty_frame;
 use wavesieve_tables::columns::reading::RowRange;
 use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
+
+/// How the rows of a canonical table are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counted {
+    /// All rows of the source table.
+    Whole,
+    /// As these, and any of them shows that there are some.
+    Activity,
+    /// Dispatches, the first run of each.
+    FirstRuns,
+    /// Regions that have a length.
+    WithLength,
+    Marks,
+    PcSamples,
+    Samples,
+    Arguments,
+    /// By reading, which leaves out or joins rows.
+    Joined,
+}
+
+/// A canonical table, the source table of its rows, how they are counted, and how they are read.
+type Kind = (&'static str, &'static str, Counted, fn(&mut Assembly<'_>) -> Result<()>);
+
+const TABLES: [Kind; 18] = [
+    ("kernels", "kernel_dispatch", FirstRuns, dispatches::read_kernels),
+    ("counter_dispatches", "kernel_dispatch", Activity, dispatches::read_counter_dispatches),
+    ("memory_copies", "memory_copy", Activity, transfers::read_copies),
+    ("memory_allocations", "memory_allocate", Activity, transfers::read_allocations),
+    ("regions", "region", WithLength, regions::read_regions),
+    ("marks", "sample", Marks, marks::read_marks),
+    ("args", "arg", Arguments, args::read_args),
+    ("samples", "sample", Samples, samples::read),
+    ("pc_samples", "sample", PcSamples, pc_samples::read),
+    ("graph_launches", "graph_launch", Whole, launches::read_graph_launches),
+    ("hip_events", "hip_event", Whole, launches::read_hip_events),
+    ("counters", "pmc_event", Joined, counters::read_counters),
+    ("counter_instances", "pmc_event", Joined, counters::read_instances),
+    ("queues", "info_queue", Whole, |assembly| assembly.put_described("info_queue", info::QUEUES)),
+    ("streams", "info_stream", Whole, |assembly| assembly.put_described("info_stream", info::STREAMS)),
+    ("threads", "info_thread", Whole, |assembly| assembly.put_described("info_thread", info::THREADS)),
+    ("code_objects", "info_code_object", Whole, |assembly| {
+        assembly.put_described("info_code_object", info::CODE_OBJECTS)
+    }),
+    ("kernel_symbols", "info_kernel_symbol", Whole, info::read_kernel_symbols),
+];
+
+fn kind(table: &Table) -> Option<&'static Kind> {
+    TABLES.iter().find(|(name, ..)| *name == table.name)
+}
 
 struct RocpdSource {
     database: Database,
     lookups: Lookups,
-    symbols: SymbolCache,
     /// Path as given or found.
     shown: String,
     content: OnceLock<Vec<Damage>>,
@@ -40,6 +87,11 @@ impl RocpdSource {
     fn marks_and_pc_samples(&self) -> Option<(String, &'static str)> {
         let counted = pc_samples::countable(&self.database).filter(|_| !self.database.has_rows("pmc_event"))?;
         Some((format!("({counted}) IS NOT 1"), counted))
+    }
+
+    fn damage_of_tables(&self, closely: bool) -> Vec<Damage> {
+        let tables = self.database.damage_of_tables(closely, rayon::current_num_threads());
+        tables.into_iter().map(|table| damage_of(&self.shown, table)).collect()
     }
 }
 
@@ -77,9 +129,6 @@ fn damage_of(shown: &str, (base, cause): (String, String)) -> Damage {
 }
 
 /// The processes of a rocpd database with these partitions.
-///
-/// # Errors
-/// When no partition can be read.
 pub fn find(database: &OpeningDatabase, partitions: &[Arc<Partition>], opening: &Opening<'_>) -> Result<Opened> {
     let (shown, file) = (opening.shown, &database.file);
     let damage = |cause| Damage { path: shown.to_owned(), part: String::new(), cause };
@@ -104,7 +153,6 @@ pub fn find(database: &OpeningDatabase, partitions: &[Arc<Partition>], opening: 
             let source = RocpdSource {
                 database: Database::new(Arc::clone(&store), Arc::clone(partition), process.owner),
                 lookups: Lookups::new(Arc::clone(&opening.shared.events)),
-                symbols: SymbolCache::default(),
                 shown: shown.to_owned(),
                 content: OnceLock::new(),
             };
@@ -116,64 +164,37 @@ pub fn find(database: &OpeningDatabase, partitions: &[Arc<Partition>], opening: 
 
 impl ProcessReader for RocpdSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
-        if is_left_out(context, table.name) {
-            return Ok(Rows::clean(empty_frame(columns).lazy()));
-        }
-        let mut assembly = Assembly::new(context, &self.database, &self.lookups, &self.symbols, table, columns);
-        match table.name {
-            "kernels" => dispatches::read(&mut assembly, None)?,
-            "counter_dispatches" => dispatches::read(&mut assembly, Some(context.process.pass))?,
-            "memory_copies" => transfers::read_copies(&mut assembly)?,
-            "memory_allocations" => transfers::read_allocations(&mut assembly)?,
-            "regions" => regions::read_regions(&mut assembly)?,
-            "marks" => marks::read_marks(&mut assembly)?,
-            "args" => args::read_args(&mut assembly)?,
-            "samples" => samples::read(&mut assembly)?,
-            "pc_samples" => pc_samples::read(&mut assembly)?,
-            "graph_launches" => launches::read_graph_launches(&mut assembly)?,
-            "hip_events" => launches::read_hip_events(&mut assembly)?,
-            "counters" => counters::read_counters(&mut assembly)?,
-            "counter_instances" => counters::read_instances(&mut assembly)?,
-            "queues" => info::read_named(&mut assembly, "info_queue", "queue_id")?,
-            "streams" => info::read_named(&mut assembly, "info_stream", "stream_id")?,
-            "threads" => info::read_threads(&mut assembly)?,
-            "code_objects" => info::read_code_objects(&mut assembly)?,
-            "kernel_symbols" => info::read_kernel_symbols(&mut assembly)?,
-            _ => return Ok(Rows::clean(empty_frame(columns).lazy())),
-        }
-        assembly.finish()
+        assembled(context, table, columns, |builder| {
+            let Some((_, _, _, read)) = kind(table) else { return Ok(None) };
+            let mut assembly = Assembly::new(builder, &self.database, &self.lookups);
+            read(&mut assembly)?;
+            assembly.finish().map(Some)
+        })
     }
 
     fn has_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> bool {
-        if is_left_out(context, table.name) {
+        let Some((_, base, counted, _)) = kind(table).filter(|_| !is_left_out(context, table.name)) else {
             return false;
-        }
-        match table.name {
+        };
+        match counted {
             // Every dispatch has a first run.
-            "kernels" => self.database.has_any("kernel_dispatch", Condition::all()),
-            "counter_dispatches" => self.database.has_any("kernel_dispatch", Condition::all()),
-            "memory_copies" => self.database.has_any("memory_copy", Condition::all()),
-            "memory_allocations" => self.database.has_any("memory_allocate", Condition::all()),
-            "regions" => self.database.has_any("region", with_length()),
+            Activity | FirstRuns => self.database.has_any(base, Condition::all()),
+            WithLength => self.database.has_any(base, with_length()),
             // Reading few samples is faster than opening SQLite.
-            "marks" if self.database.is_small("sample") => false,
-            "marks" => {
+            Marks if self.database.is_small(base) => false,
+            Marks => {
                 let marks = self.marks_and_pc_samples().map(|(marks, _)| Condition::all().and_sql(marks));
-                let counted = marks.and_then(|marks| self.database.count("sample", marks, context.threads).ok());
+                let counted = marks.and_then(|marks| self.database.count(base, marks, context.threads).ok());
                 counted.is_some_and(|(rows, cause)| rows > 0 && cause.is_none())
             }
-            "args" => args::has_any(&self.database, context.threads),
-            _ => false,
+            Arguments => args::has_any(&self.database, context.threads),
+            Whole | Samples | PcSamples | Joined => false,
         }
     }
 
     fn row_ranges(&self, context: &ReadContext<'_>, table: &'static Table, rows: usize) -> Option<Vec<RowRange>> {
-        let base = match table.name {
-            "kernels" => "kernel_dispatch",
-            "regions" => "region",
-            _ => return None,
-        };
-        if is_left_out(context, table.name) {
+        let (_, base, counted, _) = kind(table).filter(|_| !is_left_out(context, table.name))?;
+        if !matches!(counted, FirstRuns | WithLength) {
             return None;
         }
         // Each range looks all texts up.
@@ -182,58 +203,36 @@ impl ProcessReader for RocpdSource {
     }
 
     fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
-        if is_left_out(context, table.name) {
-            return Ok(RowCount::default());
-        }
-        let is_sampled = matches!(table.name, "marks" | "samples" | "pc_samples");
-        let countable =
-            if is_sampled && !self.database.is_small("sample") { self.marks_and_pc_samples() } else { None };
         let all = Condition::all;
-        let parts = match (table.name, countable) {
-            ("marks", Some((marks, _))) => {
-                vec![("sample", all().and_sql(marks)), ("region", without_length())]
+        counted(self, context, table, || {
+            let Some(&(_, base, counted, _)) = kind(table) else { return Ok(Some(RowCount::default())) };
+            let is_sampled = matches!(counted, Marks | Samples | PcSamples);
+            let countable =
+                if is_sampled && !self.database.is_small(base) { self.marks_and_pc_samples() } else { None };
+            let parts = match (counted, countable) {
+                (Marks, Some((marks, _))) => vec![(base, all().and_sql(marks)), ("region", without_length())],
+                (PcSamples, Some((_, counted))) => vec![(base, all().and_sql(counted))],
+                (Samples, Some(_)) => Vec::new(),
+                (FirstRuns, _) => {
+                    let facts = &context.process.facts;
+                    vec![(base, dispatches::first_runs(&self.database, facts, context.threads)?)]
+                }
+                (WithLength, _) => vec![(base, with_length())],
+                (Activity | Whole, _) => vec![(base, all())],
+                (Marks | PcSamples | Samples | Arguments | Joined, _) => return Ok(None),
+            };
+            let mut count = RowCount::default();
+            for (base, condition) in parts {
+                let (rows, cause) = self.database.count(base, condition, context.threads)?;
+                count.rows += rows;
+                count.damage.extend(cause.map(|cause| damage(context, &format!("rocpd_{base}"), &cause)));
             }
-            ("pc_samples", Some((_, counted))) => vec![("sample", all().and_sql(counted))],
-            ("samples", Some(_)) => Vec::new(),
-            ("kernels", _) => {
-                let first = dispatches::first_runs(&self.database, &context.process.facts, context.threads)?;
-                vec![("kernel_dispatch", first)]
-            }
-            ("counter_dispatches", _) => vec![("kernel_dispatch", all())],
-            ("memory_copies", _) => vec![("memory_copy", all())],
-            ("memory_allocations", _) => vec![("memory_allocate", all())],
-            ("regions", _) => vec![("region", with_length())],
-            ("graph_launches", _) => vec![("graph_launch", all())],
-            ("hip_events", _) => vec![("hip_event", all())],
-            ("queues", _) => vec![("info_queue", all())],
-            ("streams", _) => vec![("info_stream", all())],
-            ("threads", _) => vec![("info_thread", all())],
-            ("code_objects", _) => vec![("info_code_object", all())],
-            ("kernel_symbols", _) => vec![("info_kernel_symbol", all())],
-            // These leave out or join rows, so counting requires reading.
-            ("args" | "counters" | "counter_instances" | "samples" | "marks" | "pc_samples", _) => {
-                let columns: Vec<&'static Column> = table.columns.iter().skip(2).take(2).collect();
-                let rows = self.read(context, table, &columns)?;
-                return Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage });
-            }
-            _ => Vec::new(),
-        };
-        let mut count = RowCount::default();
-        for (base, condition) in parts {
-            let (rows, cause) = self.database.count(base, condition, context.threads)?;
-            count.rows += rows;
-            count.damage.extend(cause.map(|cause| damage(context, &format!("rocpd_{base}"), &cause)));
-        }
-        Ok(count)
+            Ok(Some(count))
+        })
     }
 
     fn damage_of_content(&self) -> &[Damage] {
-        // Not within `get_or_init`: a thread that waits for others there may start work that wants the same.
-        if self.content.get().is_none() {
-            let tables = self.database.damage_of_tables(true, rayon::current_num_threads());
-            let _ = self.content.set(tables.into_iter().map(|table| damage_of(&self.shown, table)).collect());
-        }
-        self.content.get().map(Vec::as_slice).unwrap_or_default()
+        kept(&self.content, || Ok(self.damage_of_tables(true))).map_or(&[], Vec::as_slice)
     }
 
     fn damage(&self) -> Vec<Damage> {
@@ -241,8 +240,7 @@ impl ProcessReader for RocpdSource {
     }
 
     fn damage_of_structure(&self) -> Vec<Damage> {
-        let tables = self.database.damage_of_tables(false, rayon::current_num_threads());
-        tables.into_iter().map(|table| damage_of(&self.shown, table)).collect()
+        self.damage_of_tables(false)
     }
 
     fn release(&self) {

@@ -1,18 +1,26 @@
 //! Kernel symbols: names in four forms and the category of each.
 
-use std::sync::OnceLock;
-
 use anyhow::Result;
 use itertools::izip;
 use serde_json::Value;
 
 use super::database::Database;
-use crate::common::sqlite::{Columns, integer, text};
+use crate::common::sqlite::{Columns, Wanted, integer, text};
 use crate::common::{IdIndex, SymbolNames, index_of, placeholder};
 use wavesieve_model::analysis::kernel_names::strip_kd;
 
 /// The table of symbols.
 pub const SYMBOLS: &str = "info_kernel_symbol";
+
+/// Its columns of integers.
+const NUMBERS: [&str; 6] = [
+    "code_object_id",
+    "arch_vgpr_count",
+    "accum_vgpr_count",
+    "sgpr_count",
+    "group_segment_size",
+    "private_segment_size",
+];
 
 /// The symbols of one partition.
 pub struct Symbols {
@@ -25,18 +33,9 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    fn read(database: &Database) -> Result<Self> {
-        let wanted = [
-            text("kernel_name"),
-            text("display_name"),
-            text("extdata"),
-            integer("code_object_id"),
-            integer("arch_vgpr_count"),
-            integer("accum_vgpr_count"),
-            integer("sgpr_count"),
-            integer("group_segment_size"),
-            integer("private_segment_size"),
-        ];
+    pub(super) fn read(database: &Database) -> Result<Self> {
+        let texts = ["kernel_name", "display_name", "extdata"].map(text);
+        let wanted: Vec<Wanted> = texts.into_iter().chain(NUMBERS.map(integer)).collect();
         let columns = database.read(SYMBOLS, &wanted, 1)?;
         let ids = columns.integers("id");
         let mut symbols = Self { index: index_of(&ids), names: SymbolNames::default(), columns };
@@ -57,23 +56,4 @@ fn truncated(details: Option<&str>) -> Option<String> {
     let details: Value = serde_json::from_str(details).ok()?;
     let name = details.get("truncated_kernel_name")?.as_str()?;
     (!name.is_empty()).then(|| name.to_owned())
-}
-
-/// Symbols of one partition, read when first needed.
-#[derive(Default)]
-pub(crate) struct SymbolCache(OnceLock<Symbols>);
-
-impl SymbolCache {
-    pub fn get(&self, database: &Database) -> Result<&Symbols> {
-        if let Some(symbols) = self.0.get() {
-            return Ok(symbols);
-        }
-        let symbols = Symbols::read(database)?;
-        Ok(self.0.get_or_init(|| symbols))
-    }
-
-    /// The damage to the symbols that were read.
-    pub fn damage(&self) -> Option<&str> {
-        self.0.get()?.columns.damage.as_deref()
-    }
 }

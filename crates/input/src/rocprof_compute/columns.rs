@@ -1,63 +1,25 @@
 //! The columns of files of counters that describe dispatches, and how names of columns are understood.
 
-/// A column that describes dispatches or holds the values of the long layout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Col {
-    Dispatch,
-    Gpu,
-    /// Kernel symbol.
-    KernelId,
-    KernelName,
-    /// Work-items of the grid.
-    Grid,
-    /// Work-items of a workgroup.
-    Workgroup,
-    /// LDS of a workgroup.
-    Lds,
-    /// Scratch memory of a work-item.
-    Scratch,
-    /// Vector registers.
-    Vgpr,
-    /// Accumulation registers.
-    AccumVgpr,
-    /// Scalar registers.
-    Sgpr,
-    Start,
-    End,
-    /// Process of the operating system, in files of several.
-    Process,
-    /// Counter of the long layout.
-    CounterName,
-    CounterValue,
-    /// Known, but of no use here.
-    Unused,
-}
+use crate::common::csv::columns;
 
-/// How many columns there are.
-pub const COLUMNS: usize = Col::Unused as usize + 1;
-
-/// The column of a spelling in lower case.
-pub fn known(spelling: &str) -> Option<Col> {
-    Some(match spelling {
-        "dispatch_id" => Col::Dispatch,
-        "gpu_id" => Col::Gpu,
-        "kernel_id" => Col::KernelId,
-        "kernel_name" => Col::KernelName,
-        "grid_size" => Col::Grid,
-        "workgroup_size" => Col::Workgroup,
-        "lds_per_workgroup" => Col::Lds,
-        "scratch_per_workitem" => Col::Scratch,
-        "arch_vgpr" | "vgpr" => Col::Vgpr,
-        "accum_vgpr" => Col::AccumVgpr,
-        "sgpr" => Col::Sgpr,
-        "start_timestamp" => Col::Start,
-        "end_timestamp" => Col::End,
-        "pid" => Col::Process,
-        "counter_name" => Col::CounterName,
-        "counter_value" => Col::CounterValue,
-        "wave_size" | "obj" | "sig" | "queue_id" | "queue_index" | "tid" | "correlation_id" => Col::Unused,
-        _ => return None,
-    })
+columns! {
+    Dispatch Integer "Dispatch." "dispatch_id";
+    Gpu Integer "GPU." "gpu_id";
+    KernelId Integer "Kernel symbol." "kernel_id";
+    KernelName Text "Name of the kernel." "kernel_name";
+    Grid Integer "Work-items of the grid." "grid_size";
+    Workgroup Integer "Work-items of a workgroup." "workgroup_size";
+    Lds Integer "LDS of a workgroup." "lds_per_workgroup";
+    Scratch Integer "Scratch memory of a work-item." "scratch_per_workitem";
+    Vgpr Integer "Vector registers." "arch_vgpr" "vgpr";
+    AccumVgpr Integer "Accumulation registers." "accum_vgpr";
+    Sgpr Integer "Scalar registers." "sgpr";
+    Start Integer "Start." "start_timestamp";
+    End Integer "End." "end_timestamp";
+    Process Integer "Process of the operating system, in files of several." "pid";
+    CounterName Text "Counter of the long layout." "counter_name";
+    CounterValue Float "Value of the long layout." "counter_value";
+    Other Unused "Known, but of no use here." "wave_size" "obj" "sig" "queue_id" "queue_index" "tid" "correlation_id";
 }
 
 /// A column name without what surrounds it.

@@ -55,10 +55,6 @@ impl CounterFile {
         }
     }
 
-    /// The names of the columns.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn header(&self) -> Result<ByteRecord> {
         match self {
             Self::Csv(file) => Ok(csv::start(file)?.0),
@@ -68,9 +64,6 @@ impl CounterFile {
     }
 
     /// Passes every row of `width` fields to `read`, which returns an error if it cannot be understood.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn scan(&self, width: usize, read: &mut dyn FnMut(&ByteRecord) -> Result<(), String>) -> Result<Flaws> {
         match self {
             Self::Csv(file) => csv::scan(file, width, read),

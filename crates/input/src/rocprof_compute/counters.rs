@@ -7,49 +7,31 @@ use polars::prelude::*;
 
 use super::columns::Col;
 use super::header::Layout;
-use super::rows::{Row, scan};
+use super::rows::{UnderstoodRow, scan};
 use super::survey::{Survey, Surveyed};
-use crate::common::{TableBuilder, put_counter_instances, put_counters};
+use crate::common::{TableBuilder, Words, put_counter_instances, put_counters};
 use wavesieve_model::schema::anomaly::Severity;
-use wavesieve_tables::columns::frames::dictionary_column;
 
-/// Values in recorded order: positions of runs and of names, and the values.
+/// Values in recorded order: the position of the run, the name and the value of each.
 #[derive(Default)]
 struct Values {
-    names: Vec<Option<String>>,
-    known: BTreeMap<String, usize>,
-    last: Option<usize>,
+    names: Words,
     runs: Vec<usize>,
-    counters: Vec<usize>,
     values: Vec<f64>,
     differing: Vec<i64>,
 }
 
 impl Values {
-    fn code(&mut self, name: &str) -> usize {
-        let same = |code: &usize| self.names.get(*code).and_then(Option::as_deref) == Some(name);
-        if let Some(last) = self.last.filter(same) {
-            return last;
-        }
-        let code = self.known.get(name).copied().unwrap_or_else(|| {
-            self.known.insert(name.to_owned(), self.names.len());
-            self.names.push(Some(name.to_owned()));
-            self.names.len() - 1
-        });
-        self.last = Some(code);
-        code
-    }
-
     fn push(&mut self, run: usize, counter: usize, value: Option<f64>) {
         if let Some(value) = value {
             self.runs.push(run);
-            self.counters.push(counter);
+            self.names.codes.push(Some(counter));
             self.values.push(value);
         }
     }
 
     /// Adds a row of the wide layout; `codes` are those of the header's counters.
-    fn add_wide(&mut self, file: &Surveyed, row: &Row<'_>, run: usize, codes: &[usize]) {
+    fn add_wide(&mut self, file: &Surveyed, row: &UnderstoodRow<'_>, run: usize, codes: &[usize]) {
         // Counters that were sampled again count if the first sample is missing.
         let mut again: BTreeMap<usize, f64> = BTreeMap::new();
         for (repeat, value) in file.header.repeats.iter().zip(row.repeated) {
@@ -72,14 +54,14 @@ impl Values {
 fn instances(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<DataFrame> {
     let mut all = Values::default();
     for file in &survey.files {
-        let codes: Vec<usize> = file.header.counters.iter().map(|counter| all.code(&counter.name)).collect();
+        let codes: Vec<usize> = file.header.counters.iter().map(|counter| all.names.code(&counter.name)).collect();
         let mut ordinal = 0;
         let flaws = scan(&file.file, &file.header, &mut |row| {
             let run = file.run_of(row, ordinal);
             ordinal += 1;
             let Some(run) = run else { return };
             if file.header.layout == Some(Layout::Long) {
-                let code = all.code(&row.text(Col::CounterName).unwrap_or("unknown".into()));
+                let code = all.names.code(&row.text(Col::CounterName).unwrap_or("unknown".into()));
                 all.push(run, code, row.values.first().copied().flatten());
             } else {
                 all.add_wide(file, row, run, &codes);
@@ -99,21 +81,19 @@ fn instances(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<DataFram
     };
     let mut passes = of_run(|run| run.pass);
     passes.iter_mut().for_each(|pass| *pass = pass.saturating_add(first_pass));
-    let integers =
-        |name: &str, values: Vec<i64>| Int64Chunked::from_vec(name.into(), values).into_series().into_column();
+    let integers = |name: &str, values: Vec<i64>| Int64Chunked::from_vec(name.into(), values).into_column();
     let nothing = |name: &str| Column::full_null(name.into(), height, &DataType::Int64);
-    let counter = dictionary_column("counter", &all.names, all.counters.iter().copied().map(Some))?;
     let dispatches = of_run(|run| run.dispatch);
     Ok(DataFrame::new(
         height,
         vec![
             integers("pass", passes),
             integers("dispatch_id", dispatches),
-            counter,
+            all.names.categories("counter")?,
             nothing("xcc"),
             nothing("shader_engine"),
             nothing("channel"),
-            Float64Chunked::from_vec("value".into(), all.values).into_series().into_column(),
+            Float64Chunked::from_vec("value".into(), all.values).into_column(),
         ],
     )?)
 }

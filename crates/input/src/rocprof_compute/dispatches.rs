@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::survey::{Run, Survey};
-use crate::common::{SymbolNames, TableBuilder, placeholder};
+use super::survey::{Kernel, Run, Survey};
+use crate::common::{SymbolNames, TableBuilder, or, placeholder};
 use wavesieve_tables::columns::frames::dictionary_column;
 
 const NAMES: &[&str] = &["kernel_name", "short_name", "category"];
@@ -38,8 +38,7 @@ pub(crate) fn read_counter_dispatches(builder: &mut TableBuilder<'_>, survey: &S
     let mut runs: Vec<&Run> = survey.runs.iter().collect();
     runs.sort_by_key(|run| (run.pass, run.dispatch));
     let first_pass = builder.context.process.pass;
-    let passes = runs.iter().map(|run| first_pass.saturating_add(run.pass));
-    builder.put("pass", Int64Chunked::from_iter_values("".into(), passes).into_series());
+    builder.put_integers("pass", runs.iter().map(|run| Some(first_pass.saturating_add(run.pass))));
     put(builder, survey, &runs)
 }
 
@@ -50,9 +49,9 @@ fn put(builder: &mut TableBuilder<'_>, survey: &Survey, runs: &[&Run]) -> Result
     };
     let size = |at: usize| move |run: &Run| run.sizes.get(at).copied().flatten();
     let ids = column(&|run| Some(run.dispatch));
-    builder.put("dispatch_id", ids.clone().into_series());
+    builder.put("dispatch_id", ids.clone());
     let kernel_id = |run: &Run| survey.kernels.get(run.kernel).map(|kernel| kernel.id);
-    builder.put("kernel_id", column(&kernel_id).into_series());
+    builder.put("kernel_id", column(&kernel_id));
     if builder.wants(NAMES) {
         let forms = names(survey).forms(builder.context.categories, &|_| true);
         for (name, values) in forms.dispatch_columns() {
@@ -62,41 +61,33 @@ fn put(builder: &mut TableBuilder<'_>, survey: &Survey, runs: &[&Run]) -> Result
     }
     let agents = column(&|run| run.gpu);
     builder.put_gpu(&agents, &ids);
-    builder.put("agent_id", agents.into_series());
+    builder.put("agent_id", agents);
     // Only the number of work-items is recorded, which is put down in x.
     for (name, at) in [("grid_x", 0), ("workgroup_x", 1)] {
-        builder.put(name, column(&|run| Some(size(at)(run).unwrap_or(0))).into_series());
+        builder.put(name, or(&column(&size(at)), 0));
     }
     for name in ["grid_y", "grid_z", "workgroup_y", "workgroup_z"] {
-        builder.put(name, column(&|_| Some(1)).into_series());
+        builder.put(name, column(&|_| Some(1)));
     }
-    builder.put("lds_bytes", column(&size(2)).into_series());
-    builder.put("scratch_bytes", column(&size(3)).into_series());
+    builder.put("lds_bytes", column(&size(2)));
+    builder.put("scratch_bytes", column(&size(3)));
     builder.put_times(&column(&|run| run.start_ns), &column(&|run| run.end_ns));
     Ok(())
 }
 
 fn names(survey: &Survey) -> SymbolNames {
-    let mut names = SymbolNames::default();
-    for kernel in &survey.kernels {
-        names.push(kernel.name.clone().unwrap_or_else(|| placeholder(kernel.id)), None, None);
-    }
-    names
+    let name = |kernel: &Kernel| kernel.name.clone().unwrap_or_else(|| placeholder(kernel.id));
+    survey.kernels.iter().map(name).collect()
 }
 
 /// Assembles `kernel_symbols`.
 pub(crate) fn read_symbols(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
     builder.set_height(survey.kernels.len());
-    let ids = survey.kernels.iter().map(|kernel| kernel.id);
-    builder.put("kernel_id", Int64Chunked::from_iter_values("".into(), ids).into_series());
-    let forms = names(survey).forms(builder.context.categories, &|_| true);
-    for (name, values) in forms.columns() {
-        builder.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
-    }
+    builder.put_integers("kernel_id", survey.kernels.iter().map(|kernel| Some(kernel.id)));
+    builder.put_symbol_names(&names(survey))?;
     let numbers = ["vgpr", "accum_vgpr", "sgpr", "lds_static_bytes", "scratch_static_bytes"];
     for (at, name) in numbers.into_iter().enumerate() {
-        let values = survey.kernels.iter().map(|kernel| kernel.numbers.get(at).copied().flatten());
-        builder.put(name, Int64Chunked::from_iter_options("".into(), values).into_series());
+        builder.put_integers(name, survey.kernels.iter().map(|kernel| kernel.numbers.get(at).copied().flatten()));
     }
     Ok(())
 }

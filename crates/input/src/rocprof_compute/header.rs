@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use csv::{ByteRecord, ReaderBuilder};
+use csv::ByteRecord;
 
 use super::columns::{COLUMNS, Col, is_counter, known, trimmed, without_number};
 use super::native::is_native;
+use crate::common::csv::{Content, header_in};
 
 /// The sum over all cycles of the level counter before it in the same pass.
 const ACCUMULATION: &str = "SQ_ACCUM_PREV_HIRES";
@@ -26,7 +27,6 @@ pub enum Layout {
 /// A column of a counter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// Position of the field.
     pub position: usize,
     /// Name without suffix; of an accumulation, what it accumulates and `_ACCUM`.
     pub name: String,
@@ -35,7 +35,6 @@ pub struct Counter {
 /// A further column of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeat {
-    /// Position of the field.
     pub position: usize,
     /// Position in [`Header::counters`] of the counter that it repeats.
     pub of: usize,
@@ -54,6 +53,8 @@ pub struct Header {
     pub repeats: Vec<Repeat>,
     /// Names that are not known, as written.
     pub unknown: Vec<String>,
+    /// Columns of integers with their positions, in the order of [`Col`].
+    pub integers: Vec<(usize, Col)>,
     positions: [Option<usize>; COLUMNS],
 }
 
@@ -74,6 +75,7 @@ impl Header {
             counters: Vec::new(),
             repeats: Vec::new(),
             unknown: Vec::new(),
+            integers: Vec::new(),
             positions: [None; COLUMNS],
         };
         let mut found: Vec<CounterColumn> = Vec::new();
@@ -90,9 +92,10 @@ impl Header {
                 }
                 None => (written, false),
             };
-            if let Some(column) = known(&name.to_lowercase()) {
+            if let Some((column, content)) = known(&name.to_lowercase()) {
                 if let Some(place @ None) = header.positions.get_mut(column as usize) {
                     *place = Some(position);
+                    header.integers.extend((content == Content::Integer).then_some((position, column)));
                 }
             } else if is_counter(&name) {
                 found.push(CounterColumn { position, pass, name: name.clone() });
@@ -101,6 +104,7 @@ impl Header {
             }
             seen.insert(name);
         }
+        header.integers.sort_by_key(|(_, column)| *column);
         header.add_counters(&found, stem);
         header.layout = match (header.has(&[Col::CounterName, Col::CounterValue]), header.counters.is_empty()) {
             (true, _) => Some(Layout::Long),
@@ -132,7 +136,6 @@ impl Header {
         }
     }
 
-    /// Where a column is.
     pub fn position(&self, column: Col) -> Option<usize> {
         self.positions.get(column as usize).copied().flatten()
     }
@@ -172,11 +175,9 @@ fn level<'a>(found: &'a [CounterColumn], at: usize, stem: &'a str) -> Option<&'a
 /// Kind of a file, judged by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeadKind {
-    /// Counters of dispatches.
     Counters,
     /// The description of the machine.
     System,
-    /// Something else.
     Other,
 }
 
@@ -187,12 +188,7 @@ pub(crate) fn is_of_workload(record: &ByteRecord) -> bool {
 
 /// Looks at the header of a file, which may be cut.
 pub(crate) fn head_of(bytes: &[u8]) -> HeadKind {
-    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let mut record = ByteRecord::new();
-    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line);
-    if !reader.read_byte_record(&mut record).unwrap_or(false) {
-        return HeadKind::Other;
-    }
+    let Some(record) = header_in(bytes) else { return HeadKind::Other };
     if is_of_workload(&record) || is_native(&record) {
         return HeadKind::Counters;
     }
@@ -230,7 +226,7 @@ mod tests {
             "TCC_HIT[0]",
             "SQ_WAVES_1",
         ];
-        assert_eq!(names(&header), wanted, "what would be of a file before is no suffix");
+        assert_eq!(names(&header), wanted, "what would be of a file before is not a suffix");
         assert_eq!(header.repeats.iter().map(|repeat| repeat.of).collect::<Vec<usize>>(), [0, 2]);
         assert_eq!(header.unknown, ["odd"]);
         assert_eq!(header.layout, Some(Layout::Wide));

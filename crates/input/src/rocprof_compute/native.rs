@@ -14,14 +14,17 @@ use crate::common::csv::{self, CsvFile, Flaws, start};
 
 /// One of the three files of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum NativeFileKind {
     Counters,
     Dispatches,
     Symbols,
 }
 
-const KINDS: [(Kind, &str); 3] =
-    [(Kind::Counters, "counters"), (Kind::Dispatches, "dispatch"), (Kind::Symbols, "kernel_symbols")];
+const KINDS: [(NativeFileKind, &str); 3] = [
+    (NativeFileKind::Counters, "counters"),
+    (NativeFileKind::Dispatches, "dispatch"),
+    (NativeFileKind::Symbols, "kernel_symbols"),
+];
 
 /// Columns that identify a file of each kind.
 const IDENTIFYING: [&[&str]; 3] = [
@@ -31,22 +34,22 @@ const IDENTIFYING: [&[&str]; 3] = [
 ];
 
 /// Columns of the joined rows, and the kind of file that each comes from.
-const COLUMNS: [(Kind, &str); 15] = [
-    (Kind::Counters, "dispatch_id"),
-    (Kind::Dispatches, "gpu_id"),
-    (Kind::Dispatches, "kernel_id"),
-    (Kind::Symbols, "kernel_name"),
-    (Kind::Dispatches, "grid_size"),
-    (Kind::Dispatches, "workgroup_size"),
-    (Kind::Dispatches, "lds_per_workgroup"),
-    (Kind::Dispatches, "scratch_per_workitem"),
-    (Kind::Symbols, "arch_vgpr"),
-    (Kind::Symbols, "accum_vgpr"),
-    (Kind::Symbols, "sgpr"),
-    (Kind::Dispatches, "start_timestamp"),
-    (Kind::Dispatches, "end_timestamp"),
-    (Kind::Counters, "counter_name"),
-    (Kind::Counters, "counter_value"),
+const COLUMNS: [(NativeFileKind, &str); 15] = [
+    (NativeFileKind::Counters, "dispatch_id"),
+    (NativeFileKind::Dispatches, "gpu_id"),
+    (NativeFileKind::Dispatches, "kernel_id"),
+    (NativeFileKind::Symbols, "kernel_name"),
+    (NativeFileKind::Dispatches, "grid_size"),
+    (NativeFileKind::Dispatches, "workgroup_size"),
+    (NativeFileKind::Dispatches, "lds_per_workgroup"),
+    (NativeFileKind::Dispatches, "scratch_per_workitem"),
+    (NativeFileKind::Symbols, "arch_vgpr"),
+    (NativeFileKind::Symbols, "accum_vgpr"),
+    (NativeFileKind::Symbols, "sgpr"),
+    (NativeFileKind::Dispatches, "start_timestamp"),
+    (NativeFileKind::Dispatches, "end_timestamp"),
+    (NativeFileKind::Counters, "counter_name"),
+    (NativeFileKind::Counters, "counter_value"),
 ];
 
 /// The processes of a pass.
@@ -81,7 +84,7 @@ pub(crate) fn is_native(header: &ByteRecord) -> bool {
 }
 
 /// The kind, the pass and the process in the name of a file.
-fn parts_of(path: &Path) -> Option<(Kind, String, i64)> {
+fn parts_of(path: &Path) -> Option<(NativeFileKind, String, i64)> {
     let stem = stem(path);
     let (rest, pid) = stem.rsplit_once('_')?;
     let pid = pid.parse().ok()?;
@@ -93,7 +96,7 @@ fn parts_of(path: &Path) -> Option<(Kind, String, i64)> {
 
 /// Takes the files of the native tool out of those of a folder: passes by name, and files of which others are missing.
 pub fn passes(files: &mut Vec<CsvFile>) -> (Vec<NativePass>, Vec<Incomplete>) {
-    let mut found: BTreeMap<(String, i64), BTreeMap<Kind, CsvFile>> = BTreeMap::new();
+    let mut found: BTreeMap<(String, i64), BTreeMap<NativeFileKind, CsvFile>> = BTreeMap::new();
     files.retain(|file| {
         let of_native = start(file).is_ok_and(|(header, _)| is_native(&header));
         let Some((kind, pass, pid)) = parts_of(&file.path).filter(|_| of_native) else { return true };
@@ -106,7 +109,8 @@ pub fn passes(files: &mut Vec<CsvFile>) -> (Vec<NativePass>, Vec<Incomplete>) {
     for ((name, pid), mut kinds) in found {
         let missing: Vec<&str> =
             KINDS.iter().filter(|(kind, _)| !kinds.contains_key(kind)).map(|(_, prefix)| *prefix).collect();
-        let files = [Kind::Counters, Kind::Dispatches, Kind::Symbols].map(|kind| kinds.remove(&kind));
+        let files = [NativeFileKind::Counters, NativeFileKind::Dispatches, NativeFileKind::Symbols]
+            .map(|kind| kinds.remove(&kind));
         match files {
             [Some(counters), Some(dispatches), Some(symbols)] => {
                 let process = NativeProcess { pid, counters, dispatches, symbols };
@@ -148,9 +152,6 @@ impl NativePass {
     }
 
     /// Passes every value with its dispatch and kernel to `read`, which returns an error if it cannot be understood.
-    ///
-    /// # Errors
-    /// When a file cannot be read.
     pub fn scan(&self, read: &mut dyn FnMut(&ByteRecord) -> Result<(), String>) -> Result<Flaws> {
         let mut flaws = Flaws::default();
         for process in self.processes() {
@@ -168,7 +169,7 @@ struct Keyed {
 }
 
 impl Keyed {
-    fn read(file: &CsvFile, kind: Kind, key: &str, flaws: &mut Flaws) -> Result<Self> {
+    fn read(file: &CsvFile, kind: NativeFileKind, key: &str, flaws: &mut Flaws) -> Result<Self> {
         let (header, _) = start(file)?;
         let at =
             position(&header, key).with_context(|| format!("{} has no column {key}; copy it again", file.shown))?;
@@ -187,16 +188,16 @@ fn position(header: &ByteRecord, name: &str) -> Option<usize> {
 }
 
 /// Where the columns of a kind are, in the order of [`COLUMNS`].
-fn positions(header: &ByteRecord, kind: Kind) -> Vec<Option<usize>> {
+fn positions(header: &ByteRecord, kind: NativeFileKind) -> Vec<Option<usize>> {
     COLUMNS.iter().map(|(of, name)| position(header, name).filter(|_| *of == kind)).collect()
 }
 
 impl NativeProcess {
     fn scan(&self, read: &mut dyn FnMut(&ByteRecord) -> Result<(), String>, flaws: &mut Flaws) -> Result<()> {
-        let dispatches = Keyed::read(&self.dispatches, Kind::Dispatches, "dispatch_id", flaws)?;
-        let symbols = Keyed::read(&self.symbols, Kind::Symbols, "kernel_id", flaws)?;
+        let dispatches = Keyed::read(&self.dispatches, NativeFileKind::Dispatches, "dispatch_id", flaws)?;
+        let symbols = Keyed::read(&self.symbols, NativeFileKind::Symbols, "kernel_id", flaws)?;
         let (header, _) = start(&self.counters)?;
-        let own = positions(&header, Kind::Counters);
+        let own = positions(&header, NativeFileKind::Counters);
         let dispatch_at = position(&header, "dispatch_id");
         let kernel_at = position(&dispatches.header, "kernel_id");
         let pid = self.pid.to_string();
@@ -233,8 +234,11 @@ mod tests {
     #[test]
     fn names_hold_pass_and_process() {
         let parts = |name: &str| parts_of(Path::new(name));
-        assert_eq!(parts("d/counters_pmc_perf_0_41.csv.gz"), Some((Kind::Counters, "pmc_perf_0".to_owned(), 41)));
-        assert_eq!(parts("kernel_symbols_x_7.csv"), Some((Kind::Symbols, "x".to_owned(), 7)));
+        assert_eq!(
+            parts("d/counters_pmc_perf_0_41.csv.gz"),
+            Some((NativeFileKind::Counters, "pmc_perf_0".to_owned(), 41))
+        );
+        assert_eq!(parts("kernel_symbols_x_7.csv"), Some((NativeFileKind::Symbols, "x".to_owned(), 7)));
         for name in ["counters_7.csv", "dispatch_a_b.csv", "counter_a_7.csv", "pmc_perf_0.csv"] {
             assert_eq!(parts(name), None, "{name}");
         }

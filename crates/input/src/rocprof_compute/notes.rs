@@ -11,14 +11,7 @@ use wavesieve_model::schema::anomaly::{Anomaly, Severity};
 const REQUESTS: &str = "perfmon";
 
 pub fn note(check_id: &'static str, table_name: &str, count: usize, path: &str, detail: String) -> Anomaly {
-    Anomaly {
-        check_id,
-        severity: Severity::Info,
-        table_name: table_name.to_owned(),
-        count: i64::try_from(count).unwrap_or(i64::MAX),
-        first_key: Some(path.to_owned()),
-        detail,
-    }
+    Anomaly::new(check_id, Severity::Info, table_name, count, detail).first(Some(path))
 }
 
 /// Reports which columns are not known, which files are there twice, and what is not read.

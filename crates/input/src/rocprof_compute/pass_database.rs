@@ -87,9 +87,6 @@ impl PassDatabase {
     }
 
     /// The file that SQLite reads.
-    ///
-    /// # Errors
-    /// When it cannot be opened or decompressed.
     pub fn opened(&self) -> Result<&DatabaseFile> {
         let opened = self.opened.get_or_init(|| {
             let path = &self.file.path;
@@ -105,9 +102,6 @@ impl PassDatabase {
     }
 
     /// The names of the columns that are read.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
     pub fn header(&self) -> Result<ByteRecord> {
         Ok(header(&columns_of(&self.connect()?, COUNTERS)?))
     }
@@ -128,9 +122,6 @@ impl PassDatabase {
     }
 
     /// Passes every row of counters to `read`, which returns an error if it cannot be understood.
-    ///
-    /// # Errors
-    /// When not even the first row can be read.
     pub fn scan(&self, read: &mut dyn FnMut(&ByteRecord) -> Result<(), String>) -> Result<Flaws> {
         let connection = self.connect()?;
         let present: Vec<String> =

@@ -31,7 +31,7 @@ pub fn compute_rows(bytes: &[u8]) {
     assert!(header.repeats.iter().all(|repeat| header.counters.get(repeat.of).is_some()));
 
     let mut shown: Vec<(i64, Vec<Option<f64>>)> = Vec::new();
-    let mut visit = |row: &super::rows::Row<'_>| shown.push((row.dispatch, row.values.to_vec()));
+    let mut visit = |row: &super::rows::UnderstoodRow<'_>| shown.push((row.dispatch, row.values.to_vec()));
     let counters = CounterFile::Csv(file);
     let Ok(flaws) = scan(&counters, &header, &mut visit) else { return };
     assert_eq!(flaws.good, shown.len() as u64);
@@ -41,14 +41,7 @@ pub fn compute_rows(bytes: &[u8]) {
             assert!(is_in(bytes, &header, *dispatch, values), "{dispatch}");
         }
     }
-    let workload = Workload {
-        files: vec![counters],
-        system: None,
-        shown: String::new(),
-        source: String::new(),
-        repeated: Vec::new(),
-        incomplete: Vec::new(),
-    };
+    let workload = Workload { files: vec![counters], ..Workload::default() };
     let Ok(survey) = Survey::new(&workload) else { return };
     let runs: BTreeSet<(i64, i64)> = survey.runs.iter().map(|run| (run.pass, run.dispatch)).collect();
     assert_eq!(runs.len(), survey.runs.len());
@@ -111,14 +104,8 @@ pub fn compute_native(bytes: &[u8]) {
     });
     let Ok(flaws) = flaws else { return };
     assert!(flaws.good >= shown);
-    let workload = Workload {
-        files: vec![CounterFile::Native(pass.clone())],
-        system: None,
-        shown: String::new(),
-        source: String::new(),
-        repeated: Vec::new(),
-        incomplete,
-    };
+    let files = vec![CounterFile::Native(pass.clone())];
+    let workload = Workload { files, incomplete, ..Workload::default() };
     let Ok(survey) = Survey::new(&workload) else { return };
     let runs: BTreeSet<(i64, i64)> = survey.runs.iter().map(|run| (run.pass, run.dispatch)).collect();
     assert_eq!(runs.len(), survey.runs.len());

@@ -8,28 +8,11 @@ use anyhow::Result;
 use super::columns::{COLUMNS, Col};
 use super::counter_file::CounterFile;
 use super::header::{Header, Layout};
-use crate::common::csv::{Flaws, Parsed, float, integer};
+use crate::common::csv::{Flaws, Parsed, float, integer, not_a_number};
 use wavesieve_model::text::bytes::text_of_bytes;
 
-/// The columns of integers.
-const INTEGERS: &[Col] = &[
-    Col::Dispatch,
-    Col::Gpu,
-    Col::KernelId,
-    Col::Grid,
-    Col::Workgroup,
-    Col::Lds,
-    Col::Scratch,
-    Col::Vgpr,
-    Col::AccumVgpr,
-    Col::Sgpr,
-    Col::Start,
-    Col::End,
-    Col::Process,
-];
-
 /// A row whose numbers are understood.
-pub struct Row<'r> {
+pub struct UnderstoodRow<'r> {
     record: &'r ByteRecord,
     header: &'r Header,
     numbers: [Option<i64>; COLUMNS],
@@ -40,7 +23,7 @@ pub struct Row<'r> {
     pub repeated: &'r [Option<f64>],
 }
 
-impl Row<'_> {
+impl UnderstoodRow<'_> {
     pub fn number(&self, column: Col) -> Option<i64> {
         self.numbers.get(column as usize).copied().flatten()
     }
@@ -53,7 +36,7 @@ impl Row<'_> {
 }
 
 /// Shows every row that can be understood to `visit`.
-pub fn scan(file: &CounterFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)) -> Result<Flaws> {
+pub fn scan(file: &CounterFile, header: &Header, visit: &mut dyn FnMut(&UnderstoodRow<'_>)) -> Result<Flaws> {
     let only: Vec<usize> = header.position(Col::CounterValue).into_iter().collect();
     let counters: Vec<usize> = match header.layout {
         Some(Layout::Long) => only,
@@ -63,9 +46,8 @@ pub fn scan(file: &CounterFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)
     let (mut values, mut repeated) = (Vec::new(), Vec::new());
     file.scan(header.width, &mut |record| {
         let mut numbers = [None; COLUMNS];
-        for column in INTEGERS {
-            let Some(position) = header.position(*column) else { continue };
-            let number = field(record, position, integer)?;
+        for (position, column) in &header.integers {
+            let number = field(record, *position, integer)?;
             if let Some(place) = numbers.get_mut(*column as usize) {
                 *place = number;
             }
@@ -77,7 +59,7 @@ pub fn scan(file: &CounterFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)
                 numbers.push(field(record, *position, float)?);
             }
         }
-        visit(&Row { record, header, numbers, dispatch, values: &values, repeated: &repeated });
+        visit(&UnderstoodRow { record, header, numbers, dispatch, values: &values, repeated: &repeated });
         Ok(())
     })
 }
@@ -87,9 +69,6 @@ fn field<T>(record: &ByteRecord, position: usize, parse: fn(&[u8]) -> Parsed<T>)
     match parse(field) {
         Parsed::Value(value) => Ok(Some(value)),
         Parsed::Missing => Ok(None),
-        Parsed::Bad => {
-            let text: String = String::from_utf8_lossy(field).chars().take(40).collect();
-            Err(format!("{text:?} in field {} is not a number", position + 1))
-        }
+        Parsed::Bad => Err(not_a_number(field, position)),
     }
 }

@@ -9,7 +9,7 @@ use super::counter_file::CounterFile;
 use super::header::{Header, Layout};
 use super::pass_database::PassDatabase;
 use super::passes::passes;
-use super::rows::{Row, scan};
+use super::rows::{UnderstoodRow, scan};
 use super::workload::Workload;
 use crate::common::csv::Flaws;
 
@@ -49,7 +49,6 @@ type KernelKey = (Option<i64>, Option<String>);
 /// A file after it was surveyed.
 #[derive(Debug)]
 pub(crate) struct Surveyed {
-    /// Where it is.
     pub file: CounterFile,
     /// The meaning of its columns.
     pub header: Header,
@@ -120,7 +119,7 @@ impl Survey {
         Ok(())
     }
 
-    fn kernel(&mut self, row: &Row<'_>, kernels: &mut BTreeMap<KernelKey, usize>) -> usize {
+    fn kernel(&mut self, row: &UnderstoodRow<'_>, kernels: &mut BTreeMap<KernelKey, usize>) -> usize {
         let key = (row.number(Col::KernelId), row.text(Col::KernelName).map(|name| without_clone(&name).to_owned()));
         if let Some(known) = kernels.get(&key) {
             return *known;
@@ -187,7 +186,7 @@ pub fn databases(survey: &Survey) -> impl Iterator<Item = &PassDatabase> {
 
 impl Surveyed {
     /// Position of the run of a row in [`Survey::runs`], if it is the `ordinal`th of the file.
-    pub fn run_of(&self, row: &Row<'_>, ordinal: usize) -> Option<usize> {
+    pub fn run_of(&self, row: &UnderstoodRow<'_>, ordinal: usize) -> Option<usize> {
         match self.header.layout {
             Some(Layout::Wide) => Some(self.first.saturating_add(ordinal)),
             _ => self.runs.get(&run_key(row)).copied(),
@@ -195,11 +194,11 @@ impl Surveyed {
     }
 }
 
-fn run_key(row: &Row<'_>) -> RunKey {
+fn run_key(row: &UnderstoodRow<'_>) -> RunKey {
     (row.number(Col::Process), row.dispatch, row.number(Col::Gpu), row.number(Col::Start), row.number(Col::End))
 }
 
-fn run(row: &Row<'_>, kernel: usize) -> Run {
+fn run(row: &UnderstoodRow<'_>, kernel: usize) -> Run {
     Run {
         dispatch: row.dispatch,
         pid: row.number(Col::Process),

@@ -21,9 +21,6 @@ pub(crate) struct System {
 
 impl System {
     /// Reads the file.
-    ///
-    /// # Errors
-    /// A message if it cannot be read, or has no row that fits its header.
     pub fn read(file: &CsvFile) -> Result<Self, String> {
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", file.shown);
         let (header, mut records) = start(file).map_err(|error| format!("{error:#}"))?;
@@ -43,9 +40,6 @@ impl System {
     }
 
     /// Reads the members of a JSON object.
-    ///
-    /// # Errors
-    /// A message if the text is not a JSON object.
     pub(crate) fn from_json(text: &str) -> Result<Self, String> {
         match serde_json::from_str(text) {
             Ok(Value::Object(members)) => {

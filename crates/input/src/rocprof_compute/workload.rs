@@ -14,7 +14,7 @@ const JOINED: &str = "pmc_perf";
 pub const SYSTEM: &str = "sysinfo.csv";
 
 /// The files of a folder.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Workload {
     /// Files of counters, the joined one first.
     pub files: Vec<CounterFile>,

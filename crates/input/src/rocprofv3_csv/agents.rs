@@ -8,8 +8,8 @@ use csv::ByteRecord;
 use super::census::Census;
 use super::header::spelling;
 use super::values::AgentLabel;
+use crate::common::agent_sizes;
 use crate::common::csv::{CsvFile, Parsed, integer, line_at, start};
-use crate::common::shader_engines;
 use wavesieve_model::schema::facts::AgentFacts;
 
 #[derive(Clone, Debug)]
@@ -67,7 +67,6 @@ fn listed(record: &ByteRecord, names: &BTreeMap<String, usize>) -> Option<Listed
         Some(Parsed::Value(value)) => Some(value),
         _ => None,
     };
-    let positive = |name: &str| number(name).filter(|value| *value > 0);
     let text = |name: &str| {
         let text = String::from_utf8_lossy(field(name)?).trim().to_owned();
         (!text.is_empty()).then_some(text)
@@ -81,20 +80,10 @@ fn listed(record: &ByteRecord, names: &BTreeMap<String, usize>) -> Option<Listed
         agent_type: known.unwrap_or("UNKNOWN").to_owned(),
         absolute_index: Some(agent_id),
         type_index: number("logical_node_type_id"),
-        location: positive("location_id").map(|location| format!("{}:{location}", number("domain").unwrap_or(0))),
         name: text("name").unwrap_or_default(),
         product_name: text("product_name"),
-        cu_count: positive("cu_count"),
-        num_xcc: positive("num_xcc"),
-        simd_per_cu: positive("simd_per_cu"),
-        max_waves_per_simd: positive("max_waves_per_simd"),
-        wave_size: positive("wave_front_size"),
-        lds_bytes: positive("lds_size_in_kb").and_then(|kib| kib.checked_mul(1024)),
-        max_clock_mhz: positive("max_engine_clk_fcompute").or_else(|| positive("max_engine_clk_ccompute")),
-        shader_engines: shader_engines(positive),
-        max_waves_per_cu: positive("max_waves_per_cu"),
         pci_device_id: number("device_id"),
-        ..AgentFacts::default()
+        ..agent_sizes(number)
     };
     Some(Listed { guid: text("guid"), logical, facts })
 }

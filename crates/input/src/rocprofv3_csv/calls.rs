@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use polars::prelude::ChunkedCollectInferIterExt;
 
 use super::census::{has_length, is_process_range};
 use super::columns::Col;
-use super::fields::{Fields, Need, Plan};
-use super::kinds::Kind;
-use super::reading::{Reading, ordinals, zero_as_null};
-use super::rows::Row;
-use crate::common::{or_else, zeros};
+use super::fields::{Fields, Plan};
+use super::kinds::RecordKind;
+use super::reading::Reading;
+use super::rows::UnderstoodRow;
+use crate::common::{Rule, Source, or, ordinals};
 use wavesieve_model::schema::domain::domain_of_category;
 use wavesieve_tables::columns::frames::{dictionary_column, text_column_from_dictionary};
 
@@ -23,39 +22,38 @@ const UNKNOWN: &str = "unknown";
 /// The name of a range without thread.
 const PROCESS_RANGE: &str = "roctxProcessRangeA";
 
-const NUMBERS: &[Need] =
-    &[(Col::ThreadId, &["tid"]), (Col::Correlation, &["correlation_id"]), (Col::Start, TIMES), (Col::End, TIMES)];
-const TEXTS: &[Need] = &[(Col::Domain, NAMES), (Col::Function, NAMES)];
+const LAYOUT: &[Source<Col>] = &[
+    (Col::ThreadId, &["tid"], Rule::Used),
+    (Col::Correlation, &["correlation_id"], Rule::NotZero),
+    (Col::Start, TIMES, Rule::Used),
+    (Col::End, TIMES, Rule::Used),
+    (Col::Domain, NAMES, Rule::UsedText),
+    (Col::Function, NAMES, Rule::UsedText),
+];
 
-const fn plan(keep: fn(&Row<'_>) -> bool) -> Plan {
-    Plan { kind: Kind::Calls, numbers: NUMBERS, texts: TEXTS, keep, mark: is_process_range, always: &[] }
+const fn plan(keep: fn(&UnderstoodRow<'_>) -> bool) -> Plan {
+    Plan { keep, mark: is_process_range, ..Plan::new(RecordKind::Calls, LAYOUT, &[]) }
 }
 
 /// Assembles the calls that have a length.
 pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
-    let rows = Fields::read(reading, &plan(has_length))?;
-    reading.builder.set_height(rows.height);
+    let rows = reading.rows(&plan(has_length))?;
     reading.put("region_id", ordinals(rows.height));
-    put_common(reading, &rows, true)?;
-    reading.builder.put_times(&rows.get(Col::Start), &rows.get(Col::End));
-    Ok(())
+    put_common(reading, &rows, true)
 }
 
 /// Assembles the calls without length.
 pub(crate) fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
-    let rows = Fields::read(reading, &plan(|row| !has_length(row)))?;
-    reading.builder.set_height(rows.height);
+    let rows = reading.rows(&plan(|row| !has_length(row)))?;
     reading.put("mark_id", ordinals(rows.height));
-    put_common(reading, &rows, false)?;
-    reading.put("time_ns", or_else(&rows.get(Col::Start), &zeros(rows.height)));
-    Ok(())
+    reading.put("time_ns", or(&rows.get(Col::Start), 0));
+    put_common(reading, &rows, false)
 }
 
 fn put_common(reading: &mut Reading<'_>, rows: &Fields, are_ranges: bool) -> Result<()> {
     let threads = rows.get(Col::ThreadId);
     let threads = threads.iter().zip(&rows.marks).map(|(thread, of_process)| thread.filter(|_| !of_process));
-    reading.put("tid", threads.collect_ca("".into()));
-    reading.put("correlation_id", zero_as_null(&rows.get(Col::Correlation)));
+    reading.builder.put_integers("tid", threads);
     if reading.builder.wants(NAMES) {
         put_names(reading, rows, are_ranges)?;
     }

@@ -10,9 +10,9 @@ use super::agents::{self, Listed};
 use super::census::{Census, RowKey, key};
 use super::group::Group;
 use super::header::Header;
-use super::kinds::Kind;
+use super::kinds::RecordKind;
 use super::owners::{Owned, Owners};
-use super::rows::{Row, scan};
+use super::rows::{UnderstoodRow, scan};
 use super::symbols::Symbols;
 use crate::common::Replays;
 use crate::common::csv::{CsvFile, Flaws, start};
@@ -20,11 +20,8 @@ use wavesieve_model::schema::anomaly::{Anomaly, Damage};
 
 /// A file of a capture after it was surveyed.
 pub(crate) struct Surveyed {
-    /// Where it is.
     pub file: CsvFile,
-    /// Its kind of records.
-    pub kind: Kind,
-    /// Where its columns are.
+    pub kind: RecordKind,
     pub header: Header,
     /// Problems in its rows.
     pub flaws: Flaws,
@@ -32,7 +29,6 @@ pub(crate) struct Surveyed {
 
 /// Data that the processes of a capture share.
 pub struct Shared {
-    /// Files of records.
     pub files: Vec<Surveyed>,
     /// Which rows belong to which process.
     pub owners: Owners,
@@ -40,13 +36,11 @@ pub struct Shared {
 
 /// One process of a capture.
 pub struct Capture {
-    /// The files.
     pub shared: Arc<Shared>,
     /// Which of the processes it is.
     pub process: usize,
     /// Names in its rows.
     pub census: Census,
-    /// Its kernels.
     pub symbols: Symbols,
     /// Passes of the dispatches that were run again for more counters.
     pub replays: Replays,
@@ -58,7 +52,6 @@ pub struct Capture {
 pub(crate) struct Survey {
     /// Data that its processes share.
     pub shared: Shared,
-    /// Its processes.
     pub owned: Vec<Owned>,
     /// The agents that a file lists.
     pub listed: Vec<Listed>,
@@ -79,7 +72,7 @@ impl Survey {
         };
         let mut all: BTreeMap<RowKey, Census> = BTreeMap::new();
         for (surveyed, censuses) in files {
-            if surveyed.kind == Kind::Agents {
+            if surveyed.kind == RecordKind::Agents {
                 survey.add_agents(&surveyed.file)?;
             }
             for (key, census) in censuses {
@@ -96,7 +89,7 @@ impl Survey {
         self.listed.extend(list.agents);
         self.damage.extend(list.damage.map(|cause| Damage {
             path: file.shown.clone(),
-            part: Kind::Agents.name().to_owned(),
+            part: RecordKind::Agents.name().to_owned(),
             cause,
         }));
         Ok(())
@@ -105,12 +98,12 @@ impl Survey {
 
 fn survey(file: &CsvFile) -> Result<(Surveyed, BTreeMap<RowKey, Census>)> {
     let (record, _) = start(file)?;
-    let kind = Kind::from_header(&record)
+    let kind = RecordKind::from_header(&record)
         .context("the header changed while the file was read; wait until the profiler has finished")?;
     let header = Header::new(&record);
     let mut censuses: BTreeMap<RowKey, Census> = BTreeMap::new();
     let mut flaws = Flaws::default();
-    if kind != Kind::Agents {
+    if kind != RecordKind::Agents {
         let mut census = Census::default();
         let mut current: Option<RowKey> = None;
         flaws = scan(file, &header, &mut |row| {
@@ -133,7 +126,6 @@ fn survey(file: &CsvFile) -> Result<(Surveyed, BTreeMap<RowKey, Census>)> {
 pub(crate) struct RowAnomalies {
     /// Things to know.
     pub anomalies: Vec<Anomaly>,
-    /// Rows that could not be read.
     pub damage: Vec<Damage>,
 }
 
@@ -142,11 +134,11 @@ impl Capture {
     /// file, in order.
     pub fn records<S: Send>(
         &self,
-        kind: Kind,
+        kind: RecordKind,
         table: &str,
         findings: &mut RowAnomalies,
         make: impl Fn() -> S + Sync,
-        visit: impl Fn(&mut S, &Row<'_>) + Sync,
+        visit: impl Fn(&mut S, &UnderstoodRow<'_>) + Sync,
     ) -> Result<Vec<S>> {
         let owners = &self.shared.owners;
         let read = |surveyed: &Surveyed| -> Result<(S, Flaws)> {
@@ -170,7 +162,7 @@ impl Capture {
     }
 
     /// Damage that the survey found in files of these kinds.
-    pub fn damage(&self, kinds: &[Kind]) -> Vec<Damage> {
+    pub fn damage(&self, kinds: &[RecordKind]) -> Vec<Damage> {
         let files = self.shared.files.iter().filter(|surveyed| kinds.contains(&surveyed.kind));
         files.flat_map(|surveyed| surveyed.flaws.damage(&surveyed.file, surveyed.kind.name())).collect()
     }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::columns::Col;
-use super::kinds::Kind;
-use super::rows::Row;
+use super::kinds::RecordKind;
+use super::rows::UnderstoodRow;
 use crate::common::{DispatchRun, DispatchRuns};
 use wavesieve_model::schema::domain::domain_of_category;
 
@@ -14,7 +14,6 @@ use wavesieve_model::schema::domain::domain_of_category;
 pub(crate) enum RowKey {
     /// Id of the capture.
     Guid(String),
-    /// Process id.
     Pid(i64),
     /// Only a thread, or nothing at all.
     Thread(Option<i64>),
@@ -41,13 +40,12 @@ pub(crate) struct AgentUse {
 /// Names in rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Census {
-    pub rows: BTreeMap<Kind, u64>,
+    pub rows: BTreeMap<RecordKind, u64>,
     /// Calls without length.
     pub marks: u64,
     pub threads: BTreeSet<i64>,
     pub queues: BTreeSet<i64>,
     pub streams: BTreeSet<i64>,
-    /// Process ids.
     pub pids: BTreeSet<i64>,
     /// Codes of agent labels.
     pub agents: BTreeMap<i64, AgentUse>,
@@ -60,13 +58,13 @@ pub(crate) struct Census {
 }
 
 impl Census {
-    pub fn rows(&self, kind: Kind) -> u64 {
+    pub fn rows(&self, kind: RecordKind) -> u64 {
         self.rows.get(&kind).copied().unwrap_or(0)
     }
 
-    pub fn add(&mut self, kind: Kind, row: &Row<'_>) {
+    pub fn add(&mut self, kind: RecordKind, row: &UnderstoodRow<'_>) {
         *self.rows.entry(kind).or_insert(0) += 1;
-        if kind == Kind::Calls {
+        if kind == RecordKind::Calls {
             self.marks += u64::from(!has_length(row));
         }
         self.threads.extend(thread(kind, row));
@@ -74,21 +72,21 @@ impl Census {
         self.streams.extend(row.number(Col::Stream));
         self.pids.extend(row.number(Col::ProcessId));
         self.add_agents(kind, row);
-        if matches!(kind, Kind::Kernels | Kind::Counters) {
+        if matches!(kind, RecordKind::Kernels | RecordKind::Counters) {
             self.add_kernel(row);
         }
-        if kind == Kind::Counters {
+        if kind == RecordKind::Counters {
             self.runs.add(row.number(Col::Dispatch), run(row));
         }
     }
 
-    fn add_agents(&mut self, kind: Kind, row: &Row<'_>) {
+    fn add_agents(&mut self, kind: RecordKind, row: &UnderstoodRow<'_>) {
         if let Some(agent) = row.number(Col::Agent) {
-            let is_scratch = kind == Kind::Allocations && is_scratch(row);
-            let runs = !matches!(kind, Kind::Allocations | Kind::Copies | Kind::Calls);
+            let is_scratch = kind == RecordKind::Allocations && is_scratch(row);
+            let runs = !matches!(kind, RecordKind::Allocations | RecordKind::Copies | RecordKind::Calls);
             self.agents.entry(agent).or_default().as_gpu |= runs || is_scratch;
         }
-        if kind == Kind::Copies {
+        if kind == RecordKind::Copies {
             let direction = row.text(Col::Direction).unwrap_or_default().to_ascii_uppercase();
             let (from, to) = direction.split_once("_TO_").unwrap_or_default();
             for (column, place) in [(Col::SourceAgent, from), (Col::DestinationAgent, to)] {
@@ -101,7 +99,7 @@ impl Census {
         }
     }
 
-    fn add_kernel(&mut self, row: &Row<'_>) {
+    fn add_kernel(&mut self, row: &UnderstoodRow<'_>) {
         let kernel = || {
             // The output of rocpd convert has the LDS and scratch memory of the dispatch, not of the symbol.
             let of_symbol = row.text(Col::Guid).is_none();
@@ -153,7 +151,7 @@ impl Census {
 }
 
 /// The process of a row, if the row identifies it.
-pub fn key(row: &Row<'_>) -> RowKey {
+pub fn key(row: &UnderstoodRow<'_>) -> RowKey {
     if let Some(guid) = row.text(Col::Guid) {
         return RowKey::Guid(guid.into_owned());
     }
@@ -164,27 +162,27 @@ pub fn key(row: &Row<'_>) -> RowKey {
 }
 
 /// The run of a dispatch that a row is about.
-fn run(row: &Row<'_>) -> DispatchRun {
+fn run(row: &UnderstoodRow<'_>) -> DispatchRun {
     DispatchRun { replay: row.number(Col::ReplayPass), start: row.number(Col::Start), end: row.number(Col::End) }
 }
 
 /// Whether a call has a length; one without is an instant.
-pub(crate) fn has_length(row: &Row<'_>) -> bool {
+pub(crate) fn has_length(row: &UnderstoodRow<'_>) -> bool {
     row.number(Col::Start) != row.number(Col::End)
 }
 
 /// Whether an allocation is one of scratch memory.
-pub fn is_scratch(row: &Row<'_>) -> bool {
+pub fn is_scratch(row: &UnderstoodRow<'_>) -> bool {
     let names_it = |column: Col| row.text(column).is_some_and(|text| text.to_ascii_uppercase().contains("SCRATCH"));
     names_it(Col::Kind) || names_it(Col::Operation)
 }
 
 /// Whether a row is a marker of the whole process: such a range has no thread.
-pub fn is_process_range(row: &Row<'_>) -> bool {
+pub fn is_process_range(row: &UnderstoodRow<'_>) -> bool {
     let is_marker = || row.text(Col::Domain).is_some_and(|domain| domain_of_category(&domain) == "marker");
     row.number(Col::ThreadId) == Some(0) && is_marker()
 }
 
-pub fn thread(kind: Kind, row: &Row<'_>) -> Option<i64> {
-    row.number(Col::ThreadId).filter(|_| kind != Kind::Calls || !is_process_range(row))
+pub fn thread(kind: RecordKind, row: &UnderstoodRow<'_>) -> Option<i64> {
+    row.number(Col::ThreadId).filter(|_| kind != RecordKind::Calls || !is_process_range(row))
 }

@@ -1,40 +1,6 @@
 //! The columns of all kinds of files, under every spelling that is known.
 
-/// How the fields of a column are understood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
-    /// An integer, decimal or hexadecimal.
-    Integer,
-    /// A floating point number.
-    Float,
-    /// An agent by number or label.
-    Agent,
-    /// Anything.
-    Text,
-    /// Known, but of no use here.
-    Unused,
-}
-
-macro_rules! columns {
-    ($($column:ident $content:ident $doc:literal $($spelling:literal)+;)+) => {
-        /// A column that is known.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub(crate) enum Col {
-            $(#[doc = $doc] $column,)+
-        }
-
-        /// How many columns are known.
-        pub const COLUMNS: usize = [$(Col::$column),+].len();
-
-        /// Column and content by the spelling of a header in lower case.
-        pub fn known(spelling: &str) -> Option<(Col, Content)> {
-            match spelling {
-                $($($spelling)|+ => Some((Col::$column, Content::$content)),)+
-                _ => None,
-            }
-        }
-    };
-}
+use crate::common::csv::columns;
 
 columns! {
     Guid Text "Id of the capture, of rocpd convert." "guid";

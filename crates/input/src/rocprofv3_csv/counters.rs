@@ -5,31 +5,34 @@ use polars::prelude::*;
 
 use super::columns::Col;
 use super::dispatches::{counted_id, needed_for_runs};
-use super::fields::{Fields, Need, Plan, every, nothing};
-use super::kinds::Kind;
-use super::reading::{Reading, ordinals};
-use super::words::Words;
-use crate::common::{put_counter_instances, put_counters, with_values};
+use super::fields::{Fields, Plan};
+use super::kinds::RecordKind;
+use super::reading::Reading;
+use crate::common::{Rule, Source, Words, ordinals, put_counter_instances, put_counters, with_values};
 use wavesieve_tables::columns::frames::{constant_cat, dictionary_column};
 
-const NUMBERS: &[Need] = &[
-    (Col::Dispatch, &[]),
-    (Col::Correlation, &[]),
-    (Col::ReplayPass, OF_RUNS),
-    (Col::Start, OF_RUNS),
-    (Col::End, OF_RUNS),
+const LAYOUT: &[Source<Col>] = &[
+    (Col::Dispatch, &[], Rule::Used),
+    (Col::Correlation, &[], Rule::Used),
+    (Col::ReplayPass, OF_RUNS, Rule::Used),
+    (Col::Start, OF_RUNS, Rule::Used),
+    (Col::End, OF_RUNS, Rule::Used),
+    (Col::CounterName, &[], Rule::UsedText),
 ];
 /// Columns that only distinguish the runs of a dispatch.
 const OF_RUNS: &[&str] = &[""];
-const SAMPLE_NUMBERS: &[Need] = &[(Col::Time, &["time_ns"]), (Col::Agent, &["agent_id", "gpu", "device"])];
-const TEXTS: &[Need] = &[(Col::CounterName, &[])];
+const SAMPLES: &[Source<Col>] = &[
+    (Col::Time, &["time_ns"], Rule::Copied),
+    (Col::Agent, &["agent_id", "gpu", "device"], Rule::Used),
+    (Col::CounterName, &[], Rule::UsedText),
+];
 
 /// Where in the hardware a value was counted: xcc, shader engine, instance.
-type Place = [Option<i64>; 3];
+type CounterPlace = [Option<i64>; 3];
 
 /// A counter and the place behind its name: `SQ_WAVES [XCC: 0, SE: 1, Instance: 2]`.
-fn place(name: &str) -> (&str, Place) {
-    let Some((counter, rest)) = name.split_once('[') else { return (name, Place::default()) };
+fn place(name: &str) -> (&str, CounterPlace) {
+    let Some((counter, rest)) = name.split_once('[') else { return (name, CounterPlace::default()) };
     let of = |wanted: &str| {
         rest.trim_end_matches(']').split(',').find_map(|part| {
             let (key, value) = part.split_once(':')?;
@@ -40,32 +43,32 @@ fn place(name: &str) -> (&str, Place) {
 }
 
 /// The counters of rows, and the place of each.
-fn counters(words: &Words, name: &'static str) -> Result<(Column, Vec<Place>)> {
+fn counters(words: &Words, name: &'static str) -> Result<(Column, Vec<CounterPlace>)> {
     let list = words.list();
     let unnamed = list.len();
-    let parsed: Vec<(Option<String>, Place)> = list
+    let parsed: Vec<(Option<String>, CounterPlace)> = list
         .iter()
         .map(|word| {
             let (counter, place) = place(word.as_deref().unwrap_or_default());
             (Some(counter.to_owned()), place)
         })
-        .chain([(Some("unknown".to_owned()), Place::default())])
+        .chain([(Some("unknown".to_owned()), CounterPlace::default())])
         .collect();
     let codes: Vec<usize> = words.codes.iter().map(|code| code.unwrap_or(unnamed)).collect();
     let dictionary: Vec<Option<String>> = parsed.iter().map(|(counter, _)| counter.clone()).collect();
-    let places = codes.iter().map(|code| parsed.get(*code).map_or_else(Place::default, |(_, place)| *place)).collect();
+    let places =
+        codes.iter().map(|code| parsed.get(*code).map_or_else(CounterPlace::default, |(_, place)| *place)).collect();
     Ok((dictionary_column(name, &dictionary, codes.into_iter().map(Some))?, places))
 }
 
 /// One row per value of a dispatch, with the canonical columns of `counter_instances`.
 fn instances(reading: &mut Reading<'_>) -> Result<DataFrame> {
-    let always = needed_for_runs(reading);
-    let plan = Plan { kind: Kind::Counters, numbers: NUMBERS, texts: TEXTS, keep: every, mark: nothing, always };
+    let plan = Plan::new(RecordKind::Counters, LAYOUT, needed_for_runs(reading));
     let rows = Fields::read(reading, &plan)?;
     let (counter, places) = counters(&rows.words(Col::CounterName), "counter")?;
     let column = |at: usize, name: &str| {
         let values = places.iter().map(|place| place.get(at).copied().flatten());
-        Int64Chunked::from_iter_options(name.into(), values).into_series().into_column()
+        Int64Chunked::from_iter_options(name.into(), values).into_column()
     };
     let (dispatches, calls) = (rows.get(Col::Dispatch), rows.get(Col::Correlation));
     let ids: Vec<i64> =
@@ -80,13 +83,13 @@ fn instances(reading: &mut Reading<'_>) -> Result<DataFrame> {
     let frame = DataFrame::new(
         rows.height,
         vec![
-            pass.into_series().into_column(),
-            Int64Chunked::from_iter_values("dispatch_id".into(), ids.iter().copied()).into_series().into_column(),
+            pass.into_column(),
+            Int64Chunked::from_iter_values("dispatch_id".into(), ids.iter().copied()).into_column(),
             counter,
             column(0, "xcc"),
             column(1, "shader_engine"),
             column(2, "channel"),
-            Float64Chunked::from_iter_options("value".into(), rows.values.iter().copied()).into_series().into_column(),
+            Float64Chunked::from_iter_options("value".into(), rows.values.iter().copied()).into_column(),
         ],
     )?;
     with_values(&mut reading.builder, frame)
@@ -106,22 +109,12 @@ pub(crate) fn read_counters(reading: &mut Reading<'_>) -> Result<()> {
 
 /// Assembles the samples of streamed counters.
 pub(crate) fn read_samples(reading: &mut Reading<'_>) -> Result<()> {
-    let plan = Plan {
-        kind: Kind::StreamedCounters,
-        numbers: SAMPLE_NUMBERS,
-        texts: TEXTS,
-        keep: every,
-        mark: nothing,
-        always: &[],
-    };
-    let rows = Fields::read(reading, &plan)?;
-    reading.builder.set_height(rows.height);
+    let rows = reading.rows(&Plan::new(RecordKind::StreamedCounters, SAMPLES, &[]))?;
     let (names, _) = counters(&rows.words(Col::CounterName), "name")?;
     reading.builder.put("name", names);
     reading.builder.put("track", constant_cat("track", Some("spm"), rows.height)?);
-    reading.put("time_ns", crate::common::or_else(&rows.get(Col::Time), &crate::common::zeros(rows.height)));
     let numbers = rows.values.iter().map(|value| value.unwrap_or(f64::NAN));
-    reading.builder.put("value", Float64Chunked::from_iter_values("".into(), numbers).into_series());
+    reading.builder.put("value", Float64Chunked::from_iter_values("".into(), numbers));
     reading.put_agent(&rows.get(Col::Agent), &ordinals(rows.height));
     Ok(())
 }

@@ -6,42 +6,43 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::columns::Col;
-use super::fields::{Fields, Need, Plan, every, nothing};
-use super::kinds::Kind;
-use super::reading::{Reading, zero_as_null};
-use super::symbols::forms;
-use crate::common::{or_else, zeros};
+use super::fields::{Fields, Plan};
+use super::kinds::RecordKind;
+use super::reading::Reading;
+use crate::common::{Rule, Source, SymbolNames, or, or_else, zero_as_null};
 use wavesieve_tables::columns::frames::dictionary_column;
 
 const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
 const GROUP_SIZES: &[&str] = &["workgroup_x", "workgroup_y", "workgroup_z"];
 const GRID_SIZES: &[&str] = &["grid_x", "grid_y", "grid_z"];
 
-const NUMBERS: &[Need] = &[
-    (Col::Dispatch, &[]),
-    (Col::KernelId, &["kernel_id", "kernel_name", "short_name", "category"]),
-    (Col::Agent, &["agent_id", "gpu", "device"]),
-    (Col::Queue, &["queue_id"]),
-    (Col::Stream, &["stream_id"]),
-    (Col::ThreadId, &["tid"]),
-    (Col::Correlation, &[]),
-    (Col::ReplayPass, &[""]),
-    (Col::Start, TIMES),
-    (Col::End, TIMES),
-    (Col::Lds, &["lds_bytes"]),
-    (Col::Scratch, &["scratch_bytes"]),
-    (Col::WorkgroupX, &["workgroup_x"]),
-    (Col::WorkgroupY, &["workgroup_y"]),
-    (Col::WorkgroupZ, &["workgroup_z"]),
-    (Col::GridX, &["grid_x"]),
-    (Col::GridY, &["grid_y"]),
-    (Col::GridZ, &["grid_z"]),
-    (Col::Workgroup, GROUP_SIZES),
-    (Col::Grid, GRID_SIZES),
-    (Col::GraphExec, &["graph_exec_id", "graph_node_id"]),
-    (Col::GraphNode, &["graph_node_id"]),
+const NAMES: &[&str] = &["kernel_id", "kernel_name", "short_name", "category"];
+
+const LAYOUT: &[Source<Col>] = &[
+    (Col::Dispatch, &[], Rule::Used),
+    (Col::KernelId, NAMES, Rule::Used),
+    (Col::KernelName, NAMES, Rule::UsedText),
+    (Col::Agent, &["agent_id", "gpu", "device"], Rule::Used),
+    (Col::Queue, &["queue_id"], Rule::Copied),
+    (Col::Stream, &["stream_id"], Rule::Copied),
+    (Col::ThreadId, &["tid"], Rule::Copied),
+    (Col::Correlation, &[], Rule::Used),
+    (Col::ReplayPass, &[""], Rule::Used),
+    (Col::Start, TIMES, Rule::Used),
+    (Col::End, TIMES, Rule::Used),
+    (Col::Lds, &["lds_bytes"], Rule::Copied),
+    (Col::Scratch, &["scratch_bytes"], Rule::Copied),
+    (Col::WorkgroupX, &["workgroup_x"], Rule::Used),
+    (Col::WorkgroupY, &["workgroup_y"], Rule::Used),
+    (Col::WorkgroupZ, &["workgroup_z"], Rule::Used),
+    (Col::GridX, &["grid_x"], Rule::Used),
+    (Col::GridY, &["grid_y"], Rule::Used),
+    (Col::GridZ, &["grid_z"], Rule::Used),
+    (Col::Workgroup, GROUP_SIZES, Rule::Used),
+    (Col::Grid, GRID_SIZES, Rule::Used),
+    (Col::GraphExec, &["graph_exec_id", "graph_node_id"], Rule::NotZero),
+    (Col::GraphNode, &["graph_node_id"], Rule::Used),
 ];
-const TEXTS: &[Need] = &[(Col::KernelName, &["kernel_id", "kernel_name", "short_name", "category"])];
 
 /// The values that distinguish the runs of a dispatch.
 const RUNS: &[Col] = &[Col::ReplayPass, Col::Start, Col::End];
@@ -66,8 +67,8 @@ struct Dispatches {
 
 fn dispatches(reading: &mut Reading<'_>, of_passes: bool) -> Result<Dispatches> {
     let always = needed_for_runs(reading);
-    let plan = |kind| Plan { kind, numbers: NUMBERS, texts: TEXTS, keep: every, mark: nothing, always };
-    let mut all = Fields::read(reading, &plan(Kind::Kernels))?;
+    let plan = |kind| Plan::new(kind, LAYOUT, always);
+    let mut all = Fields::read(reading, &plan(RecordKind::Kernels))?;
     let capture = reading.capture;
     let replays = &capture.replays;
     let mut seen: BTreeSet<(i64, i64)> = BTreeSet::new();
@@ -78,7 +79,7 @@ fn dispatches(reading: &mut Reading<'_>, of_passes: bool) -> Result<Dispatches> 
     let mut ids: Vec<Option<i64>> = all.slice(Col::Dispatch).unwrap_or_default().to_vec();
     ids.resize(all.height, None);
     let mut passes = vec![0; all.height];
-    let has_counters = capture.census.rows(Kind::Counters) > 0;
+    let has_counters = capture.census.rows(RecordKind::Counters) > 0;
     if has_counters {
         let mut marks = vec![true; all.height];
         let rows = ids.iter().zip(&mut passes).zip(&mut marks).enumerate();
@@ -96,7 +97,7 @@ fn dispatches(reading: &mut Reading<'_>, of_passes: bool) -> Result<Dispatches> 
             let mut kept = marks.iter().copied();
             passes.retain(|_| kept.next().unwrap_or(true));
         }
-        let mut counted = Fields::read(reading, &plan(Kind::Counters))?;
+        let mut counted = Fields::read(reading, &plan(RecordKind::Counters))?;
         let mut marks = Vec::with_capacity(counted.height);
         let (dispatches, calls) = (counted.slice(Col::Dispatch), counted.slice(Col::Correlation));
         let of =
@@ -128,8 +129,8 @@ fn dispatches(reading: &mut Reading<'_>, of_passes: bool) -> Result<Dispatches> 
 /// How many dispatches there are, or how many runs of them in all passes.
 pub fn count(reading: &mut Reading<'_>, of_passes: bool) -> Result<u64> {
     let census = &reading.capture.census;
-    if census.rows(Kind::Counters) == 0 {
-        return Ok(census.rows(Kind::Kernels));
+    if census.rows(RecordKind::Counters) == 0 {
+        return Ok(census.rows(RecordKind::Kernels));
     }
     Ok(dispatches(reading, of_passes)?.rows.height as u64)
 }
@@ -137,32 +138,20 @@ pub fn count(reading: &mut Reading<'_>, of_passes: bool) -> Result<u64> {
 /// Assembles the dispatches; with `pass` the column of that name too.
 pub fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
     let Dispatches { rows, ids, passes } = dispatches(reading, pass.is_some())?;
-    reading.builder.set_height(rows.height);
+    reading.put_rows(&Plan::new(RecordKind::Kernels, LAYOUT, &[]), &rows)?;
     if let Some(pass) = pass {
-        let passes = passes.iter().map(|replay| pass.saturating_add(*replay));
-        reading.put("pass", Int64Chunked::from_iter_values("pass".into(), passes));
+        reading.builder.put_integers("pass", passes.iter().map(|replay| Some(pass.saturating_add(*replay))));
     }
     reading.put("dispatch_id", ids.clone());
     put_names(reading, &rows)?;
     reading.put_agent(&rows.get(Col::Agent), &ids);
-    for (name, column) in [
-        ("queue_id", Col::Queue),
-        ("stream_id", Col::Stream),
-        ("tid", Col::ThreadId),
-        ("lds_bytes", Col::Lds),
-        ("scratch_bytes", Col::Scratch),
-    ] {
-        reading.put(name, rows.get(column));
-    }
     reading.put("correlation_id", zero_as_null(&rows.get(Col::Correlation)));
     put_sizes(reading, &rows, GROUP_SIZES, [Col::WorkgroupX, Col::WorkgroupY, Col::WorkgroupZ], Col::Workgroup);
     put_sizes(reading, &rows, GRID_SIZES, [Col::GridX, Col::GridY, Col::GridZ], Col::Grid);
-    reading.builder.put_times(&rows.get(Col::Start), &rows.get(Col::End));
-    let graphs = zero_as_null(&rows.get(Col::GraphExec));
-    let nodes = rows.get(Col::GraphNode);
-    let nodes = nodes.iter().zip(graphs.iter()).map(|(node, graph)| node.filter(|_| graph.is_some()));
-    reading.put("graph_node_id", nodes.collect_ca("".into()));
-    reading.put("graph_exec_id", graphs);
+    let (graphs, nodes) = (rows.get(Col::GraphExec), rows.get(Col::GraphNode));
+    let in_graph = |graph: Option<i64>| graph.is_some_and(|graph| graph != 0);
+    let nodes = nodes.iter().zip(graphs.iter()).map(|(node, graph)| node.filter(|_| in_graph(graph)));
+    reading.builder.put_integers("graph_node_id", nodes);
     Ok(())
 }
 
@@ -172,13 +161,13 @@ fn put_sizes(reading: &mut Reading<'_>, rows: &Fields, names: &[&'static str], c
     let ones: Int64Chunked = total.iter().map(|total| total.map(|_| 1)).collect_ca("".into());
     for (at, (name, column)) in names.iter().zip(columns).enumerate() {
         let known = or_else(&rows.get(column), if at == 0 { &total } else { &ones });
-        reading.put(name, or_else(&known, &zeros(rows.height)));
+        reading.put(name, or(&known, 0));
     }
 }
 
 /// Adds the kernel and its names: as the row writes it, otherwise as other rows of the same kernel do.
 fn put_names(reading: &mut Reading<'_>, rows: &Fields) -> Result<()> {
-    if !reading.builder.wants(&["kernel_id", "kernel_name", "short_name", "category"]) {
+    if !reading.builder.wants(NAMES) {
         return Ok(());
     }
     let symbols = &reading.capture.symbols;
@@ -201,13 +190,11 @@ fn put_names(reading: &mut Reading<'_>, rows: &Fields) -> Result<()> {
         .collect();
     if reading.builder.wants(&["kernel_name", "short_name", "category"]) {
         let names = list.into_iter().flatten().chain(symbols.names.iter().cloned());
-        let forms = forms(names.chain(["unknown".to_owned()]), reading.builder.context.categories);
-        for (name, dictionary) in
-            [("kernel_name", &forms.kernel_name), ("short_name", &forms.short_name), ("category", &forms.category)]
-        {
-            reading
-                .builder
-                .put_with(name, || Ok(dictionary_column(name, dictionary, codes.iter().copied().map(Some))?))?;
+        let names: SymbolNames = names.chain(["unknown".to_owned()]).collect();
+        let forms = names.forms(reading.builder.context.categories, &|_| true);
+        for (name, dictionary) in forms.dispatch_columns() {
+            let codes = codes.iter().copied().map(Some);
+            reading.builder.put_with(name, || Ok(dictionary_column(name, dictionary, codes)?))?;
         }
     }
     reading.put("kernel_id", ids);

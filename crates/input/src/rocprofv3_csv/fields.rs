@@ -6,39 +6,36 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::columns::Col;
-use super::kinds::Kind;
+use super::kinds::RecordKind;
 use super::reading::Reading;
-use super::rows::Row;
-use super::words::Words;
-use crate::common::DispatchRun;
-
-/// A column and the canonical columns that are made from it; none if it is always needed.
-pub(crate) type Need = (Col, &'static [&'static str]);
+use super::rows::UnderstoodRow;
+use crate::common::{DispatchRun, RawRows, Source, Words, ordinals};
 
 /// Which columns of which rows to read.
 pub struct Plan {
-    /// Kind of the files.
-    pub kind: Kind,
-    /// Columns of numbers.
-    pub numbers: &'static [Need],
-    /// Columns of texts.
-    pub texts: &'static [Need],
-    /// Which rows to read.
-    pub keep: fn(&Row<'_>) -> bool,
+    pub kind: RecordKind,
+    /// Columns and what is made of them; those of which nothing is are always needed.
+    pub layout: &'static [Source<Col>],
+    pub keep: fn(&UnderstoodRow<'_>) -> bool,
     /// Columns of numbers to read whatever is wanted.
     pub always: &'static [Col],
     /// Test of each row whose results become [`Fields::marks`].
-    pub mark: fn(&Row<'_>) -> bool,
+    pub mark: fn(&UnderstoodRow<'_>) -> bool,
+}
+
+impl Plan {
+    /// Every row, without marks.
+    pub const fn new(kind: RecordKind, layout: &'static [Source<Col>], always: &'static [Col]) -> Self {
+        Self { kind, layout, keep: |_| true, always, mark: |_| false }
+    }
 }
 
 /// The columns that were read, of all files in order.
 #[derive(Default)]
 pub struct Fields {
-    /// Rows.
     pub height: usize,
     /// Results of [`Plan::mark`].
     pub marks: Vec<bool>,
-    /// Counter values.
     pub values: Vec<Option<f64>>,
     numbers: Vec<(Col, Vec<Option<i64>>)>,
     words: Vec<(Col, Words)>,
@@ -48,19 +45,18 @@ impl Fields {
     /// Reads what the wanted columns need.
     pub fn read(reading: &mut Reading<'_>, plan: &Plan) -> Result<Self> {
         let builder = &reading.builder;
-        let wanted = |needs: &[Need]| -> Vec<Col> {
-            let needed =
-                |(column, names): &&Need| names.is_empty() || builder.wants(names) || plan.always.contains(column);
-            needs.iter().filter(needed).map(|(column, _)| *column).collect()
+        let is_needed = |(column, names, _): &&Source<Col>| {
+            names.is_empty() || builder.wants(names) || plan.always.contains(column)
         };
-        let (numbers, texts) = (wanted(plan.numbers), wanted(plan.texts));
-        let with_values = plan.kind == Kind::Counters || plan.kind == Kind::StreamedCounters;
+        let (texts, numbers): (Vec<&Source<Col>>, Vec<_>) =
+            plan.layout.iter().filter(is_needed).partition(|(_, _, rule)| rule.is_of_text());
+        let with_values = plan.kind == RecordKind::Counters || plan.kind == RecordKind::StreamedCounters;
         let make = || Self {
-            numbers: numbers.iter().map(|column| (*column, Vec::new())).collect(),
-            words: texts.iter().map(|column| (*column, Words::default())).collect(),
+            numbers: numbers.iter().map(|(column, ..)| (*column, Vec::new())).collect(),
+            words: texts.iter().map(|(column, ..)| (*column, Words::default())).collect(),
             ..Self::default()
         };
-        let visit = |fields: &mut Self, row: &Row<'_>| {
+        let visit = |fields: &mut Self, row: &UnderstoodRow<'_>| {
             if !(plan.keep)(row) {
                 return;
             }
@@ -173,12 +169,20 @@ impl Fields {
     }
 }
 
-/// Accepts every row.
-pub fn every(_: &Row<'_>) -> bool {
-    true
-}
+impl RawRows<Col> for Fields {
+    fn keys(&self) -> Int64Chunked {
+        ordinals(self.height)
+    }
 
-/// Marks no row.
-pub fn nothing(_: &Row<'_>) -> bool {
-    false
+    fn numbers(&self, column: Col) -> Int64Chunked {
+        self.get(column)
+    }
+
+    fn words(&self, column: Col) -> Result<Column> {
+        self.words(column).texts("")
+    }
+
+    fn categories(&self, column: Col) -> Result<Column> {
+        self.words(column).categories("")
+    }
 }

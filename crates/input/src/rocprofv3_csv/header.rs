@@ -2,7 +2,8 @@
 
 use csv::ByteRecord;
 
-use super::columns::{COLUMNS, Col, Content, known};
+use super::columns::{COLUMNS, Col, known};
+use crate::common::csv::Content;
 
 /// Where the columns of a file are.
 #[derive(Clone, Debug)]
@@ -34,7 +35,6 @@ impl Header {
         header
     }
 
-    /// Where a column is.
     pub fn position(&self, column: Col) -> Option<usize> {
         self.positions.get(column as usize).copied().flatten()
     }

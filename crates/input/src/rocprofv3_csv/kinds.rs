@@ -1,26 +1,22 @@
 //! The kind of a file's records, by the names of its columns.
 
-use csv::{ByteRecord, ReaderBuilder};
+use csv::ByteRecord;
 
 use super::columns::Col;
 use super::header::{Header, spelling};
+use crate::common::csv::header_in;
 
 /// The kind of a file's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// Dispatches of kernels.
+pub enum RecordKind {
     Kernels,
-    /// Counters of dispatches.
     Counters,
     /// Calls and markers.
     Calls,
-    /// Memory copies.
     Copies,
     /// Allocations, and those of scratch memory.
     Allocations,
-    /// Launches of HIP graphs.
     GraphLaunches,
-    /// HIP events.
     Events,
     StreamedCounters,
     /// Samples of the program counter.
@@ -28,7 +24,7 @@ pub enum Kind {
     Agents,
 }
 
-impl Kind {
+impl RecordKind {
     /// How messages call the records.
     pub fn name(self) -> &'static str {
         match self {
@@ -90,29 +86,20 @@ impl Kind {
 /// Kind of a file, judged by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeadKind {
-    /// A file of records.
     Records,
     /// Statistics that were derived from records.
     Summary,
-    /// Something else.
     Other,
 }
 
 /// Looks at the header of a file.
 pub(crate) fn head_of(bytes: &[u8]) -> HeadKind {
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    if !line.contains(&b',') {
-        return HeadKind::Other;
-    }
-    let mut header = ByteRecord::new();
-    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line);
-    if !reader.read_byte_record(&mut header).unwrap_or(false) {
-        return HeadKind::Other;
-    }
+    let Some(header) = header_in(line).filter(|_| line.contains(&b',')) else { return HeadKind::Other };
     let has = |name: &str| header.iter().any(|field| spelling(&String::from_utf8_lossy(field)) == name);
     if ["name", "calls", "percentage"].into_iter().all(has) && (has("totaldurationns") || has("averagens")) {
         HeadKind::Summary
-    } else if Kind::from_header(&header).is_some() {
+    } else if RecordKind::from_header(&header).is_some() {
         HeadKind::Records
     } else {
         HeadKind::Other

@@ -29,7 +29,6 @@ mod reading;
 mod source;
 mod symbols;
 mod transfers;
-mod words;
 
 pub(crate) use format::RocprofCsv;
 

@@ -15,7 +15,6 @@ pub(crate) struct Owners {
 /// Known facts about a process before its rows are read.
 #[derive(Debug, Default)]
 pub struct Owned {
-    /// Capture id.
     pub guid: Option<String>,
     /// Process id, if rows or file names reveal it.
     pub pid: Option<i64>,

@@ -2,12 +2,12 @@
 
 use std::io::Write as _;
 
-use super::columns::{Col, Content};
+use super::columns::Col;
 use super::header::Header;
-use super::kinds::Kind;
-use super::rows::{Row, scan};
+use super::kinds::RecordKind;
+use super::rows::{UnderstoodRow, scan};
 use super::values::{AgentLabel, agent};
-use crate::common::csv::{CsvFile, Parsed, float, integer, start};
+use crate::common::csv::{Content, CsvFile, Parsed, float, integer, start};
 
 /// Columns whose numbers are compared.
 const NUMBERS: &[Col] = &[Col::Start, Col::End, Col::Dispatch, Col::KernelId, Col::Queue, Col::Correlation];
@@ -21,10 +21,10 @@ pub fn csv_rows(bytes: &[u8]) {
     }
     let file = CsvFile { path: stored.path().to_owned(), shown: "file".to_owned() };
     let Ok((record, _)) = start(&file) else { return };
-    let (header, _kind) = (Header::new(&record), Kind::from_header(&record));
+    let (header, _kind) = (Header::new(&record), RecordKind::from_header(&record));
     let mut rows: Vec<Vec<Option<i64>>> = Vec::new();
-    let numbers = |row: &Row<'_>| NUMBERS.iter().map(|column| row.number(*column)).collect();
-    let mut visit = |row: &Row<'_>| {
+    let numbers = |row: &UnderstoodRow<'_>| NUMBERS.iter().map(|column| row.number(*column)).collect();
+    let mut visit = |row: &UnderstoodRow<'_>| {
         let _ = (row.text(Col::KernelName), row.text(Col::Function), row.value);
         rows.push(numbers(row));
     };

@@ -4,34 +4,41 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::capture::{Capture, RowAnomalies};
+use super::columns::Col;
+use super::fields::{Fields, Plan};
 use crate::common::TableBuilder;
-use wavesieve_model::schema::{Column as Declaration, Table};
-use wavesieve_tables::trace::source::{ReadContext, Rows};
+use wavesieve_tables::trace::source::Rows;
 
 /// The builder of a canonical table, where its rows come from, and what was odd about them.
 pub struct Reading<'a> {
-    /// The process.
     pub capture: &'a Capture,
-    /// Canonical columns.
     pub builder: TableBuilder<'a>,
-    /// Anomalies of the rows.
     pub findings: RowAnomalies,
 }
 
 impl<'a> Reading<'a> {
-    /// A reading of the `wanted` columns of `table`.
-    pub fn new(
-        capture: &'a Capture,
-        context: &'a ReadContext<'a>,
-        table: &'static Table,
-        wanted: &'a [&'static Declaration],
-    ) -> Self {
-        Self { capture, builder: TableBuilder::new(context, table, wanted), findings: RowAnomalies::default() }
+    pub fn new(capture: &'a Capture, builder: TableBuilder<'a>) -> Self {
+        Self { capture, builder, findings: RowAnomalies::default() }
+    }
+
+    /// Reads rows, and adds those canonical columns that are taken as they are, and times.
+    pub(crate) fn rows(&mut self, plan: &Plan) -> Result<Fields> {
+        let rows = Fields::read(self, plan)?;
+        self.put_rows(plan, &rows)?;
+        Ok(rows)
+    }
+
+    /// Adds those canonical columns of rows that are taken as they are, and times.
+    pub(crate) fn put_rows(&mut self, plan: &Plan, rows: &Fields) -> Result<()> {
+        self.builder.set_height(rows.height);
+        self.builder.put_rows(plan.layout, rows)?;
+        self.builder.put_times(&rows.get(Col::Start), &rows.get(Col::End));
+        Ok(())
     }
 
     /// Adds a column of integers if it is wanted.
     pub fn put(&mut self, name: &'static str, values: Int64Chunked) {
-        self.builder.put(name, values.into_series());
+        self.builder.put(name, values);
     }
 
     /// Agent ids for a column of labels.
@@ -50,22 +57,9 @@ impl<'a> Reading<'a> {
     }
 
     /// The rows with everything that was odd about them.
-    ///
-    /// # Errors
-    /// When columns have different heights, which is a defect.
     pub fn finish(mut self) -> Result<Rows> {
         self.builder.note_all(self.findings.anomalies);
         self.builder.report_damage(self.findings.damage);
         self.builder.finish()
     }
-}
-
-/// The numbers from 1.
-pub fn ordinals(height: usize) -> Int64Chunked {
-    Int64Chunked::from_iter_values("".into(), (1..).take(height))
-}
-
-/// The column with 0, which stands for none, replaced by null.
-pub(crate) fn zero_as_null(values: &Int64Chunked) -> Int64Chunked {
-    values.iter().map(|value| value.filter(|value| *value != 0)).collect_ca(values.name().clone())
 }

@@ -5,22 +5,21 @@ use std::borrow::Cow;
 use ::csv::ByteRecord;
 use anyhow::Result;
 
-use super::columns::{COLUMNS, Col, Content};
+use super::columns::{COLUMNS, Col};
 use super::header::Header;
 use super::values::agent;
-use crate::common::csv::{self, CsvFile, Flaws, Parsed, float, integer};
+use crate::common::csv::{self, Content, CsvFile, Flaws, Parsed, float, integer, not_a_number};
 use wavesieve_model::text::bytes::text_of_bytes;
 
 /// A row whose numbers are understood.
-pub struct Row<'r> {
+pub struct UnderstoodRow<'r> {
     record: &'r ByteRecord,
     header: &'r Header,
     numbers: &'r [Option<i64>; COLUMNS],
-    /// The counter value.
     pub value: Option<f64>,
 }
 
-impl Row<'_> {
+impl UnderstoodRow<'_> {
     /// The number in a column; an agent as the code of its label.
     pub fn number(&self, column: Col) -> Option<i64> {
         self.numbers.get(column as usize).copied().flatten()
@@ -34,11 +33,11 @@ impl Row<'_> {
 }
 
 /// Shows every row that can be understood to `visit`.
-pub fn scan(file: &CsvFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)) -> Result<Flaws> {
+pub fn scan(file: &CsvFile, header: &Header, visit: &mut dyn FnMut(&UnderstoodRow<'_>)) -> Result<Flaws> {
     let mut numbers = [None; COLUMNS];
     csv::scan(file, header.width, &mut |record| {
         let value = parse(record, header, &mut numbers)?;
-        visit(&Row { record, header, numbers: &numbers, value });
+        visit(&UnderstoodRow { record, header, numbers: &numbers, value });
         Ok(())
     })
 }
@@ -48,10 +47,7 @@ fn parse(record: &ByteRecord, header: &Header, numbers: &mut [Option<i64>; COLUM
     let mut counter_value = None;
     for (at, column, content) in header.contents() {
         let field = record.get(*at).unwrap_or_default();
-        let bad = || {
-            let text: String = String::from_utf8_lossy(field).chars().take(40).collect();
-            format!("{text:?} in field {} is not a number", at + 1)
-        };
+        let bad = || not_a_number(field, *at);
         let number = match content {
             Content::Text | Content::Unused => continue,
             Content::Agent => agent(field).map(super::values::AgentLabel::code),

@@ -1,27 +1,23 @@
 //! A process of a capture as a source of canonical tables.
 
-use std::io::Read;
 use std::sync::Arc;
 
 use anyhow::Result;
-use polars::prelude::IntoLazy;
 
 use super::agents::agents;
 use super::capture::{Capture, Shared, Survey};
 use super::group::Group;
-use super::kinds::Kind;
+use super::kinds::RecordKind;
 use super::owners::Owned;
 use super::reading::Reading;
 use super::symbols::Symbols;
 use super::{calls, counters, dispatches, info, pc_samples, transfers};
-use crate::common::is_left_out;
+use crate::common::{TableBuilder, add_head, assembled, counted};
 use crate::recognition::format::{Opened, ProcessInput};
-use wavesieve_files::regular;
 use wavesieve_model::schema::anomaly::{Anomaly, Severity};
 use wavesieve_model::schema::facts::ProcessFacts;
 use wavesieve_model::schema::{Column, Table};
 use wavesieve_model::text::fnv::fnv1a;
-use wavesieve_tables::columns::frames::{empty_frame, own_columns};
 use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 
 struct CsvSource(Capture);
@@ -61,28 +57,24 @@ fn facts(group: &Group, owned: &Owned, hash: u64, process: usize) -> ProcessFact
         path: group.shown.clone(),
         source: group.source.clone(),
         format: super::FORMAT.to_owned(),
-        has_counters: owned.census.rows(Kind::Counters) > 0,
+        has_counters: owned.census.rows(RecordKind::Counters) > 0,
         ..ProcessFacts::default()
     }
 }
 
 /// Reports which columns are not known, and which files are there twice.
 fn notes(group: &Group, shared: &Shared) -> Vec<Anomaly> {
-    let note = |check_id, table_name: &str, count: usize, path: &str, detail: String| Anomaly {
-        check_id,
-        severity: Severity::Info,
-        table_name: table_name.to_owned(),
-        count: i64::try_from(count).unwrap_or(i64::MAX),
-        first_key: Some(path.to_owned()),
-        detail,
+    let note = |check_id, table_name: &str, count: usize, path: &str, detail: String| {
+        Anomaly::new(check_id, Severity::Info, table_name, count, detail).first(Some(path))
     };
-    let unknown = shared.files.iter().filter(|file| file.kind != Kind::Agents && !file.header.unknown.is_empty()).map(
-        |surveyed| {
-            let names = &surveyed.header.unknown;
-            let detail = format!("unknown columns were ignored: {}", names.join(", "));
-            note("unknown_column", surveyed.kind.name(), names.len(), &surveyed.file.shown, detail)
-        },
-    );
+    let unknown =
+        shared.files.iter().filter(|file| file.kind != RecordKind::Agents && !file.header.unknown.is_empty()).map(
+            |surveyed| {
+                let names = &surveyed.header.unknown;
+                let detail = format!("unknown columns were ignored: {}", names.join(", "));
+                note("unknown_column", surveyed.kind.name(), names.len(), &surveyed.file.shown, detail)
+            },
+        );
     let repeated = group.repeated.iter().map(|path| {
         let detail = "the same file is there uncompressed, which is read instead".to_owned();
         note("repeated_capture", "processes", 1, path, detail)
@@ -98,85 +90,71 @@ fn notes(group: &Group, shared: &Shared) -> Vec<Anomaly> {
 
 /// A hash of how the files start, and of how many rows they have.
 fn content_hash(shared: &Shared) -> u64 {
-    const HEAD_BYTES: u64 = 1 << 16;
     let mut bytes = Vec::new();
     for surveyed in &shared.files {
         bytes.extend(surveyed.kind.name().bytes());
         bytes.extend(surveyed.flaws.good.to_le_bytes());
-        if let Ok(file) = regular::open(&surveyed.file.path) {
-            bytes.extend(file.metadata().map_or(0, |metadata| metadata.len()).to_le_bytes());
-            // The survey has already reported what cannot be read.
-            let _ = file.take(HEAD_BYTES).read_to_end(&mut bytes);
-        }
+        add_head(&mut bytes, &surveyed.file.path);
     }
     fnv1a(&bytes)
 }
 
 impl ProcessReader for CsvSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
-        if is_left_out(context, table.name) {
-            return Ok(Rows::clean(empty_frame(columns).lazy()));
-        }
-        let mut reading = Reading::new(&self.0, context, table, columns);
-        let census = &self.0.census;
-        match table.name {
-            "kernels" => dispatches::read(&mut reading, None)?,
-            "counter_dispatches" => dispatches::read(&mut reading, Some(context.process.pass))?,
-            "memory_copies" => transfers::read_copies(&mut reading)?,
-            "memory_allocations" => transfers::read_allocations(&mut reading)?,
-            "graph_launches" => transfers::read_graph_launches(&mut reading)?,
-            "hip_events" => transfers::read_hip_events(&mut reading)?,
-            "regions" => calls::read_regions(&mut reading)?,
-            "marks" => calls::read_marks(&mut reading)?,
-            "counters" => counters::read_counters(&mut reading)?,
-            "counter_instances" => counters::read_instances(&mut reading)?,
-            "samples" => counters::read_samples(&mut reading)?,
-            "pc_samples" => pc_samples::read(&mut reading)?,
-            "queues" => info::read_ids(&mut reading, "queue_id", &census.queues),
-            "streams" => info::read_ids(&mut reading, "stream_id", &census.streams),
-            "threads" => info::read_ids(&mut reading, "tid", &census.threads),
-            "kernel_symbols" => info::read_kernel_symbols(&mut reading)?,
-            _ => return Ok(Rows::clean(empty_frame(columns).lazy())),
-        }
-        reading.finish()
+        assembled(context, table, columns, |builder| {
+            let mut reading = Reading::new(&self.0, builder);
+            let census = &self.0.census;
+            match table.name {
+                "kernels" => dispatches::read(&mut reading, None)?,
+                "counter_dispatches" => dispatches::read(&mut reading, Some(context.process.pass))?,
+                "memory_copies" => transfers::read_copies(&mut reading)?,
+                "memory_allocations" => transfers::read_allocations(&mut reading)?,
+                "graph_launches" => transfers::read_graph_launches(&mut reading)?,
+                "hip_events" => transfers::read_hip_events(&mut reading)?,
+                "regions" => calls::read_regions(&mut reading)?,
+                "marks" => calls::read_marks(&mut reading)?,
+                "counters" => counters::read_counters(&mut reading)?,
+                "counter_instances" => counters::read_instances(&mut reading)?,
+                "samples" => counters::read_samples(&mut reading)?,
+                "pc_samples" => pc_samples::read(&mut reading)?,
+                "queues" => info::read_ids(&mut reading, "queue_id", &census.queues),
+                "streams" => info::read_ids(&mut reading, "stream_id", &census.streams),
+                "threads" => info::read_ids(&mut reading, "tid", &census.threads),
+                "kernel_symbols" => info::read_kernel_symbols(&mut reading)?,
+                _ => return Ok(None),
+            }
+            reading.finish().map(Some)
+        })
     }
 
     fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
-        if is_left_out(context, table.name) {
-            return Ok(RowCount::default());
-        }
         let capture = &self.0;
         let census = &capture.census;
-        let of_kind = |kind: Kind| Ok(RowCount { rows: census.rows(kind), damage: capture.damage(&[kind]) });
-        let calls = |rows: u64| Ok(RowCount { rows, damage: capture.damage(&[Kind::Calls]) });
-        let ids = |count: usize| Ok(RowCount::whole(count as u64));
-        match table.name {
-            "kernels" | "counter_dispatches" => {
-                let rows = dispatches::count(
-                    &mut Reading::new(capture, context, table, &[]),
-                    table.name == "counter_dispatches",
-                )?;
-                Ok(RowCount { rows, damage: capture.damage(&[Kind::Kernels, Kind::Counters]) })
-            }
-            "regions" => calls(census.rows(Kind::Calls).saturating_sub(census.marks)),
-            "marks" => calls(census.marks),
-            "memory_copies" => of_kind(Kind::Copies),
-            "memory_allocations" => of_kind(Kind::Allocations),
-            "graph_launches" => of_kind(Kind::GraphLaunches),
-            "hip_events" => of_kind(Kind::Events),
-            "pc_samples" => of_kind(Kind::PcSamples),
-            "samples" => of_kind(Kind::StreamedCounters),
-            "queues" => ids(census.queues.len()),
-            "streams" => ids(census.streams.len()),
-            "threads" => ids(census.threads.len()),
-            "kernel_symbols" => ids(capture.symbols.ids.len()),
-            "counters" | "counter_instances" => {
-                // These leave out or join rows, so counting requires reading.
-                let columns: Vec<&'static Column> = own_columns(table).into_iter().take(2).collect();
-                let rows = self.read(context, table, &columns)?;
-                Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage })
-            }
-            _ => Ok(RowCount::default()),
-        }
+        counted(self, context, table, || {
+            let of_kind = |kind: RecordKind| (census.rows(kind), vec![kind]);
+            let ids = |count: usize| (count as u64, Vec::new());
+            let (rows, kinds) = match table.name {
+                "kernels" | "counter_dispatches" => {
+                    let mut reading = Reading::new(capture, TableBuilder::new(context, table, &[]));
+                    let rows = dispatches::count(&mut reading, table.name == "counter_dispatches")?;
+                    (rows, vec![RecordKind::Kernels, RecordKind::Counters])
+                }
+                "regions" => (census.rows(RecordKind::Calls).saturating_sub(census.marks), vec![RecordKind::Calls]),
+                "marks" => (census.marks, vec![RecordKind::Calls]),
+                "memory_copies" => of_kind(RecordKind::Copies),
+                "memory_allocations" => of_kind(RecordKind::Allocations),
+                "graph_launches" => of_kind(RecordKind::GraphLaunches),
+                "hip_events" => of_kind(RecordKind::Events),
+                "pc_samples" => of_kind(RecordKind::PcSamples),
+                "samples" => of_kind(RecordKind::StreamedCounters),
+                "queues" => ids(census.queues.len()),
+                "streams" => ids(census.streams.len()),
+                "threads" => ids(census.threads.len()),
+                "kernel_symbols" => ids(capture.symbols.ids.len()),
+                "counters" | "counter_instances" => return Ok(None),
+                _ => ids(0),
+            };
+            Ok(Some(RowCount { rows, damage: capture.damage(&kinds) }))
+        })
     }
 }

@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::census::{Census, Kernel};
-use crate::common::{IdIndex, NameForms, SymbolNames, placeholder};
-use wavesieve_model::analysis::categories::Categories as CategoryRules;
+use crate::common::{IdIndex, placeholder};
 
 /// The kernels of a process.
 pub struct Symbols {
     /// Kernel ids; those of kernels without one follow the highest.
     pub ids: Vec<i64>,
-    /// Positions by kernel id.
     pub index: IdIndex,
     /// Names, placeholders where no row has one.
     pub names: Vec<String>,
@@ -54,13 +52,4 @@ impl Symbols {
                 .collect(),
         }
     }
-}
-
-/// Names and categories of kernels.
-pub fn forms(names: impl IntoIterator<Item = String>, categories: &CategoryRules) -> NameForms {
-    let mut symbols = SymbolNames::default();
-    for name in names {
-        symbols.push(name, None, None);
-    }
-    symbols.forms(categories, &|_| true)
 }

@@ -4,69 +4,46 @@ use anyhow::Result;
 
 use super::census::is_scratch;
 use super::columns::Col;
-use super::fields::{Fields, Need, Plan, every};
-use super::kinds::Kind;
-use super::reading::{Reading, ordinals, zero_as_null};
+use super::fields::{Fields, Plan};
+use super::kinds::RecordKind;
+use super::reading::Reading;
 use crate::common::{
-    ALLOCATION_LEVELS, ALLOCATION_OPERATIONS, allocation_words, direction_column, or_else, put_copy_gpus, zeros,
+    ALLOCATION_LEVELS, ALLOCATION_OPERATIONS, Rule, Source, allocation_words, direction_column, ordinals, put_copy_gpus,
 };
 use wavesieve_tables::columns::frames::dictionary_column;
 
 const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
 const COPY_AGENTS: &[&str] = &["src_agent_id", "dst_agent_id", "direction", "gpu", "peer_gpu", "device"];
 
-const NUMBERS: &[Need] = &[
-    (Col::SourceAgent, COPY_AGENTS),
-    (Col::DestinationAgent, COPY_AGENTS),
-    (Col::Agent, &["agent_id", "gpu", "device"]),
-    (Col::Bytes, &["bytes"]),
-    (Col::Address, &["address"]),
-    (Col::Flags, &["flags"]),
-    (Col::Queue, &["queue_id"]),
-    (Col::SourceQueue, &["source_queue_id"]),
-    (Col::Stream, &["stream_id"]),
-    (Col::ThreadId, &["tid"]),
-    (Col::Correlation, &["correlation_id"]),
-    (Col::GraphExec, &["graph_exec_id"]),
-    (Col::GraphKernels, &["kernels"]),
-    (Col::EventHandle, &["event_handle"]),
-    (Col::Start, TIMES),
-    (Col::End, TIMES),
+const LAYOUT: &[Source<Col>] = &[
+    (Col::SourceAgent, COPY_AGENTS, Rule::Used),
+    (Col::DestinationAgent, COPY_AGENTS, Rule::Used),
+    (Col::Agent, &["agent_id", "gpu", "device"], Rule::Used),
+    (Col::Bytes, &["bytes"], Rule::Copied),
+    (Col::Address, &["address"], Rule::NotZero),
+    (Col::Flags, &["flags"], Rule::Copied),
+    (Col::Queue, &["queue_id"], Rule::Copied),
+    (Col::SourceQueue, &["source_queue_id"], Rule::NotZero),
+    (Col::Stream, &["stream_id"], Rule::Copied),
+    (Col::ThreadId, &["tid"], Rule::Copied),
+    (Col::Correlation, &["correlation_id"], Rule::NotZero),
+    (Col::GraphExec, &["graph_exec_id"], Rule::NotZero),
+    (Col::GraphKernels, &["kernels"], Rule::Copied),
+    (Col::EventHandle, &["event_handle"], Rule::Copied),
+    (Col::Start, TIMES, Rule::Used),
+    (Col::End, TIMES, Rule::Used),
+    (Col::Direction, &["direction"], Rule::UsedText),
+    (Col::Operation, &["operation", "level"], Rule::UsedText),
 ];
-const TEXTS: &[Need] = &[(Col::Direction, &["direction"]), (Col::Operation, &["operation", "level"])];
 
-/// Reads the rows and puts the columns that are copied as they are.
-fn rows(reading: &mut Reading<'_>, kind: Kind) -> Result<Fields> {
-    let plan = Plan { kind, numbers: NUMBERS, texts: TEXTS, keep: every, mark: is_scratch, always: &[] };
-    let rows = Fields::read(reading, &plan)?;
-    reading.builder.set_height(rows.height);
-    for (name, column) in [
-        ("queue_id", Col::Queue),
-        ("stream_id", Col::Stream),
-        ("tid", Col::ThreadId),
-        ("flags", Col::Flags),
-        ("kernels", Col::GraphKernels),
-        ("event_handle", Col::EventHandle),
-    ] {
-        reading.put(name, rows.get(column));
-    }
-    for (name, column) in [
-        ("source_queue_id", Col::SourceQueue),
-        ("correlation_id", Col::Correlation),
-        ("graph_exec_id", Col::GraphExec),
-        ("address", Col::Address),
-    ] {
-        reading.put(name, zero_as_null(&rows.get(column)));
-    }
-    reading.builder.put_times(&rows.get(Col::Start), &rows.get(Col::End));
-    Ok(rows)
+fn rows(reading: &mut Reading<'_>, kind: RecordKind) -> Result<Fields> {
+    reading.rows(&Plan { mark: is_scratch, ..Plan::new(kind, LAYOUT, &[]) })
 }
 
 /// Assembles the copies.
 pub(crate) fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
-    let rows = rows(reading, Kind::Copies)?;
+    let rows = rows(reading, RecordKind::Copies)?;
     reading.put("copy_id", ordinals(rows.height));
-    reading.put("bytes", rows.get(Col::Bytes));
     if reading.builder.wants(COPY_AGENTS) {
         let source = reading.agents(&rows.get(Col::SourceAgent));
         let destination = reading.agents(&rows.get(Col::DestinationAgent));
@@ -87,10 +64,9 @@ pub(crate) fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
 
 /// Assembles the allocations, frees and scratch operations.
 pub(crate) fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
-    let rows = rows(reading, Kind::Allocations)?;
+    let rows = rows(reading, RecordKind::Allocations)?;
     let ids = ordinals(rows.height);
     reading.put_agent(&rows.get(Col::Agent), &ids);
-    reading.put("bytes", or_else(&rows.get(Col::Bytes), &zeros(rows.height)));
     reading.put("alloc_id", ids);
     if !reading.builder.wants(&["operation", "level"]) {
         return Ok(());
@@ -121,7 +97,7 @@ pub(crate) fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
 
 /// Assembles the graph launches.
 pub(crate) fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
-    let rows = rows(reading, Kind::GraphLaunches)?;
+    let rows = rows(reading, RecordKind::GraphLaunches)?;
     let ids = ordinals(rows.height);
     reading.put_agent(&rows.get(Col::Agent), &ids);
     reading.put("graph_launch_id", ids);
@@ -130,7 +106,7 @@ pub(crate) fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
 
 /// Assembles the HIP events.
 pub(crate) fn read_hip_events(reading: &mut Reading<'_>) -> Result<()> {
-    let rows = rows(reading, Kind::Events)?;
+    let rows = rows(reading, RecordKind::Events)?;
     let ids = ordinals(rows.height);
     reading.put_agent(&rows.get(Col::Agent), &ids);
     reading.put("hip_event_id", ids);

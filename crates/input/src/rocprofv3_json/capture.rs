@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::Result;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::census::Census;
 use super::file::InputFile;
 use super::kinds::Kinds;
-use super::parts::{Collected, Shortcuts, Sink, read_object, read_section};
+use super::parts::{Collected, Collector, read_object, read_section};
 use super::structure::index::{ProcessIndex, Section};
 use super::structure::roles::Roles;
 use super::symbols::Symbols;
@@ -81,28 +80,28 @@ impl SectionAnomalies {
 }
 
 impl Capture {
-    /// Reads the records of a section; what was odd goes to `findings`.
-    pub fn records<S: Sink>(
+    /// Reads the records of a section, each part into a `new` collection; what was odd goes to `findings`.
+    pub fn records<R: DeserializeOwned, T: Send>(
         &self,
         section: &Section,
         findings: &mut SectionAnomalies,
-        sink: impl Fn() -> S + Sync,
-    ) -> Result<Vec<S::Output>> {
-        self.records_by(section, findings, sink, None)
+        new: impl Fn() -> T + Sync,
+        push: impl Fn(&mut T, R) + Sync,
+    ) -> Result<Vec<T>> {
+        self.collect(section, findings, &Collector { new: &new, push: &push, shortcuts: None })
     }
 
-    /// As [`Capture::records`], with quicker ways.
-    pub(crate) fn records_by<S: Sink>(
+    /// As [`Capture::records`], maybe by quicker ways.
+    pub(crate) fn collect<R: DeserializeOwned, T: Send>(
         &self,
         section: &Section,
         findings: &mut SectionAnomalies,
-        sink: impl Fn() -> S + Sync,
-        shortcuts: Option<&Shortcuts<'_, S::Output>>,
-    ) -> Result<Vec<S::Output>> {
-        let collected = read_section(&self.file, section, sink, shortcuts)?;
+        collector: &Collector<'_, R, T>,
+    ) -> Result<Vec<T>> {
+        let collected = read_section(&self.file, section, collector)?;
         findings.lossy(&section.name, collected.lossy);
         findings.damage.extend(self.damage(section, &collected));
-        Ok(collected.parts)
+        Ok(collected.output)
     }
 
     fn damage<T>(&self, section: &Section, collected: &Collected<T>) -> Option<Damage> {
@@ -115,11 +114,17 @@ impl Capture {
         Some(Damage { path: self.path.clone(), part: section.name.clone(), cause })
     }
 
-    /// Gathers the records of all sections of that name.
-    pub fn gather<T: FromRecord>(&self, name: &str, findings: &mut SectionAnomalies) -> Result<Vec<T>> {
+    /// Gathers what is to `keep` of the records of all sections of that name.
+    pub fn gather<R: DeserializeOwned, T: Send>(
+        &self,
+        name: &str,
+        findings: &mut SectionAnomalies,
+        keep: impl Fn(R) -> T + Sync,
+    ) -> Result<Vec<T>> {
         let mut all = Vec::new();
         for section in self.process.named(name) {
-            let parts = self.records(section, findings, || Gather(Vec::new()))?;
+            let push = |kept: &mut Vec<T>, record: R| kept.push(keep(record));
+            let parts = self.records(section, findings, Vec::new, push)?;
             all.extend(parts.into_iter().flatten());
         }
         Ok(all)
@@ -157,29 +162,5 @@ impl Capture {
             Some((value, findings)) => Ok((value, findings)),
             None => anyhow::bail!("internal: a cache is empty after it was filled"),
         }
-    }
-}
-
-/// The kept part of a record in a small section.
-pub(crate) trait FromRecord: Sized + Send {
-    /// The record as the file spells it.
-    type Record<'de>: Deserialize<'de>;
-
-    /// Keeps the needed part of a record.
-    fn from_record(record: Self::Record<'_>) -> Self;
-}
-
-struct Gather<T>(Vec<T>);
-
-impl<T: FromRecord> Sink for Gather<T> {
-    type Output = Vec<T>;
-    type Record<'de> = T::Record<'de>;
-
-    fn push(&mut self, record: Self::Record<'_>) {
-        self.0.push(T::from_record(record));
-    }
-
-    fn finish(self) -> Vec<T> {
-        self.0
     }
 }

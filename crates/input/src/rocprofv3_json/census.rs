@@ -7,9 +7,11 @@ use anyhow::Result;
 
 use super::capture::{Capture, SectionAnomalies};
 use super::driver_events;
-use super::integers::{Field, Layout, Selected, by_template};
-use super::parsing::records::Surveyed;
-use super::parts::{Shortcuts, Sink};
+use super::integers::by_template;
+use super::layout::Selected;
+use super::layouts::Surveyed;
+use super::parsing::row::{Row, Values};
+use super::parts::{Collector, Shortcuts};
 use super::structure::gathered::Keep;
 use super::structure::index::Section;
 use super::structure::roles::{ALLOCATIONS, COPIES, COUNTERS, DISPATCHES, GRAPH_LAUNCHES, HIP_EVENTS};
@@ -36,46 +38,6 @@ pub(crate) struct Census {
     pub naming_calls: BTreeMap<i64, i64>,
 }
 
-/// The fields that are looked at in a record, in this order: thread, queue, stream, kind, operation, correlation id, start, end, number
-/// of arguments.
-pub(super) const LAYOUT: Layout<Surveyed> = Layout {
-    fields: &[
-        Field::new("tid", &[], &["thread_id", "dispatch_data.thread_id"], |r| {
-            r.thread_id.0.or(r.dispatch_data.thread_id.0)
-        }),
-        Field::new(
-            "queue",
-            &[],
-            &["queue_id", "dispatch_info.queue_id", "dispatch_data.dispatch_info.queue_id"],
-            |r| r.queue_id.0.or(r.dispatch_info.queue_id.0).or(r.dispatch_data.dispatch_info.queue_id.0),
-        ),
-        Field::new("stream", &[], &["stream_id", "dispatch_data.stream_id"], |r| {
-            r.stream_id.0.or(r.dispatch_data.stream_id.0)
-        }),
-        Field::new("kind", &[], &["kind"], |r| r.kind.0),
-        Field::new("operation", &[], &["operation"], |r| r.operation.0),
-        Field::new("correlation", &[], &["correlation_id?internal", "correlation_id!"], |r| {
-            r.correlation_id.internal.0
-        }),
-        Field::new("start", &[], &["start_timestamp", "timestamp"], |r| r.start_timestamp.0.or(r.timestamp.0)),
-        Field::new("end", &[], &["end_timestamp", "timestamp"], |r| r.end_timestamp.0.or(r.timestamp.0)),
-        Field::new("args", &[], &["args"], |r: &Surveyed| i64::try_from(r.args.0).ok().filter(|count| *count > 0))
-            .counting(),
-    ],
-    objects: &[
-        "dispatch_info",
-        "dispatch_info.workgroup_size",
-        "dispatch_info.grid_size",
-        "dispatch_data",
-        "dispatch_data.dispatch_info",
-        "dispatch_data.dispatch_info.workgroup_size",
-        "dispatch_data.dispatch_info.grid_size",
-    ],
-};
-
-/// Values in the order of [`LAYOUT`].
-type Row = [Option<i64>; 9];
-
 struct Survey<'a> {
     census: Census,
     of_calls: bool,
@@ -84,8 +46,8 @@ struct Survey<'a> {
 }
 
 impl Survey<'_> {
-    fn take(&mut self, row: Row) {
-        let [thread, queue, stream, kind, operation, correlation, start, end, args] = row;
+    fn take(&mut self, values: &Values) {
+        let [thread, queue, stream, kind, operation, correlation, start, end, args, ..] = *values;
         let census = &mut self.census;
         let sets = [&mut census.threads, &mut census.queues, &mut census.streams];
         for ((set, last), id) in sets.into_iter().zip(&mut self.last).zip([thread, queue, stream]) {
@@ -95,7 +57,7 @@ impl Survey<'_> {
             }
         }
         if self.of_calls {
-            if Keep::WithLength.accepts(|| (start, end)) {
+            if Keep::WithLength.accepts(start, end) {
                 census.regions += 1;
                 census.args += args.and_then(|args| u64::try_from(args).ok()).unwrap_or_default();
             } else {
@@ -109,30 +71,14 @@ impl Survey<'_> {
         }
     }
 
-    fn take_all(mut self, columns: &[IntColumn]) -> Census {
-        let mut rows: Vec<_> = columns.iter().map(IntColumn::rows).collect();
-        for _ in 0..columns.first().map_or(0, IntColumn::len) {
-            let mut row = Row::default();
-            row.iter_mut().zip(&mut rows).for_each(|(value, column)| *value = column.next().flatten());
-            self.take(row);
+    fn take_all(mut self, columns: &[IntColumn]) -> Self {
+        let mut rows: Vec<_> = columns.iter().map(IntColumn::iter).collect();
+        for _ in 0..columns.first().map_or(0, |column| column.values().len()) {
+            let mut values = Values::default();
+            values.iter_mut().zip(&mut rows).for_each(|(value, column)| *value = column.next().flatten().copied());
+            self.take(&values);
         }
-        self.census
-    }
-}
-
-// The closure is shared between threads by reference; the rest is owned.
-impl Sink for Survey<'_> {
-    type Output = Census;
-    type Record<'de> = Surveyed;
-
-    fn push(&mut self, record: Surveyed) {
-        let mut row = Row::default();
-        row.iter_mut().zip(LAYOUT.fields).for_each(|(value, field)| *value = (field.get)(&record));
-        self.take(row);
-    }
-
-    fn finish(self) -> Census {
-        self.census
+        self
     }
 }
 
@@ -163,14 +109,12 @@ impl Census {
         is_naming: &(dyn Fn(Option<i64>, Option<i64>) -> bool + Sync),
     ) -> Result<()> {
         let survey = || Survey { census: Self::default(), of_calls, is_naming, last: [None; 3] };
-        let selected = Selected::new(&LAYOUT, Keep::Every, |_| true);
-        let general = |bytes: &[u8], values: &mut [Option<i64>]| selected.general::<Surveyed>(bytes, values);
-        let template = |text: &[u8], length: usize| {
-            let columns = by_template(selected.shape(&general), text, length)?;
-            Some(survey().take_all(&columns))
-        };
-        let shortcuts = Shortcuts { gathered: &|_| None, template: &template };
-        for part in capture.records_by(section, findings, survey, Some(&shortcuts))? {
+        let selected = Selected::new::<Surveyed>(Keep::Every, |_| true);
+        let push = |survey: &mut Survey<'_>, record: Row<Surveyed>| survey.take(&record.values);
+        let template = |text: &[u8], length: usize| Some(survey().take_all(&by_template(&selected, text, length)?));
+        let shortcuts = Some(Shortcuts { gathered: &|_| None, template: &template });
+        let collector = Collector { new: &survey, push: &push, shortcuts };
+        for Survey { census: part, .. } in capture.collect(section, findings, &collector)? {
             self.threads.extend(part.threads);
             self.queues.extend(part.queues);
             self.streams.extend(part.streams);

@@ -2,56 +2,33 @@
 
 use anyhow::Result;
 
-use super::capture::{Capture, FromRecord, SectionAnomalies};
+use super::capture::{Capture, SectionAnomalies};
 use super::parsing::records::Kind;
 
 /// The file's list of kinds.
 #[derive(Debug, Default)]
-pub struct Kinds(Vec<KindNames>);
-
-#[derive(Debug)]
-struct KindNames {
-    name: String,
-    operations: Vec<String>,
-}
-
-impl FromRecord for KindNames {
-    type Record<'de> = Kind<'de>;
-
-    fn from_record(record: Kind<'_>) -> Self {
-        Self {
-            name: record.kind.filled().unwrap_or_default().to_owned(),
-            operations: record
-                .operations
-                .iter()
-                .map(|operation| operation.filled().unwrap_or_default().to_owned())
-                .collect(),
-        }
-    }
-}
+pub struct Kinds(Vec<Kind>);
 
 impl Kinds {
     fn read(capture: &Capture, findings: &mut SectionAnomalies) -> Result<Self> {
-        Ok(Self(capture.gather("strings.buffer_records", findings)?))
+        Ok(Self(capture.gather("strings.buffer_records", findings, |kind| kind)?))
     }
 
     /// Number of the kind of a name.
     pub fn number(&self, name: &str) -> Option<i64> {
-        let place = self.0.iter().position(|kind| kind.name == name)?;
+        let place = self.0.iter().position(|kind| kind.kind.filled().unwrap_or_default() == name)?;
         i64::try_from(place).ok()
     }
 
     /// Name of a kind.
     pub fn kind(&self, kind: Option<i64>) -> Option<&str> {
-        let names = self.0.get(usize::try_from(kind?).ok()?)?;
-        (!names.name.is_empty()).then_some(names.name.as_str())
+        self.0.get(usize::try_from(kind?).ok()?)?.kind.filled()
     }
 
     /// Name of an operation of a kind.
     pub fn operation(&self, kind: Option<i64>, operation: Option<i64>) -> Option<&str> {
         let names = self.0.get(usize::try_from(kind?).ok()?)?;
-        let name = names.operations.get(usize::try_from(operation?).ok()?)?;
-        (!name.is_empty()).then_some(name.as_str())
+        names.operations.get(usize::try_from(operation?).ok()?)?.filled()
     }
 }
 
@@ -69,8 +46,7 @@ mod tests {
     #[test]
     fn numbers_are_places_in_the_list_of_the_file() {
         let list = r#"[{"kind": "NONE", "operations": []}, {"operations": ["x", null, ""]}, {"kind": "HIP", "operations": ["a", "b"]}]"#;
-        let records: Vec<Kind<'_>> = serde_json::from_str(list).unwrap();
-        let kinds = Kinds(records.into_iter().map(KindNames::from_record).collect());
+        let kinds = Kinds(serde_json::from_str(list).unwrap());
         assert_eq!(kinds.kind(Some(2)), Some("HIP"));
         assert_eq!(kinds.operation(Some(2), Some(1)), Some("b"));
         assert_eq!((kinds.kind(Some(1)), kinds.operation(Some(1), Some(0))), (None, Some("x")));

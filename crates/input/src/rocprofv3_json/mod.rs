@@ -16,8 +16,8 @@ mod driver_events;
 mod format;
 mod integers;
 mod kinds;
-#[cfg(test)]
-mod layout_tests;
+mod layout;
+mod layouts;
 mod process;
 mod reading;
 mod source;

@@ -1,13 +1,10 @@
 //! Reads the records of a section part by part, in parallel, straight into what the caller collects.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
 
 use anyhow::Result;
 use rayon::prelude::*;
-use serde::Deserialize;
-use serde::de::{Deserializer as _, IgnoredAny, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::file::InputFile;
 use super::parsing::bare_words::quiet;
@@ -19,24 +16,19 @@ use wavesieve_model::text::bytes::text_of_bytes;
 /// A part longer than this holds one record that is longer than any a profiler writes; it is not read.
 const LONGEST_PART: u64 = 64 << 20;
 
-/// Collects records of one part.
-pub trait Sink: Send {
-    /// A record as the file spells it.
-    type Record<'de>: Deserialize<'de>;
-    /// The result from the records of a part.
-    type Output: Send;
-
+/// Collects the records of one part after another into values of their own.
+pub(crate) struct Collector<'a, R, T> {
+    /// Begins a part.
+    pub new: &'a (dyn Fn() -> T + Sync),
     /// Takes a record.
-    fn push(&mut self, record: Self::Record<'_>);
-
-    /// The end of the part.
-    fn finish(self) -> Self::Output;
+    pub push: &'a (dyn Fn(&mut T, R) + Sync),
+    /// Quicker ways, if there are any.
+    pub shortcuts: Option<Shortcuts<'a, T>>,
 }
 
-/// Data collected from a section, and its anomalies.
+/// What is collected, and anomalies of the records.
 pub struct Collected<T> {
-    /// One for each part, in order.
-    pub parts: Vec<T>,
+    pub output: T,
     /// Places that are not UTF-8.
     pub lossy: usize,
     /// Records that could not be understood.
@@ -45,11 +37,10 @@ pub struct Collected<T> {
     pub first_cause: Option<String>,
 }
 
-struct OfPart<T> {
-    output: T,
-    lossy: usize,
-    bad: usize,
-    first_cause: Option<String>,
+impl<T> Collected<T> {
+    fn whole(output: T, lossy: usize) -> Self {
+        Self { output, lossy, bad: 0, first_cause: None }
+    }
 }
 
 /// Gives what was read before of the first of some parts and those behind it, and of how many.
@@ -65,31 +56,30 @@ pub(crate) struct Shortcuts<'a, T> {
     pub template: ByTemplate<'a, T>,
 }
 
-/// Reads a section.
+/// Reads a section part by part, in order.
 ///
 /// # Errors
 /// When the file cannot be read. Records that cannot be understood are counted instead.
-pub(crate) fn read_section<S: Sink>(
+pub(crate) fn read_section<R: DeserializeOwned, T: Send>(
     file: &InputFile,
     section: &Section,
-    sink: impl Fn() -> S + Sync,
-    shortcuts: Option<&Shortcuts<'_, S::Output>>,
-) -> Result<Collected<S::Output>> {
-    let whole = |output| OfPart { output, lossy: 0, bad: 0, first_cause: None };
-    let read = |piece: Piece<S::Output>| match piece {
-        Piece::Gathered(output) => Ok(whole(output)),
+    collector: &Collector<'_, R, T>,
+) -> Result<Collected<Vec<T>>> {
+    let shortcuts = collector.shortcuts.as_ref();
+    let read = |piece: Piece<T>| match piece {
+        Piece::Gathered(output) => Ok(Collected::whole(output, 0)),
         Piece::UnreadContent(part) => {
             match shortcuts.map(|shortcuts| by_template(file, &part, shortcuts)).transpose()?.flatten() {
-                Some(output) => Ok(whole(output)),
-                None => read_part(file, part, &sink),
+                Some(output) => Ok(Collected::whole(output, 0)),
+                None => read_part(file, part, collector),
             }
         }
     };
     let pieces = pieces(&section.parts(), shortcuts);
-    let parts: Vec<OfPart<S::Output>> = pieces.into_par_iter().map(read).collect::<Result<_>>()?;
-    let mut collected = Collected { parts: Vec::with_capacity(parts.len()), lossy: 0, bad: 0, first_cause: None };
+    let parts: Vec<Collected<T>> = pieces.into_par_iter().map(read).collect::<Result<_>>()?;
+    let mut collected = Collected::whole(Vec::with_capacity(parts.len()), 0);
     for part in parts {
-        collected.parts.push(part.output);
+        collected.output.push(part.output);
         collected.lossy += part.lossy;
         collected.bad += part.bad;
         collected.first_cause = collected.first_cause.or(part.first_cause);
@@ -128,98 +118,85 @@ fn by_template<T>(file: &InputFile, part: &Part, shortcuts: &Shortcuts<'_, T>) -
     })
 }
 
-fn read_part<S: Sink>(file: &InputFile, part: Part, sink: &impl Fn() -> S) -> Result<OfPart<S::Output>> {
+fn read_part<R: DeserializeOwned, T>(
+    file: &InputFile,
+    part: Part,
+    collector: &Collector<'_, R, T>,
+) -> Result<Collected<T>> {
     let length = part.end.saturating_sub(part.start);
     if length > LONGEST_PART {
         let cause = format!("record {} is {length} bytes long", part.row);
         let bad = usize::try_from(part.rows).unwrap_or(usize::MAX);
-        return Ok(OfPart { output: sink().finish(), lossy: 0, bad, first_cause: Some(cause) });
+        return Ok(Collected { output: (collector.new)(), lossy: 0, bad, first_cause: Some(cause) });
     }
-    if let Some(output) = file.with_text(part.start, part.end, |text, length| parse_in_place(text, length, sink))? {
-        return Ok(OfPart { output, lossy: 0, bad: 0, first_cause: None });
+    let in_place = file.with_text(part.start, part.end, |text, length| {
+        let text = text.get(..length).unwrap_or_default();
+        std::str::from_utf8(text).ok().and_then(|text| parse(text, collector))
+    })?;
+    if let Some(output) = in_place {
+        return Ok(Collected::whole(output, 0));
     }
-    let mut bytes = vec![b'['];
+    let mut bytes = Vec::new();
     file.read(part.start, part.end, &mut bytes)?;
-    while bytes.pop_if(|byte| byte.is_ascii_whitespace() || *byte == b',').is_some() {}
-    // A line end closes a string that was not.
-    bytes.extend(b"\n]");
-    let (mut text, mut lossy) = match std::str::from_utf8(&bytes) {
-        Ok(text) => (Cow::Borrowed(text), 0),
-        Err(_) => {
-            let text = text_of_bytes(&bytes).into_owned();
-            let count = text.matches(char::REPLACEMENT_CHARACTER).count();
-            (Cow::Owned(text), count)
-        }
-    };
-    if let Some(output) = parse(&text, sink) {
-        return Ok(OfPart { output, lossy, bad: 0, first_cause: None });
-    }
-    if let Some(quieted) = quiet(&text) {
-        text = Cow::Owned(quieted);
-        if let Some(output) = parse(&text, sink) {
-            return Ok(OfPart { output, lossy, bad: 0, first_cause: None });
-        }
-    }
-    if let Some((mended, count)) = mend(&text) {
-        text = Cow::Owned(mended);
-        lossy += count;
-        if let Some(output) = parse(&text, sink) {
-            return Ok(OfPart { output, lossy, bad: 0, first_cause: None });
-        }
-    }
-    Ok(one_by_one(&text, &part, lossy, sink))
+    let text = text_of_bytes(&bytes);
+    let lossy = if matches!(text, Cow::Owned(_)) { text.matches(char::REPLACEMENT_CHARACTER).count() } else { 0 };
+    Ok(match mended(text, |text| parse(text, collector)) {
+        Ok((output, halves)) => Collected::whole(output, lossy + halves),
+        Err((text, halves)) => one_by_one(&text, &part, lossy + halves, collector),
+    })
 }
 
-/// Reads the records in so many bytes of a text where they lie, if nothing is wrong with them.
-fn parse_in_place<S: Sink>(text: &[u8], length: usize, sink: &impl Fn() -> S) -> Option<S::Output> {
-    let text = text.get(..length)?.trim_ascii_end();
-    let mut rest = std::str::from_utf8(text.strip_suffix(b",").unwrap_or(text)).ok()?;
-    let mut sink = sink();
+/// Replaces what no parser takes; gives how many halves of characters there were too.
+type Remedy = fn(&str) -> Option<(String, usize)>;
+
+/// The value that `parse` makes of a text, as it is or with what no parser takes replaced, and the number of halves of
+/// characters in it; the text with all of that replaced if it gives no value.
+fn mended<T>(mut text: Cow<'_, str>, parse: impl Fn(&str) -> Option<T>) -> Result<(T, usize), (Cow<'_, str>, usize)> {
+    let remedies: [Remedy; 2] = [|text| Some((quiet(text)?, 0)), mend];
+    let mut remedies = remedies.into_iter();
+    let mut halves = 0;
     loop {
-        let mut records = serde_json::Deserializer::from_str(rest).into_iter::<S::Record<'_>>();
-        sink.push(records.next()?.ok()?);
+        if let Some(value) = parse(&text) {
+            return Ok((value, halves));
+        }
+        let Some((replaced, count)) = remedies.find_map(|remedy| remedy(&text)) else { return Err((text, halves)) };
+        (text, halves) = (Cow::Owned(replaced), halves + count);
+    }
+}
+
+/// Reads the records in a text, if nothing is wrong with them.
+fn parse<R: DeserializeOwned, T>(text: &str, collector: &Collector<'_, R, T>) -> Option<T> {
+    let text = text.trim_ascii_end();
+    let mut rest = text.strip_suffix(',').unwrap_or(text);
+    let mut output = (collector.new)();
+    loop {
+        let mut records = serde_json::Deserializer::from_str(rest).into_iter::<R>();
+        (collector.push)(&mut output, records.next()?.ok()?);
         rest = rest.get(records.byte_offset()..)?.trim_ascii_start();
         if rest.is_empty() {
-            return Some(sink.finish());
+            return Some(output);
         }
         rest = rest.strip_prefix(',')?;
     }
 }
 
-fn parse<S: Sink>(text: &str, sink: &impl Fn() -> S) -> Option<S::Output> {
-    let mut sink = sink();
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    deserializer.deserialize_seq(Push(&mut sink, PhantomData)).ok()?;
-    deserializer.end().ok()?;
-    Some(sink.finish())
-}
-
-struct Push<'s, 'de, S>(&'s mut S, PhantomData<&'de ()>);
-
-impl<'de, S: Sink> Visitor<'de> for Push<'_, 'de, S> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("records")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut records: A) -> Result<(), A::Error> {
-        while let Some(record) = records.next_element::<S::Record<'de>>()? {
-            self.0.push(record);
-        }
-        Ok(())
-    }
-}
-
 /// Takes the part apart once more, record by record, and leaves out those that cannot be understood.
-fn one_by_one<S: Sink>(text: &str, whole: &Part, lossy: usize, sink: &impl Fn() -> S) -> OfPart<S::Output> {
-    let head = format!("{{\"{ROOT_KEY}\":[{{\"records\":");
+fn one_by_one<R: DeserializeOwned, T>(
+    text: &str,
+    whole: &Part,
+    lossy: usize,
+    collector: &Collector<'_, R, T>,
+) -> Collected<T> {
+    let head = format!("{{\"{ROOT_KEY}\":[{{\"records\":[");
+    let text = text.trim_end_matches(|byte: char| byte.is_ascii_whitespace() || byte == ',');
+    // A line end closes a string that was not.
+    let text = [text, "\n]"].concat();
     let mut scanner = Scanner::new(0);
     scanner.feed(head.as_bytes());
     scanner.feed(text.as_bytes());
     let index = scanner.finish();
     let sections = index.processes.iter().flat_map(|process| &process.sections);
-    let mut sink = sink();
+    let mut output = (collector.new)();
     let (mut bad, mut first_cause) = (0, None);
     let mut seen = 0_u64;
     for part in sections.flat_map(Section::parts) {
@@ -227,7 +204,8 @@ fn one_by_one<S: Sink>(text: &str, whole: &Part, lossy: usize, sink: &impl Fn() 
         let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).saturating_sub(head.len());
         let record = text.get(place(part.start)..place(part.end)).unwrap_or_default();
         let record = record.trim_end_matches(|byte: char| byte.is_ascii_whitespace() || byte == ',');
-        let mut take = |record: &str| serde_json::from_str(whole_record(record)).map(|record| sink.push(record));
+        let mut take =
+            |text: &str| serde_json::from_str(whole_record(text)).map(|one| (collector.push)(&mut output, one));
         let Err(error) = take(record) else { continue };
         first_cause.get_or_insert_with(|| format!("record {}: {error}", whole.row.saturating_add(part.row)));
         let pieces = run_together(record);
@@ -242,7 +220,7 @@ fn one_by_one<S: Sink>(text: &str, whole: &Part, lossy: usize, sink: &impl Fn() 
         bad += lost;
         first_cause.get_or_insert_with(|| format!("record {} has no end", whole.row.saturating_add(seen)));
     }
-    OfPart { output: sink.finish(), lossy, bad, first_cause }
+    Collected { output, lossy, bad, first_cause }
 }
 
 /// The record without what stands behind its end, such as brackets that nothing opened, unless that is another record.
@@ -277,10 +255,7 @@ fn run_together(text: &str) -> Vec<&str> {
 }
 
 /// Reads an object as one value; `None` if it cannot be understood. The flag is true if it is not UTF-8.
-pub(crate) fn read_object<T: for<'de> Deserialize<'de>>(
-    file: &InputFile,
-    section: &Section,
-) -> Result<(Option<T>, bool)> {
+pub(crate) fn read_object<T: DeserializeOwned>(file: &InputFile, section: &Section) -> Result<(Option<T>, bool)> {
     if section.end.saturating_sub(section.start) > LONGEST_PART {
         return Ok((None, false));
     }
@@ -288,12 +263,11 @@ pub(crate) fn read_object<T: for<'de> Deserialize<'de>>(
     file.read(section.start, section.end, &mut bytes)?;
     let text = text_of_bytes(&bytes);
     let lossy = matches!(text, Cow::Owned(_));
-    if let Ok(value) = serde_json::from_str(&text) {
-        return Ok((Some(value), lossy));
-    }
-    let text = quiet(&text).unwrap_or_else(|| text.into_owned());
-    let (text, lossy) = mend(&text).map_or((text, lossy), |(mended, _)| (mended, true));
-    Ok((serde_json::from_str(&text).ok(), lossy))
+    let (value, halves) = match mended(text, |text| serde_json::from_str(text).ok()) {
+        Ok((value, halves)) => (Some(value), halves),
+        Err((_, halves)) => (None, halves),
+    };
+    Ok((value, lossy || halves > 0))
 }
 
 #[cfg(test)]

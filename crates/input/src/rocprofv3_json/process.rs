@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::capture::{Capture, FromRecord, SectionAnomalies};
+use super::capture::{Capture, SectionAnomalies};
 use super::parsing::values::{AgentRecord, Int, Text, or_default};
 use super::structure::roles::COUNTERS;
 use crate::common::{agent_details, detail};
@@ -24,26 +24,15 @@ struct Metadata {
     init_time: Int,
     fini_time: Int,
     #[serde(deserialize_with = "or_default")]
-    command: Vec<Word>,
+    command: Vec<Text>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Node {
-    machine_id: Word,
-    hostname: Word,
+    machine_id: Text,
+    hostname: Text,
     hash: Int,
-}
-
-/// A text that outlives what it was read from.
-#[derive(Debug, Default)]
-struct Word(Option<String>);
-
-impl<'de> Deserialize<'de> for Word {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Text::deserialize(deserializer)?;
-        Ok(Self(text.filled().map(str::to_owned)))
-    }
 }
 
 /// Known facts about a process, apart from its place in the file.
@@ -56,15 +45,15 @@ pub fn facts(
     let metadata: Metadata = capture.object("metadata", findings)?.unwrap_or_default();
     let node = metadata.node;
     let hash = node.hash.nonzero().map(|hash| format!("hash {hash}"));
-    let machine_key = node.machine_id.0.clone().or_else(|| node.hostname.0.clone()).or(hash).unwrap_or_default();
-    let command: Vec<String> = metadata.command.into_iter().filter_map(|word| word.0).collect();
+    let (machine_id, hostname) = (node.machine_id.into_filled(), node.hostname.into_filled());
+    let command: Vec<&str> = metadata.command.iter().filter_map(Text::filled).collect();
     let time = |time: Int| time.0.filter(|time| *time > 0);
     Ok(ProcessFacts {
         guid: None,
         content_hash: content_hash(capture)?,
-        machine_key,
-        machine_id: node.machine_id.0,
-        hostname: node.hostname.0,
+        machine_key: machine_id.clone().or_else(|| hostname.clone()).or(hash).unwrap_or_default(),
+        machine_id,
+        hostname,
         pid: metadata.pid.0.unwrap_or(-1),
         ppid: metadata.ppid.0,
         command: (!command.is_empty()).then(|| command.join(" ")),
@@ -97,23 +86,13 @@ fn content_hash(capture: &Capture) -> Result<String> {
     Ok(format!("{hash:016x}"))
 }
 
-struct Agent(Value);
-
-impl FromRecord for Agent {
-    type Record<'de> = AgentRecord;
-
-    fn from_record(record: AgentRecord) -> Self {
-        Self(Value::Object(record.0))
-    }
-}
-
 /// The agents, and the agent id of every handle: records name agents by handle, everything else by the index of the
 /// kernel driver.
 pub fn agents(capture: &Capture, findings: &mut SectionAnomalies) -> Result<(Vec<AgentFacts>, BTreeMap<i64, i64>)> {
     let mut handles = BTreeMap::new();
     let mut agents: Vec<AgentFacts> = Vec::new();
-    let records: Vec<Agent> = capture.gather("agents", findings)?;
-    for (position, Agent(record)) in (0_i64..).zip(records) {
+    let records = capture.gather("agents", findings, |agent: AgentRecord| Value::Object(agent.0))?;
+    for (position, record) in (0_i64..).zip(records) {
         let agent_id = detail(&record, "node_id").unwrap_or(position);
         if let Some(handle) = record.get("id").and_then(|id| Int::deserialize(id).ok()).and_then(|id| id.0) {
             handles.insert(handle, agent_id);

@@ -1,21 +1,22 @@
 //! Properties that the parsers of rocprofv3 JSON guarantee for any bytes. Each function panics if one is violated.
 
-use std::fmt::{Debug, Write as _};
 use std::io::{Seek, Write as _};
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, MapAccess, SeqAccess};
 
 pub use super::template::properties::*;
 
 use super::file::InputFile;
+use super::layouts::{Activity, CountedDispatch, Dispatch, Surveyed};
+use super::parsing::args::Args;
 use super::parsing::bare_words::quiet;
-use super::parsing::records::{
-    Activity, CallWithArgs, CountedDispatch, CounterRecord, Dispatch, KernelSymbol, PcSample,
-};
+use super::parsing::lenient::{Lenient, leniently};
+use super::parsing::records::{CounterRecord, KernelSymbol, PcSample};
+use super::parsing::row::Row;
 use super::parsing::surrogates::mend;
-use super::parsing::values::{Int, Length, Real, Text};
-use super::parts::{Sink, read_section};
+use super::parsing::values::{Int, Real, Text, deserialize_leniently};
+use super::parts::{Collector, read_section};
 use super::structure::index::{FileIndex, Section};
 use super::structure::scanner::{ROOT_KEY, Scanner};
 use crate::json::Spool;
@@ -27,7 +28,6 @@ pub fn json_scan(bytes: &[u8]) {
     let split_every = u64::from(*split_every);
     let index = scan(bytes, split_every, bytes.len());
     let shown = format!("{index:?}");
-    // Blocks of one byte keep the scanner from leaping.
     for block in [1, 65, 200] {
         assert_eq!(shown, format!("{:?}", scan(bytes, split_every, block)), "blocks of {block}");
     }
@@ -90,8 +90,10 @@ pub fn json_parts(bytes: &[u8]) {
 fn read_all(file: &InputFile, index: &FileIndex) -> Vec<(String, Vec<String>, usize)> {
     let sections = index.processes.iter().flat_map(|process| &process.sections);
     let read = |section: &Section| {
-        let collected = read_section(file, section, Shown::default, None).ok()?;
-        let records: Vec<String> = collected.parts.concat();
+        let push = |shown: &mut Vec<String>, record: Row<Activity>| shown.push(format!("{record:?}"));
+        let collector = Collector { new: &Vec::new, push: &push, shortcuts: None };
+        let collected = read_section(file, section, &collector).ok()?;
+        let records: Vec<String> = collected.output.concat();
         // Records that run together are distinguished, so that there may be more than the scanner saw.
         assert!(records.len() + collected.bad >= section.rows as usize, "{section:?}: {records:?}");
         Some((section.name.clone(), records, collected.bad))
@@ -99,49 +101,35 @@ fn read_all(file: &InputFile, index: &FileIndex) -> Vec<(String, Vec<String>, us
     sections.filter(|section| section.is_array).filter_map(read).collect()
 }
 
-#[derive(Default)]
-struct Shown(Vec<String>);
-
-impl Sink for Shown {
-    type Record<'de> = CallWithArgs<'de>;
-    type Output = Vec<String>;
-
-    fn push(&mut self, record: CallWithArgs<'_>) {
-        self.0.push(format!("{record:?}"));
-    }
-
-    fn finish(self) -> Vec<String> {
-        self.0
-    }
-}
-
-/// Records of every type are read or refused; a call is understood with its arguments if and only if it is without;
-/// values are those that a parser of JSON alone gives.
+/// Records of every type are read or refused; values are those that a parser of JSON alone gives.
 pub fn json_record(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let call: Result<Activity, _> = serde_json::from_str(&text);
-    let with_args: Result<CallWithArgs<'_>, _> = serde_json::from_str(&text);
-    assert_eq!(call.is_ok(), with_args.is_ok(), "{call:?} {with_args:?}");
-    if let (Ok(call), Ok(with_args)) = (call, with_args) {
-        assert_eq!(shown(&call), shown(&with_args.call));
-    }
-    let _: Result<Dispatch, _> = serde_json::from_str(&text);
-    let _: Result<CountedDispatch, _> = serde_json::from_str(&text);
+    let call: Result<Row<Activity>, _> = serde_json::from_str(&text);
+    let _: Result<Row<Dispatch>, _> = serde_json::from_str(&text);
+    let _: Result<Row<CountedDispatch>, _> = serde_json::from_str(&text);
+    let _: Result<Row<Surveyed>, _> = serde_json::from_str(&text);
     let _: Result<CounterRecord, _> = serde_json::from_str(&text);
-    let _: Result<PcSample<'_>, _> = serde_json::from_str(&text);
-    let _: Result<KernelSymbol<'_>, _> = serde_json::from_str(&text);
+    let _: Result<PcSample, _> = serde_json::from_str(&text);
+    let _: Result<KernelSymbol, _> = serde_json::from_str(&text);
     let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) else { return };
     // A parser that keeps a value takes whatever one that drops it takes.
     let read = |what: bool| assert!(what, "{text}");
     read(serde_json::from_str::<Int>(&text).is_ok_and(|int| value.as_i64().is_none_or(|value| int.0 == Some(value))));
     read(serde_json::from_str::<Real>(&text).is_ok_and(|real| !value.is_number() || real.0 == value.as_f64()));
     read(
-        serde_json::from_str::<Text<'_>>(&text)
+        serde_json::from_str::<Text>(&text)
             .is_ok_and(|own| value.as_str().is_none_or(|value| own.0.as_deref() == Some(value))),
     );
     read(
-        serde_json::from_str::<Length>(&text).is_ok_and(|own| value.as_array().is_none_or(|list| own.0 == list.len())),
+        serde_json::from_str::<Args>(&text)
+            .is_ok_and(|own| value.as_array().is_none_or(|list| own.0.len() == list.len())),
     );
+    if let Ok(call) = call {
+        let member = |key: &str| value.get(key).and_then(serde_json::Value::as_i64);
+        read(member("thread_id").is_none_or(|thread| call.get("tid") == Some(thread)));
+        read(member("start_timestamp").or(member("timestamp")).is_none_or(|start| call.get("start") == Some(start)));
+        read(value.get("args").and_then(|args| args.as_array()).is_none_or(|args| call.args.len() == args.len()));
+    }
     // Valid JSON has nothing to mend.
     assert_eq!(mend(&text), None);
     assert_eq!(quiet(&text), None);
@@ -160,12 +148,6 @@ pub fn json_mending(bytes: &[u8]) {
     }
 }
 
-fn shown(value: &impl Debug) -> String {
-    let mut text = String::new();
-    let _ = write!(text, "{value:?}");
-    text
-}
-
 fn scan(bytes: &[u8], split_every: u64, block: usize) -> FileIndex {
     let mut scanner = Scanner::new(split_every);
     bytes.chunks(block.max(1)).for_each(|block| scanner.feed(block));
@@ -173,10 +155,32 @@ fn scan(bytes: &[u8], split_every: u64, block: usize) -> FileIndex {
 }
 
 /// JSON whose objects keep the order and the repetitions of their keys.
+#[derive(Default)]
 enum Node {
+    #[default]
     Scalar,
     List(Vec<Self>),
     Object(Vec<(String, Self)>),
+}
+
+deserialize_leniently!(Node);
+
+impl<'de> Lenient<'de> for Node {
+    fn of_list<A: SeqAccess<'de>>(mut elements: A) -> Result<Self, A::Error> {
+        let mut list = Vec::new();
+        while let Some(element) = elements.next_element()? {
+            list.push(element);
+        }
+        Ok(Self::List(list))
+    }
+
+    fn of_object<A: MapAccess<'de>>(mut members: A) -> Result<Self, A::Error> {
+        let mut object = Vec::new();
+        while let Some(member) = members.next_entry()? {
+            object.push(member);
+        }
+        Ok(Self::Object(object))
+    }
 }
 
 /// Name of a section, whether it is a list, and its records.
@@ -223,61 +227,5 @@ impl Node {
 fn push_members<'a>(pending: &mut Vec<(String, &'a Node)>, prefix: &str, object: &'a Node) {
     if let Node::Object(members) = object {
         pending.extend(members.iter().rev().map(|(key, value)| (format!("{prefix}{key}"), value)));
-    }
-}
-
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NodeVisitor;
-
-        impl<'de> Visitor<'de> for NodeVisitor {
-            type Value = Node;
-
-            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str("JSON")
-            }
-
-            fn visit_bool<E: Error>(self, _: bool) -> Result<Node, E> {
-                Ok(Node::Scalar)
-            }
-
-            fn visit_i64<E: Error>(self, _: i64) -> Result<Node, E> {
-                Ok(Node::Scalar)
-            }
-
-            fn visit_u64<E: Error>(self, _: u64) -> Result<Node, E> {
-                Ok(Node::Scalar)
-            }
-
-            fn visit_f64<E: Error>(self, _: f64) -> Result<Node, E> {
-                Ok(Node::Scalar)
-            }
-
-            fn visit_str<E: Error>(self, _: &str) -> Result<Node, E> {
-                Ok(Node::Scalar)
-            }
-
-            fn visit_unit<E: Error>(self) -> Result<Node, E> {
-                Ok(Node::Scalar)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Node, A::Error> {
-                let mut list = Vec::new();
-                while let Some(element) = elements.next_element()? {
-                    list.push(element);
-                }
-                Ok(Node::List(list))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Node, A::Error> {
-                let mut object = Vec::new();
-                while let Some(member) = members.next_entry()? {
-                    object.push(member);
-                }
-                Ok(Node::Object(object))
-            }
-        }
-
-        deserializer.deserialize_any(NodeVisitor)
     }
 }

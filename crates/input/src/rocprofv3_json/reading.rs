@@ -6,6 +6,7 @@ use polars::prelude::*;
 use super::capture::{Capture, SectionAnomalies};
 use super::integers::Integers;
 use crate::common::{TableBuilder, count_first};
+pub(crate) use crate::common::{ordinals, zero_as_null};
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_model::schema::{Column as Declaration, Table};
 use wavesieve_tables::trace::source::{ReadContext, Rows};
@@ -33,7 +34,7 @@ impl<'a> Reading<'a> {
 
     /// Adds a column of integers if it is wanted.
     pub fn put(&mut self, name: &'static str, values: Int64Chunked) {
-        self.builder.put(name, values.into_series());
+        self.builder.put(name, values);
     }
 
     /// Agent ids for a column of handles. Handle 0 stands for none; one that is not among the agents is noted.
@@ -43,13 +44,8 @@ impl<'a> Reading<'a> {
             handles.iter().map(|handle| handle.is_some_and(|handle| handle != 0 && !known.contains_key(&handle))),
             ids,
         );
-        self.builder.note(
-            "missing_agent",
-            Severity::Warning,
-            count,
-            first,
-            "rows refer to an unknown agent; excluded from GPU time",
-        );
+        let detail = "rows refer to an unknown agent; excluded from GPU time";
+        self.builder.note("missing_agent", Severity::Warning, count, first, detail);
         handles.iter().map(|handle| handle.and_then(|handle| known.get(&handle).copied())).collect_ca("".into())
     }
 
@@ -81,14 +77,4 @@ impl<'a> Reading<'a> {
         self.builder.report_damage(self.capture.structural.iter().cloned());
         self.builder.finish()
     }
-}
-
-/// The numbers from 1.
-pub fn ordinals(height: usize) -> Int64Chunked {
-    Int64Chunked::from_iter_values("".into(), (1..).take(height))
-}
-
-/// The column with 0, which stands for none, replaced by null.
-pub(crate) fn zero_as_null(values: &Int64Chunked) -> Int64Chunked {
-    values.iter().map(|value| value.filter(|value| *value != 0)).collect_ca(values.name().clone())
 }

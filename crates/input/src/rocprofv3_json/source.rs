@@ -8,8 +8,8 @@ use polars::prelude::IntoLazy;
 
 use super::capture::{Capture, SectionAnomalies};
 use super::file::InputFile;
-use super::integers::Selected;
-use super::parsing::records::{Activity, Dispatch};
+use super::layout::Selected;
+use super::layouts::{Activity, Dispatch};
 use super::process::{agents, facts};
 use super::reading::Reading;
 use super::structure::gathered::Keep;
@@ -80,18 +80,12 @@ fn scan_and_gather(file: &InputFile, ahead: &Request) -> Result<FileIndex> {
         let wanted = ahead.get(table)?;
         Some(|columns: &[&str]| columns.iter().any(|column| wanted.contains(column)))
     };
-    let dispatches = wants("kernels").map(|wants| Selected::new(&dispatches::LAYOUT, Keep::Every, wants));
-    let calls = wants("regions").map(|wants| Selected::new(&calls::LAYOUT, Keep::WithLength, wants));
-    let of_dispatches = |bytes: &[u8], values: &mut [Option<i64>]| {
-        dispatches.as_ref().and_then(|selected| selected.general::<Dispatch>(bytes, values))
-    };
-    let of_calls = |bytes: &[u8], values: &mut [Option<i64>]| {
-        calls.as_ref().and_then(|selected| selected.general::<Activity>(bytes, values))
-    };
-    let sections = || CALLS.iter().map(|name| format!("buffer_records.{name}")).collect();
+    let dispatches = wants("kernels").map(|wants| Selected::new::<Dispatch>(Keep::Every, wants));
+    let calls = wants("regions").map(|wants| Selected::new::<Activity>(Keep::WithLength, wants));
+    let of_calls = CALLS.iter().map(|name| format!("buffer_records.{name}")).collect();
     let gathers = [
-        dispatches.as_ref().map(|selected| selected.gather(vec![DISPATCHES.to_owned()], &of_dispatches)),
-        calls.as_ref().map(|selected| selected.gather(sections(), &of_calls)),
+        dispatches.as_ref().map(|selected| Gather { sections: vec![DISPATCHES.to_owned()], selected }),
+        calls.as_ref().map(|selected| Gather { sections: of_calls, selected }),
     ];
     scan(file, &gathers.into_iter().flatten().collect::<Vec<Gather<'_>>>())
 }

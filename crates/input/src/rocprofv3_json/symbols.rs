@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use rayon::prelude::*;
 
-use super::capture::{Capture, FromRecord, SectionAnomalies};
+use super::capture::{Capture, SectionAnomalies};
 use super::parsing::records::KernelSymbol;
+use super::parsing::values::Text;
 use crate::common::{IdIndex, SymbolNames, placeholder};
 use wavesieve_model::analysis::kernel_names::strip_kd;
 
@@ -22,40 +23,12 @@ pub struct Symbols {
     pub columns: Vec<Vec<Option<i64>>>,
 }
 
-struct Row {
-    id: i64,
-    formatted: Option<String>,
-    demangled: Option<String>,
-    truncated: Option<String>,
-    mangled: Option<String>,
-    numbers: [Option<i64>; 6],
-    is_placeholder: bool,
-}
-
-impl FromRecord for Row {
-    type Record<'de> = KernelSymbol<'de>;
-
-    fn from_record(record: KernelSymbol<'_>) -> Self {
-        let owned = |text: Option<&str>| text.map(str::to_owned);
-        let formatted = owned(record.formatted_kernel_name.filled());
-        Self {
-            id: record.kernel_id.0.unwrap_or(-1),
-            // It only stands in for the other, and names are long.
-            demangled: owned(record.demangled_kernel_name.filled().filter(|_| formatted.is_none())),
-            formatted,
-            truncated: owned(record.truncated_kernel_name.filled()),
-            mangled: owned(record.kernel_name.filled()),
-            is_placeholder: record.kernel_id.nonzero().is_none() && record.kernel_object.nonzero().is_none(),
-            numbers: [
-                record.arch_vgpr_count.0,
-                record.accum_vgpr_count.0,
-                record.sgpr_count.0,
-                record.group_segment_size.0,
-                record.private_segment_size.0,
-                record.code_object_id.0,
-            ],
-        }
+/// The part of a symbol that is kept: the demangled name only stands in for the formatted one, and names are long.
+fn kept(mut symbol: KernelSymbol) -> KernelSymbol {
+    if symbol.formatted_kernel_name.filled().is_some() {
+        symbol.demangled_kernel_name = Text::default();
     }
+    symbol
 }
 
 impl Symbols {
@@ -64,18 +37,18 @@ impl Symbols {
         ["vgpr", "accum_vgpr", "sgpr", "lds_static_bytes", "scratch_static_bytes", "code_object_id"];
 
     fn read(capture: &Capture, findings: &mut SectionAnomalies) -> Result<Self> {
-        let mut rows: Vec<Row> = capture.gather("kernel_symbols", findings)?;
-        rows.retain(|row| !row.is_placeholder);
+        let mut rows = capture.gather("kernel_symbols", findings, kept)?;
+        rows.retain(|row| row.kernel_id.nonzero().is_some() || row.kernel_object.nonzero().is_some());
         let listed = rows.len();
         // Queries join dispatches with symbols by kernel id: a second one would count every dispatch of it again.
         let mut seen = BTreeSet::new();
-        rows.retain(|row| seen.insert(row.id));
+        rows.retain(|row| seen.insert(id(row)));
         findings.repeated(
             "kernel_symbols",
             listed - rows.len(),
             "kernel ids occur more than once; the first symbol counts",
         );
-        let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+        let ids: Vec<i64> = rows.iter().map(id).collect();
         let mut symbols = Self {
             names: SymbolNames::default(),
             index: IdIndex::new(&ids),
@@ -83,20 +56,32 @@ impl Symbols {
             ids,
         };
         for row in &rows {
-            for (column, number) in symbols.columns.iter_mut().zip(row.numbers) {
-                column.push(number);
-            }
+            let numbers = [
+                row.arch_vgpr_count,
+                row.accum_vgpr_count,
+                row.sgpr_count,
+                row.group_segment_size,
+                row.private_segment_size,
+                row.code_object_id,
+            ];
+            symbols.columns.iter_mut().zip(numbers).for_each(|(column, number)| column.push(number.0));
         }
         let names = rows.into_par_iter().map(|row| {
-            let mangled = row.mangled.map(stripped);
-            let full = row.formatted.or_else(|| row.demangled.map(stripped)).or_else(|| mangled.clone());
-            (full.unwrap_or_else(|| placeholder(row.id)), row.truncated, mangled)
+            let id = id(&row);
+            let mangled = row.kernel_name.into_filled().map(stripped);
+            let demangled = row.demangled_kernel_name.into_filled().map(stripped);
+            let full = row.formatted_kernel_name.into_filled().or(demangled).or_else(|| mangled.clone());
+            (full.unwrap_or_else(|| placeholder(id)), row.truncated_kernel_name.into_filled(), mangled)
         });
         for (full, short, mangled) in names.collect::<Vec<_>>() {
             symbols.names.push(full, short, mangled);
         }
         Ok(symbols)
     }
+}
+
+fn id(symbol: &KernelSymbol) -> i64 {
+    symbol.kernel_id.0.unwrap_or(-1)
 }
 
 /// The name without what marks a descriptor; most have no mark, and stay where they are.

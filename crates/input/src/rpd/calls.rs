@@ -9,9 +9,8 @@ use super::args::texts_of;
 use super::kinds::{domain, is_marker};
 use super::reading::Reading;
 use crate::common::sqlite::{Columns, Condition, RowTest, Wanted, integer, listed};
-use crate::common::{Texts, count_first, index_of, or_else, zeros};
+use crate::common::{Texts, count_first, index_of, or};
 use wavesieve_model::schema::anomaly::Severity;
-use wavesieve_tables::columns::frames::text_column_from_dictionary;
 use wavesieve_tables::trace::source::RowCount;
 
 const UNKNOWN: &str = "unknown";
@@ -37,7 +36,6 @@ pub struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// Nothing looked up yet.
     pub fn new(reading: &mut Reading<'a>) -> Result<Self> {
         Ok(Self { strings: reading.strings()?, domains: BTreeMap::new() })
     }
@@ -58,7 +56,6 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Assembles the calls that have a length.
 pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
     let condition = reading.hinted().and(WITH_LENGTH);
     let calls = read(reading, condition)?;
@@ -70,15 +67,13 @@ pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Assembles the calls that end when they start.
 pub(crate) fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
     let calls = read(reading, Condition::all().and(WITHOUT_LENGTH))?;
     reading.put("mark_id", calls.integers("id").into_series());
-    reading.put("time_ns", or_else(&calls.integers("start"), &zeros(calls.height)).into_series());
+    reading.put("time_ns", or(&calls.integers("start"), 0).into_series());
     Ok(())
 }
 
-/// Number of calls with or without a length.
 pub fn count(reading: &Reading<'_>, with_length: bool) -> Result<RowCount> {
     let length = if with_length { WITH_LENGTH } else { WITHOUT_LENGTH };
     reading.count("api", &reading.owner.condition().and(length))
@@ -115,8 +110,7 @@ fn put_words(reading: &mut Reading<'_>, calls: &Columns, ids: &Int64Chunked) -> 
         let texts = texts.get();
         let args = calls.integers("args_id");
         let codes = args.iter().zip(&domains).map(|(args, domain)| texts.position(args.filter(|_| domain == "marker")));
-        let column = text_column_from_dictionary("message", texts.values(), codes)?;
-        reading.put("message", column);
+        reading.put_texts_at("message", texts.values(), codes)?;
     }
     let categories = calls.integers("category_id");
     let category = categories
@@ -167,7 +161,5 @@ fn put_call_stacks(reading: &mut Reading<'_>, ids: &Int64Chunked) -> Result<()> 
         .collect();
     let index = index_of(&known);
     let codes = ids.iter().map(|id| id.and_then(|id| index.position(id)));
-    let column = text_column_from_dictionary("call_stack", &texts, codes)?;
-    reading.put("call_stack", column);
-    Ok(())
+    reading.put_texts_at("call_stack", &texts, codes)
 }

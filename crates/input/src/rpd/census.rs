@@ -13,7 +13,6 @@ use wavesieve_model::text::fnv::fnv1a;
 /// The call that a tracer on rocprofiler-sdk records of its own work.
 const SDK_CALL: &str = "RocprofDataSource::buffer_callback";
 
-/// The content of a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Census {
     /// Process ids in the order in which they appear; at least one, -1 where none is known.
@@ -73,7 +72,6 @@ impl Census {
         census
     }
 
-    /// Ids of the types of operations of a kind.
     pub(crate) fn types_of(&self, kind: OpKind) -> Vec<i64> {
         self.op_types.iter().filter(|(_, of)| *of == kind).map(|(id, _)| *id).collect()
     }

@@ -24,21 +24,14 @@ const KNOWN_TABLES: &[&str] = &[
     "op_inputSignals",
 ];
 
-/// The tables of a database.
 #[derive(Clone, Debug)]
 pub(crate) struct Container {
-    /// Schema version from the metadata.
     pub schema_version: Option<String>,
-    /// Names of unknown tables.
     pub unknown_tables: Vec<String>,
     tables: BTreeMap<String, TableShape>,
 }
 
 impl Container {
-    /// Lists the tables.
-    ///
-    /// # Errors
-    /// When the list cannot be read.
     pub fn read(connection: &Connection) -> Result<Self> {
         let mut container = Self { schema_version: None, unknown_tables: Vec::new(), tables: BTreeMap::new() };
         for (name, _) in declarations(connection)? {
@@ -61,7 +54,6 @@ impl Container {
         self.tables.get(base)
     }
 
-    /// All tables that are known.
     pub fn tables(&self) -> impl Iterator<Item = &TableShape> {
         self.tables.values()
     }

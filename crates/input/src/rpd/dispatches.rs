@@ -4,27 +4,27 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::graphs::put_streams_and_graphs;
-use super::joins::{Joined, calls};
-use super::kinds::{OpKind, grid_is_work_items, handle};
-use super::ops::Ops;
+use super::kinds::{OpKind, grid_is_work_items};
+use super::ops::{Joined, Ops, calls};
 use super::reading::Reading;
 use super::symbols::{KERNEL_ID_SOURCES, Symbols, kernel_ids};
 use crate::common::sqlite::{Condition, Wanted, integer, text};
-use crate::common::{count_first, count_rows};
+use crate::common::{KERNEL_NAMES, count_first, count_rows, or};
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::columns::frames::dictionary_column_at;
 
-const NAMES: &[&str] = &["kernel_id", "kernel_name", "short_name", "category"];
-const SIZES: &[(&str, &str)] = &[
-    ("workgroup_x", "workgroupX"),
-    ("workgroup_y", "workgroupY"),
-    ("workgroup_z", "workgroupZ"),
-    ("grid_x", "gridX"),
-    ("grid_y", "gridY"),
-    ("grid_z", "gridZ"),
+/// Columns of launches, their source columns, and those of the workgroup of a grid.
+const LAUNCHED: [(&str, &str, Option<&str>); 8] = [
+    ("workgroup_x", "workgroupX", None),
+    ("workgroup_y", "workgroupY", None),
+    ("workgroup_z", "workgroupZ", None),
+    ("grid_x", "gridX", Some("workgroupX")),
+    ("grid_y", "gridY", Some("workgroupY")),
+    ("grid_z", "gridZ", Some("workgroupZ")),
+    ("lds_bytes", "groupSegmentSize", None),
+    ("scratch_bytes", "privateSegmentSize", None),
 ];
 const GRIDS: &[&str] = &["grid_x", "grid_y", "grid_z"];
-const MEMORY: &[(&str, &str)] = &[("lds_bytes", "groupSegmentSize"), ("scratch_bytes", "privateSegmentSize")];
 /// Canonical columns and the source column each needs.
 const SOURCES: &[(&[&str], &str)] = &[
     (&["agent_id", "gpu", "device"], "gpuId"),
@@ -33,15 +33,14 @@ const SOURCES: &[(&[&str], &str)] = &[
     (&["start_ns", "end_ns", "duration_ns", "valid"], "end"),
 ];
 
-/// Assembles the dispatches.
 pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let mut wanted: Vec<Wanted> = reading.sources(SOURCES).into_iter().map(integer).collect();
-    if reading.wants(NAMES) {
+    if reading.wants(KERNEL_NAMES) {
         wanted.extend(KERNEL_ID_SOURCES);
     }
-    let of_launch: Vec<&str> = SIZES.iter().chain(MEMORY).map(|(name, _)| *name).collect();
+    let of_launch = LAUNCHED.map(|(name, _, _)| name);
     let of_call = ["correlation_id", "tid", "stream_id", "graph_exec_id"];
-    let with_calls = reading.wants(NAMES) || reading.wants(&of_launch) || reading.wants(&of_call);
+    let with_calls = reading.wants(KERNEL_NAMES) || reading.wants(&of_launch) || reading.wants(&of_call);
     let ops = Ops::read(reading, OpKind::Kernel, &wanted, with_calls)?;
     reading.set_height(ops.columns.height);
     let ids = ops.columns.integers("id");
@@ -64,7 +63,7 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 fn put_names(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
-    if !reading.wants(NAMES) {
+    if !reading.wants(KERNEL_NAMES) {
         return Ok(());
     }
     let kernels = kernel_ids(reading, ops)?;
@@ -95,13 +94,10 @@ pub(crate) fn put_call(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
 
 /// Adds sizes and stream from the launch records. Tasks of a graph and fills have none: their sizes are 0.
 fn put_launch(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
-    let mut wanted: Vec<Wanted> = Vec::new();
     let with_grid = reading.wants(GRIDS);
-    for (name, source) in SIZES.iter().chain(MEMORY) {
-        if reading.wants(&[name]) || (with_grid && source.starts_with("workgroup")) {
-            wanted.push(integer(source));
-        }
-    }
+    let is_needed = |name: &str, source: &str| reading.wants(&[name]) || (with_grid && source.starts_with("workgroup"));
+    let needed = LAUNCHED.iter().filter(|(name, source, _)| is_needed(name, source));
+    let mut wanted: Vec<Wanted> = needed.map(|(_, source, _)| integer(source)).collect();
     let with_stream = reading.wants(&["stream_id", "graph_exec_id"]);
     if with_stream {
         wanted.push(text("stream"));
@@ -111,27 +107,18 @@ fn put_launch(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
     }
     let launches = Joined::read(reading, "kernelapi", "api_ptr_id", &wanted, &Condition::all())?;
     if with_stream {
-        let streams = launches.texts("stream");
-        let stream = |call| launches.position(call).and_then(|at| streams.get(at)).and_then(handle);
-        let streams: Vec<Option<i64>> = ops.calls.iter().map(stream).collect();
-        put_streams_and_graphs(reading, &ops.calls, &streams)?;
+        put_streams_and_graphs(reading, &ops.calls, &launches)?;
     }
     let in_work_items = if with_grid { in_work_items(reading, ops)? } else { Vec::new() };
-    for (name, source) in SIZES {
+    for (name, source, workgroup) in LAUNCHED {
         if reading.wants(&[name]) {
             let values = launches.integers(source, &ops.calls);
-            let sizes = if GRIDS.contains(name) {
-                let workgroup = launches.integers(workgroup_of(source), &ops.calls);
-                grid(&values, &workgroup, &in_work_items)
-            } else {
-                values.iter().map(|value| Some(value.unwrap_or(0))).collect_ca("".into())
+            let values = match workgroup {
+                Some(workgroup) => grid(&values, &launches.integers(workgroup, &ops.calls), &in_work_items),
+                None if name.starts_with("workgroup") => or(&values, 0),
+                None => values,
             };
-            reading.put(name, sizes.into_series());
-        }
-    }
-    for (name, source) in MEMORY {
-        if reading.wants(&[name]) {
-            reading.put(name, launches.integers(source, &ops.calls).into_series());
+            reading.put(name, values.into_series());
         }
     }
     let (count, first) = count_first(ops.calls.iter().map(|call| !launches.has(call)), &ops.columns.integers("id"));
@@ -139,14 +126,6 @@ fn put_launch(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
         "dispatches without a launch record, such as tasks of a graph and fills; their grid and workgroup are 0";
     reading.note("missing_launch", Severity::Info, count, first, detail);
     Ok(())
-}
-
-fn workgroup_of(grid: &str) -> &'static str {
-    match grid {
-        "gridX" => "workgroupX",
-        "gridY" => "workgroupY",
-        _ => "workgroupZ",
-    }
 }
 
 fn grid(values: &Int64Chunked, workgroup: &Int64Chunked, in_work_items: &[bool]) -> Int64Chunked {

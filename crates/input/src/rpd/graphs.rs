@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::arg_texts::parse;
-use super::args::texts_of;
-use super::kinds::handle;
+use super::args::{parse, texts_of};
+use super::ops::Joined;
 use super::reading::Reading;
+use crate::common::handle;
 use crate::common::sqlite::{Condition, RowTest, integer, listed};
 
 /// Handle of the graph execution, and of the stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GraphLaunch {
-    /// The graph execution.
     pub graph_exec_id: Option<i64>,
     pub stream_id: Option<i64>,
 }
@@ -42,18 +41,16 @@ pub fn graph_launches(reading: &mut Reading<'_>) -> Result<BTreeMap<i64, GraphLa
         .collect())
 }
 
-/// Adds `stream_id` and `graph_exec_id` of operations: the stream of `recorded`, otherwise that of the graph launch.
-pub(crate) fn put_streams_and_graphs(
-    reading: &mut Reading<'_>,
-    calls: &Int64Chunked,
-    recorded: &[Option<i64>],
-) -> Result<()> {
+/// Adds `stream_id` and `graph_exec_id` of operations: the stream of the `recorded` arguments, otherwise that of the graph launch.
+pub(crate) fn put_streams_and_graphs(reading: &mut Reading<'_>, calls: &Int64Chunked, recorded: &Joined) -> Result<()> {
     if !reading.wants(&["stream_id", "graph_exec_id"]) {
         return Ok(());
     }
     let launches = graph_launches(reading)?;
     let launch = |call: Option<i64>| call.and_then(|call| launches.get(&call)).copied().unwrap_or_default();
-    let streams = calls.iter().zip(recorded).map(|(call, stream)| stream.or_else(|| launch(call).stream_id));
+    let streams = recorded.texts("stream");
+    let stream = |call| recorded.position(call).and_then(|at| streams.get(at)).and_then(handle);
+    let streams = calls.iter().map(|call| stream(call).or_else(|| launch(call).stream_id));
     reading.put_integers("stream_id", streams);
     reading.put_integers("graph_exec_id", calls.iter().map(|call| launch(call).graph_exec_id));
     Ok(())

@@ -6,20 +6,17 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::graphs::graph_launches;
-use super::joins::calls;
-use super::kinds::{OpKind, handle};
-use super::ops::Ops;
+use super::kinds::OpKind;
+use super::ops::{Ops, calls};
 use super::reading::Reading;
 use super::symbols::{KERNEL_ID_SOURCES, Symbols, kernel_ids};
+use crate::common::handle;
 use crate::common::sqlite::{Condition, integer, text};
-use wavesieve_tables::columns::frames::dictionary_column;
 
-/// Assembles `queues`.
 pub(crate) fn read_queues(reading: &mut Reading<'_>) -> Result<()> {
     let kernels = Ops::read(reading, OpKind::Kernel, &[integer("queueId")], false)?;
     let queues: BTreeSet<i64> = kernels.columns.integers("queueId").iter().flatten().collect();
-    reading.set_height(queues.len());
-    reading.put_integers("queue_id", queues.into_iter().map(Some));
+    reading.put_ids("queue_id", queues.into_iter());
     Ok(())
 }
 
@@ -48,35 +45,20 @@ pub(crate) fn read_streams(reading: &mut Reading<'_>) -> Result<()> {
             streams.entry(id).or_insert_with(|| format!("{id:#x}"));
         }
     }
-    reading.set_height(streams.len());
-    reading.put_integers("stream_id", streams.keys().map(|id| Some(*id)));
-    let names = StringChunked::from_iter_values("".into(), streams.values().map(String::as_str));
-    reading.put("name", names.into_series());
-    Ok(())
+    reading.put_ids("stream_id", streams.keys().copied());
+    reading.put_texts("name", streams.values().map(Some))
 }
 
-/// Assembles `threads`.
 pub(crate) fn read_threads(reading: &mut Reading<'_>) -> Result<()> {
     let calls = reading.read_own(&[integer("tid")], Condition::all())?;
     let threads: BTreeSet<i64> = calls.integers("tid").iter().flatten().collect();
-    reading.set_height(threads.len());
-    reading.put_integers("tid", threads.into_iter().map(Some));
+    reading.put_ids("tid", threads.into_iter());
     Ok(())
 }
 
-/// Assembles `kernel_symbols`: the kernels that ran.
 pub(crate) fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
     let ops = Ops::read(reading, OpKind::Kernel, &KERNEL_ID_SOURCES, true)?;
     let kernels = kernel_ids(reading, &ops)?;
     let symbols = Symbols::read(reading, &kernels)?;
-    reading.set_height(symbols.ids.len());
-    reading.put_integers("kernel_id", symbols.ids.iter().map(|id| Some(*id)));
-    if reading.wants(&["kernel_name", "short_name", "base_name", "mangled_name", "category"]) {
-        let wanted = reading.wanted();
-        let names = symbols.names.forms(reading.context.categories, &|name| wanted.contains(name));
-        for (name, values) in names.columns() {
-            reading.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
-        }
-    }
-    Ok(())
+    reading.put_symbols(symbols.ids.into_iter(), &symbols.names)
 }

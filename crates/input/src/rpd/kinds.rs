@@ -2,7 +2,6 @@
 
 use wavesieve_model::schema::domain::domain_of_category;
 
-/// The type of a GPU operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OpKind {
     /// A dispatch: a kernel, a task of a graph, a fill.
@@ -25,31 +24,24 @@ pub(crate) fn op_kind(op_type: &str) -> OpKind {
     }
 }
 
+/// Directions, HIP's numbers of their kinds, and parts of the names of copies.
+const DIRECTIONS: [(&str, i64, [&str; 2]); 4] = [
+    ("H2D", 1, ["hosttodevice", "htod"]),
+    ("D2H", 2, ["devicetohost", "dtoh"]),
+    ("D2D", 3, ["devicetodevice", "dtod"]),
+    ("H2H", 0, ["hosttohost", "htoh"]),
+];
+
 /// Direction in the spelling that all readers understand, from the recorded type of a copy, otherwise its description, otherwise
 /// HIP's number of the kind.
 pub fn direction(op_type: &str, description: &str, kind: Option<i64>) -> Option<&'static str> {
     let of_text = |text: &str| {
         let joined: String = text.chars().filter(|c| c.is_ascii_alphanumeric()).collect::<String>().to_lowercase();
-        let has = |words: [&str; 2]| words.iter().any(|word| joined.contains(word));
-        if has(["hosttodevice", "htod"]) {
-            Some("H2D")
-        } else if has(["devicetohost", "dtoh"]) {
-            Some("D2H")
-        } else if has(["devicetodevice", "dtod"]) {
-            Some("D2D")
-        } else if has(["hosttohost", "htoh"]) {
-            Some("H2H")
-        } else {
-            None
-        }
+        DIRECTIONS.iter().find(|(_, _, words)| words.iter().any(|word| joined.contains(word)))
     };
-    of_text(op_type).or_else(|| of_text(description)).or(match kind {
-        Some(0) => Some("H2H"),
-        Some(1) => Some("H2D"),
-        Some(2) => Some("D2H"),
-        Some(3) => Some("D2D"),
-        _ => None,
-    })
+    let of_kind = || DIRECTIONS.iter().find(|(_, number, _)| Some(*number) == kind);
+    let found = of_text(op_type).or_else(|| of_text(description)).or_else(of_kind);
+    found.map(|(direction, _, _)| *direction)
 }
 
 /// Whether a call of that name, or of a domain of that name, is a marker of the program.
@@ -77,15 +69,6 @@ pub fn domain(name: &str, recorded: Option<&str>) -> String {
 /// Whether the launch call of that name gives its grid in work-items; all others give it in workgroups.
 pub(crate) fn grid_is_work_items(api_name: &str) -> bool {
     api_name.starts_with("hipExtModuleLaunchKernel") || api_name.starts_with("hipHccModuleLaunchKernel")
-}
-
-/// The number of a handle such as a stream, written as `0x4a11db20`; large ones keep their bits.
-pub fn handle(text: &str) -> Option<i64> {
-    let text = text.trim();
-    match text.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).ok().map(u64::cast_signed),
-        None => text.parse().ok(),
-    }
 }
 
 /// Unit of a monitored value, if the tracer's source code reveals it.
@@ -140,13 +123,5 @@ mod tests {
         ] {
             assert_eq!(domain(name, recorded), expected, "{name}");
         }
-    }
-
-    #[test]
-    fn handles() {
-        assert_eq!(handle("0x0"), Some(0));
-        assert_eq!(handle("0x4a11db20"), Some(0x4a11_db20));
-        assert_eq!(handle("0xffffffffffffffff"), Some(-1));
-        assert_eq!(handle(""), None);
     }
 }

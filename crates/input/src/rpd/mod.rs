@@ -3,27 +3,22 @@
 //! call. Sessions number their rows from `session << 32`, so that ids are unique over the file. Only base tables are
 //! read, never views.
 
-mod arg_texts;
-pub mod properties;
-
 mod args;
 mod calls;
 mod census;
 mod container;
 mod dispatches;
-mod format;
 mod graphs;
 mod info;
-mod joins;
 mod kinds;
 mod monitor;
 mod ops;
+pub mod properties;
 mod reading;
 mod source;
 mod symbols;
 mod transfers;
 
-pub(crate) use format::Rpd;
+pub(crate) use source::Rpd;
 
-/// Name of the format in the `processes` table.
 pub const FORMAT: &str = "rpd";

@@ -8,7 +8,7 @@ use polars::prelude::*;
 use super::kinds::unit;
 use super::reading::Reading;
 use crate::common::sqlite::{Condition, integer, text};
-use crate::common::{count_first, or_else, zeros};
+use crate::common::{count_first, or};
 use wavesieve_model::schema::anomaly::Severity;
 
 /// Assembles the samples. They belong to the machine, so that the first process of a file has them.
@@ -45,7 +45,7 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     reading.note("monitor_numbering", Severity::Warning, unknown, first, detail);
     reading.put("agent_id", agents.clone().into_series());
     reading.put_gpu(&agents, &ids);
-    reading.put("time_ns", or_else(&rows.integers("start"), &zeros(rows.height)).into_series());
+    reading.put("time_ns", or(&rows.integers("start"), 0).into_series());
     let values: Vec<Option<f64>> =
         rows.texts("value").iter().map(|value| value.and_then(|value| value.trim().parse().ok())).collect();
     let (count, first) = count_first(values.iter().map(Option::is_none), &ids);

@@ -1,19 +1,18 @@
-//! GPU operations of a process, and the calls that launched them.
+//! GPU operations of a process, the calls that launched them, and columns of other tables at their rows.
 
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::joins::{Joined, calls};
 use super::kinds::OpKind;
 use super::reading::Reading;
 use crate::common::sqlite::{Columns, Condition, RowTest, Wanted, integer, listed};
+use crate::common::{IdIndex, count_first, index_of};
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::trace::source::RowCount;
 
 /// Kernel ids that are listed in a statement; with more of them the rows are chosen after reading alone.
 const LISTED_KERNELS: usize = 2_000;
 
-/// Operations of one kind.
 pub(crate) struct Ops {
     pub columns: Columns,
     /// Id of the call behind each, where it was requested and is known.
@@ -55,13 +54,12 @@ impl Ops {
     pub(crate) fn note_orphans(&self, reading: &mut Reading<'_>) {
         let ids = self.columns.integers("id");
         let orphans = self.calls.iter().map(|call| call.is_none());
-        let (count, first) = crate::common::count_first(orphans, &ids);
+        let (count, first) = count_first(orphans, &ids);
         let detail = "no API call recorded for these operations; they have no thread and no correlation id";
         reading.note("missing_call", Severity::Warning, count, first, detail);
     }
 }
 
-/// Number of operations of a kind.
 pub fn count(reading: &mut Reading<'_>, kind: OpKind) -> Result<RowCount> {
     if reading.owner.others.is_empty() {
         return reading.count("op", &of_kind(reading, kind));
@@ -86,4 +84,52 @@ fn hinted_kernels(reading: &Reading<'_>, kind: OpKind) -> String {
     let ids = ids.filter(|ids| kind == OpKind::Kernel && ids.len() <= LISTED_KERNELS);
     let condition = ids.map(|ids| format!(include_str!("sql/kernels_named.sql"), ids = listed(ids)));
     condition.map(|condition| condition.trim_end().to_owned()).unwrap_or_default()
+}
+
+/// Columns of a table by an id.
+pub struct Joined {
+    index: IdIndex,
+    columns: Columns,
+}
+
+impl Joined {
+    /// Reads the `wanted` columns of a table and indexes its rows by the column `key`.
+    pub fn read(
+        reading: &mut Reading<'_>,
+        base: &str,
+        key: &'static str,
+        wanted: &[Wanted],
+        condition: &Condition,
+    ) -> Result<Self> {
+        let own = [integer(key)];
+        let all: Vec<Wanted> = own.iter().filter(|own| own.name != "id").chain(wanted).copied().collect();
+        let mut columns = reading.read(base, &all, condition)?;
+        let keys = columns.integers(key);
+        if keys.null_count() > 0 {
+            columns = columns.filter(&keys.is_not_null())?;
+        }
+        Ok(Self { index: index_of(&columns.integers(key)), columns })
+    }
+
+    pub fn has(&self, id: Option<i64>) -> bool {
+        self.position(id).is_some()
+    }
+
+    pub fn position(&self, id: Option<i64>) -> Option<usize> {
+        id.and_then(|id| self.index.position(id))
+    }
+
+    /// Values of an integer column for every id; null where the id or the value is missing.
+    pub fn integers(&self, name: &'static str, ids: &Int64Chunked) -> Int64Chunked {
+        let values = self.columns.integers(name);
+        ids.iter().map(|id| self.position(id).and_then(|at| values.get(at))).collect_ca(name.into())
+    }
+
+    pub fn texts(&self, name: &'static str) -> StringChunked {
+        self.columns.texts(name)
+    }
+}
+
+pub fn calls(reading: &mut Reading<'_>, wanted: &[Wanted]) -> Result<Joined> {
+    Joined::read(reading, "api", "id", wanted, &Condition::all())
 }

@@ -1,6 +1,6 @@
 //! Properties that the parsers of texts in RPD databases guarantee for any bytes.
 
-use super::arg_texts::parse;
+use super::args::parse;
 
 /// A text of arguments gives at least one argument, and a list gives its names and values as they stand.
 pub fn rpd_arguments(bytes: &[u8]) {

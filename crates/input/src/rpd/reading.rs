@@ -14,18 +14,14 @@ use crate::common::sqlite::{
 use crate::common::{TableBuilder, Texts};
 use wavesieve_model::schema::anomaly::{Anomaly, Damage};
 use wavesieve_model::schema::{Column as Declaration, Table};
-use wavesieve_tables::columns::frames::dictionary_column;
 use wavesieve_tables::trace::source::{ReadContext, RowCount, Rows};
 
 /// A file, what it holds, and what has been read of it for good.
 pub struct Capture {
     /// The database, which must stay as long as it is read.
     _file: Arc<DatabaseFile>,
-    /// How it is read.
     pub store: Store,
-    /// Its tables.
     pub container: Container,
-    /// Facts about its rows.
     pub census: Census,
     strings: OnceLock<Strings>,
 }
@@ -38,7 +34,6 @@ struct Strings {
 }
 
 impl Capture {
-    /// Nothing read yet.
     pub fn new(file: Arc<DatabaseFile>, store: Store, container: Container, census: Census) -> Self {
         Self { _file: file, store, container, census, strings: OnceLock::new() }
     }
@@ -57,9 +52,7 @@ impl Capture {
 /// Which rows of a file belong to a process.
 #[derive(Clone, Debug)]
 pub struct Owner {
-    /// The process.
     pub pid: i64,
-    /// The other processes of the file.
     pub others: Vec<i64>,
     /// Whether it takes the rows without an owner.
     pub is_main: bool,
@@ -88,9 +81,7 @@ impl Owner {
 
 /// The builder of a canonical table, and where its rows come from.
 pub struct Reading<'a> {
-    /// The file.
     pub capture: &'a Capture,
-    /// Which rows to take.
     pub owner: &'a Owner,
     builder: TableBuilder<'a>,
 }
@@ -110,7 +101,6 @@ impl DerefMut for Reading<'_> {
 }
 
 impl<'a> Reading<'a> {
-    /// Nothing read yet of the `wanted` columns of `table`.
     pub fn new(
         capture: &'a Capture,
         owner: &'a Owner,
@@ -150,7 +140,6 @@ impl<'a> Reading<'a> {
         Ok(columns)
     }
 
-    /// Number of rows of a source table.
     pub fn count(&self, base: &str, condition: &Condition) -> Result<RowCount> {
         let Some(table) = self.capture.container.table(base) else { return Ok(RowCount::default()) };
         let selection = Selection { table, key: if table.has("id") { "id" } else { "rowid" }, condition };
@@ -180,42 +169,15 @@ impl<'a> Reading<'a> {
         Ok(&capture.strings.get_or_init(|| strings).texts)
     }
 
-    /// Name of the table of strings.
     fn string_table(&self) -> &'a str {
         self.capture.container.table("string").map_or("string", |table| &table.name)
     }
 
-    /// Ids of the strings that a test holds for.
     pub(crate) fn strings_where(&mut self, test: impl Fn(&str) -> bool) -> Result<Vec<i64>> {
-        let strings = self.strings()?;
-        Ok(strings.ids_where(test))
-    }
-
-    /// Adds a dictionary-encoded column of a text for every row.
-    pub(crate) fn put_texts<'t>(
-        &mut self,
-        name: &'static str,
-        texts: impl Iterator<Item = Option<&'t str>>,
-    ) -> Result<()> {
-        let mut dictionary: Vec<Option<String>> = Vec::new();
-        let mut places = std::collections::BTreeMap::new();
-        let codes: Vec<Option<usize>> = texts
-            .map(|text| {
-                text.map(|text| {
-                    *places.entry(text).or_insert_with(|| {
-                        dictionary.push(Some(text.to_owned()));
-                        dictionary.len() - 1
-                    })
-                })
-            })
-            .collect();
-        self.put_with(name, || Ok(dictionary_column(name, &dictionary, codes.into_iter())?))
+        Ok(self.strings()?.ids_where(test))
     }
 
     /// As [`TableBuilder::finish`].
-    ///
-    /// # Errors
-    /// When columns have different heights, which is a defect.
     pub fn finish(mut self) -> Result<Rows> {
         if let Some(strings) = self.capture.strings.get() {
             if self.owner.is_main {

@@ -3,46 +3,63 @@
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result};
-use polars::prelude::IntoLazy;
 
-use super::census::{Census, content_hash};
+use super::census::{Census, content_hash, holds_nothing};
 use super::container::Container;
 use super::kinds::OpKind;
 use super::reading::{Capture, Owner, Reading};
 use super::{args, calls, dispatches, info, monitor, ops, transfers};
-use crate::common::is_left_out;
-use crate::common::sqlite::{Condition, DatabaseFile, Reader, Store, open};
-use crate::recognition::format::{Opened, ProcessInput};
+use crate::common::sqlite::{Condition, DatabaseFile, Store, open};
+use crate::common::{count_by_reading, is_left_out, no_rows, numbered_gpu};
+use crate::recognition::content::Content;
+use crate::recognition::format::{Format, Opened, Opening, ProcessInput, Recognized};
+use crate::recognition::unread_content::{SkipReason, UnreadContent};
 use wavesieve_model::schema::anomaly::{Anomaly, Damage, Severity};
 use wavesieve_model::schema::facts::{AgentFacts, ProcessFacts};
 use wavesieve_model::schema::{Column, Table};
-use wavesieve_tables::columns::frames::{empty_frame, own_columns};
 use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 
+/// Tables that every RPD database has.
+const TABLES: [&str; 2] = ["rocpd_api", "rocpd_op"];
 /// Schema versions whose tables this reader knows.
 const KNOWN_VERSIONS: &[&str] = &["2", "3"];
+
+pub(crate) struct Rpd;
+
+impl Format for Rpd {
+    fn recognize(&self, content: &mut Content) -> Option<Recognized> {
+        let Content::Database(Some(database)) = content else { return None };
+        if !TABLES.iter().all(|name| database.has(name)) {
+            return None;
+        }
+        if holds_nothing(&database.file) {
+            let reason = "an empty RPD database; collect again while the GPU works";
+            return Some(UnreadContent::new(SkipReason::Other, reason).into());
+        }
+        let file = Arc::clone(&database.file);
+        Some(Recognized::capture(move |opening| find(&file, opening)))
+    }
+}
 
 struct RpdSource {
     capture: Arc<Capture>,
     owner: Owner,
-    /// Path as given or found.
     shown: String,
     content: OnceLock<Vec<Damage>>,
 }
 
 /// The processes of an RPD database: one for every process id. Sessions of a process are parts of it, since their rows
 /// differ in id and share the clock.
-///
-/// # Errors
-/// When the list of tables cannot be read.
-pub fn find(file: &Arc<DatabaseFile>, shown: &str, source: &str, reader: Reader) -> Result<Opened> {
-    let store = Store::checked(file.path(), reader)?;
+fn find(file: &Arc<DatabaseFile>, opening: &Opening<'_>) -> Result<Opened> {
+    let shown = opening.shown;
+    let store = Store::checked(file.path(), opening.reader)?;
     let connection = open(file.path())?;
     let container = Container::read(&connection).with_context(|| format!("cannot read the tables of {shown}"))?;
     let census = Census::take(&connection, &container);
     let mut notes: Vec<Anomaly> = file.note(shown).into_iter().collect();
     note_unknown(&container, shown, &mut notes);
-    let agents: Vec<AgentFacts> = census.gpus.iter().map(|gpu| agent(*gpu)).collect();
+    // GPUs are numbered over the whole machine.
+    let agents: Vec<AgentFacts> = census.gpus.iter().map(|gpu| numbered_gpu(*gpu)).collect();
     let content_hash = content_hash(&connection, &container);
     let pids = census.pids.clone();
     let schema_version = container.schema_version.clone();
@@ -52,7 +69,7 @@ pub fn find(file: &Arc<DatabaseFile>, shown: &str, source: &str, reader: Reader)
             content_hash: content_hash.clone(),
             pid: *pid,
             path: shown.to_owned(),
-            source: source.to_owned(),
+            source: opening.name.to_owned(),
             format: super::FORMAT.to_owned(),
             schema_version: schema_version.clone(),
             agents: agents.clone(),
@@ -67,18 +84,6 @@ pub fn find(file: &Arc<DatabaseFile>, shown: &str, source: &str, reader: Reader)
     // The census has looked at all calls and operations: what it did not find decides what is a kernel, and whose.
     let damage = file.damage(shown).into_iter().chain(capture.damage_of_tables(false, shown)).collect();
     Ok(Opened { processes, notes, damage })
-}
-
-/// A GPU of which nothing is known but the number, which counts over all GPUs of the machine.
-fn agent(gpu: i64) -> AgentFacts {
-    AgentFacts {
-        agent_id: gpu,
-        agent_type: "GPU".to_owned(),
-        absolute_index: Some(gpu),
-        type_index: Some(gpu),
-        name: "unknown".to_owned(),
-        ..AgentFacts::default()
-    }
 }
 
 fn note_unknown(container: &Container, shown: &str, notes: &mut Vec<Anomaly>) {
@@ -102,7 +107,7 @@ fn note_unknown(container: &Container, shown: &str, notes: &mut Vec<Anomaly>) {
 impl ProcessReader for RpdSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
         if is_left_out(context, table.name) {
-            return Ok(Rows::clean(empty_frame(columns).lazy()));
+            return Ok(no_rows(columns));
         }
         let mut reading = Reading::new(&self.capture, &self.owner, context, table, columns);
         match table.name {
@@ -117,7 +122,7 @@ impl ProcessReader for RpdSource {
             "threads" => info::read_threads(&mut reading)?,
             "kernel_symbols" => info::read_kernel_symbols(&mut reading)?,
             // Tables that RPD cannot fill.
-            _ => return Ok(Rows::clean(empty_frame(columns).lazy())),
+            _ => return Ok(no_rows(columns)),
         }
         reading.finish()
     }
@@ -134,11 +139,7 @@ impl ProcessReader for RpdSource {
             "marks" => calls::count(&reading, false),
             "samples" if self.owner.is_main => reading.count("monitor", &Condition::all()),
             // These are gathered from other rows, so counting requires reading.
-            "args" | "queues" | "streams" | "threads" | "kernel_symbols" => {
-                let columns: Vec<&'static Column> = own_columns(table).into_iter().take(2).collect();
-                let rows = self.read(context, table, &columns)?;
-                Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage })
-            }
+            "args" | "queues" | "streams" | "threads" | "kernel_symbols" => count_by_reading(self, context, table),
             _ => Ok(RowCount::default()),
         }
     }

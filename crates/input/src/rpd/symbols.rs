@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::joins::Joined;
-use super::ops::Ops;
+use super::ops::{Joined, Ops};
 use super::reading::Reading;
 use crate::common::sqlite::{Condition, Wanted, integer};
 use crate::common::{IdIndex, SymbolNames, placeholder};
@@ -38,10 +37,8 @@ pub fn kernel_ids(reading: &mut Reading<'_>, ops: &Ops) -> Result<Int64Chunked> 
 
 /// The kernels among these ids, by name.
 pub struct Symbols {
-    /// Their ids in order.
     pub ids: Vec<i64>,
     pub names: SymbolNames,
-    /// Positions of the ids.
     pub index: IdIndex,
 }
 

@@ -7,9 +7,8 @@ use polars::prelude::*;
 
 use super::dispatches::put_call;
 use super::graphs::put_streams_and_graphs;
-use super::joins::Joined;
-use super::kinds::{OpKind, direction, handle};
-use super::ops::Ops;
+use super::kinds::{OpKind, direction};
+use super::ops::{Joined, Ops};
 use super::reading::Reading;
 use crate::common::sqlite::{Condition, Wanted, integer, text};
 use crate::common::{count_first, direction_column, put_copy_gpus};
@@ -25,7 +24,6 @@ const SOURCES: &[(&[&str], &str)] = &[
     (&["start_ns", "end_ns", "duration_ns", "valid"], "end"),
 ];
 
-/// Assembles the copies.
 pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let wanted: Vec<Wanted> = reading.sources(SOURCES).into_iter().map(integer).collect();
     let of_call = ["bytes", "stream_id", "tid", "correlation_id", "graph_exec_id"];
@@ -48,10 +46,7 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
         let arguments = Joined::read(reading, "copyapi", "api_ptr_id", &wanted, &Condition::all())?;
         put_place(reading, &ops, &arguments)?;
         put_bytes(reading, &ops, &arguments);
-        let streams = arguments.texts("stream");
-        let stream = |call| arguments.position(call).and_then(|at| streams.get(at)).and_then(handle);
-        let streams: Vec<Option<i64>> = ops.calls.iter().map(stream).collect();
-        put_streams_and_graphs(reading, &ops.calls, &streams)?;
+        put_streams_and_graphs(reading, &ops.calls, &arguments)?;
     }
     reading.put_times(&ops.columns.integers("start"), &ops.columns.integers("end"));
     Ok(())

@@ -3,10 +3,8 @@
 use super::error::AutotuneError;
 use super::value::Value;
 
-/// How deep parentheses may be.
 const MAX_DEPTH: usize = 64;
 
-/// A condition over parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Constraint {
     text: String,
@@ -57,10 +55,6 @@ const LEVELS: [&[(&str, Operator)]; 5] = [
 ];
 
 impl Constraint {
-    /// From its text.
-    ///
-    /// # Errors
-    /// When it is not a condition, or names an unknown parameter.
     pub fn new(text: &str, names: &[String]) -> Result<Self, AutotuneError> {
         let fail = |reason| AutotuneError::Constraint { text: text.to_owned(), reason };
         let mut reader = Reader { tokens: tokens(text).map_err(fail)?, at: 0, names };
@@ -72,9 +66,6 @@ impl Constraint {
     }
 
     /// Whether values, in the order of the names, meet it.
-    ///
-    /// # Errors
-    /// When it computes with texts, divides by zero, or is not a condition.
     pub fn is_met(&self, values: &[Value]) -> Result<bool, AutotuneError> {
         let fail = |reason| AutotuneError::Constraint { text: self.text.clone(), reason };
         match evaluate(&self.condition, values).map_err(fail)? {
@@ -122,7 +113,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
             });
             let (number, behind) = rest.split_at(end.unwrap_or(rest.len()));
             let parsed: Option<f64> = number.parse().ok().filter(|number: &f64| number.is_finite());
-            tokens.push(Token::Value(Value::of_number(parsed.ok_or_else(|| format!("`{number}` is no number"))?)));
+            tokens.push(Token::Value(Value::of_number(parsed.ok_or_else(|| format!("`{number}` is not a number"))?)));
             behind
         } else if is_word(first) {
             let (word, behind) = rest.split_at(rest.find(|character| !is_word(character)).unwrap_or(rest.len()));
@@ -193,7 +184,7 @@ impl Reader<'_> {
             }
             Some(Token::Word(word)) => match self.names.iter().position(|name| *name == word) {
                 Some(place) => Ok(Expression::Parameter(place)),
-                None => Err(format!("`{word}` is no parameter; choose from {}", self.names.join(", "))),
+                None => Err(format!("`{word}` is not a parameter; choose from {}", self.names.join(", "))),
             },
             Some(Token::Sign(sign)) => Err(format!("`{sign}` is not expected")),
             None => Err("it ends too early".to_owned()),
@@ -206,7 +197,7 @@ fn evaluate(expression: &Expression, values: &[Value]) -> Result<Value, String> 
         Value::Flag(flag) => Ok(flag),
         other => Err(format!("{other} is neither true nor false")),
     };
-    let number = |value: &Value| value.number().ok_or_else(|| format!("`{value}` is no number"));
+    let number = |value: &Value| value.number().ok_or_else(|| format!("`{value}` is not a number"));
     match expression {
         Expression::Value(value) => Ok(value.clone()),
         Expression::Parameter(place) => values.get(*place).cloned().ok_or_else(|| "a value is missing".to_owned()),

@@ -13,7 +13,6 @@ use super::space::Space;
 use super::tuning::Stopped;
 use super::value::Value;
 
-/// Failures that are listed.
 const FAILURES: usize = 1000;
 
 #[derive(Debug, Serialize)]
@@ -231,7 +230,6 @@ fn bounded(number: f64) -> f64 {
     if number.is_nan() { f64::MAX } else { number.clamp(f64::MIN, f64::MAX) }
 }
 
-/// Names with values.
 fn named(space: &Space, configuration: usize) -> BTreeMap<String, Value> {
     space.values(configuration).map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }

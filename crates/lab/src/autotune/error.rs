@@ -12,11 +12,11 @@ pub enum AutotuneError {
     Read { path: PathBuf, cause: io::Error },
     #[error("{}: {cause}", path.display())]
     Write { path: PathBuf, cause: io::Error },
-    #[error("{} is no space of parameters: {reason}", path.display())]
+    #[error("{} is not a space of parameters: {reason}", path.display())]
     Space { path: PathBuf, reason: String },
     #[error("constraint `{text}`: {reason}")]
     Constraint { text: String, reason: String },
-    #[error("the command names `{{{name}}}`, which is no parameter of the space; choose from {known}")]
+    #[error("the command names `{{{name}}}`, which is not a parameter of the space; choose from {known}")]
     UnknownPlaceholder { name: String, known: String },
     #[error(
         "the command does not use the parameter `{name}`; add {{{name}}} to it, or remove the parameter from the space"
@@ -30,7 +30,7 @@ pub enum AutotuneError {
     DamagedState { path: PathBuf, line: usize, reason: String },
     #[error("{} is in use by another run; wait for its end, or name another file with --state", path.display())]
     StateInUse { path: PathBuf },
-    #[error("{} is no regular file, so that it cannot keep results; name another file with --state", path.display())]
+    #[error("{} is not a regular file, so that it cannot keep results; name another file with --state", path.display())]
     NoStateFile { path: PathBuf },
     #[error("cannot open {}: {cause}; name another file with --state", path.display())]
     OpenState { path: PathBuf, cause: io::Error },

@@ -41,12 +41,10 @@ impl Features {
         Self { columns, is_numeric, pairs, terms }
     }
 
-    /// How many terms a row has, without the constant one.
     pub fn terms(&self) -> usize {
         self.terms
     }
 
-    /// The row of a configuration.
     pub fn row(&self, levels: &[usize]) -> Vec<f64> {
         let own: Vec<&[f64]> = self
             .columns

@@ -12,10 +12,8 @@ pub enum Outcome {
     Failed(String),
 }
 
-/// The known runs of a configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
-    /// The numbers of its runs.
     pub values: Vec<f64>,
     /// Why it failed; it is not run again.
     pub failure: Option<String>,

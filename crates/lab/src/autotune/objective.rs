@@ -126,7 +126,7 @@ impl Program<'_> {
             Err(MeasureError::Ended { end, limit_s, tail, .. }) => {
                 (Measurement::Outcome(Outcome::Failed(reason(&why(&end, limit_s), &tail))), 0.0)
             }
-            Err(error) => (Measurement::Outcome(Outcome::Failed(shortened(&error.to_string()))), 0.0),
+            Err(error) => (Measurement::Outcome(Outcome::Failed(shortened(&error.to_string(), REASON))), 0.0),
         }
     }
 }
@@ -158,18 +158,19 @@ fn number(found: Option<&str>, pattern: &Regex, factor: f64) -> Outcome {
     let Some(text) = found else { return Outcome::Failed(format!("nothing in the output matches `{pattern}`")) };
     match text.parse::<f64>().map(|number| number * factor) {
         Ok(number) if number.is_finite() => Outcome::Value(number),
-        _ => Outcome::Failed(format!("`{}` in the output is no finite number", shortened(text))),
+        _ => Outcome::Failed(format!("`{}` in the output is not a finite number", shortened(text, REASON))),
     }
 }
 
 /// Why it did not work, with the last line that it wrote.
 fn reason(why: &str, tail: &str) -> String {
     let last = tail.lines().rev().find(|line| !line.trim().is_empty());
-    shortened(&last.map_or_else(|| why.to_owned(), |last| format!("{why}: {}", last.trim())))
+    shortened(&last.map_or_else(|| why.to_owned(), |last| format!("{why}: {}", last.trim())), REASON)
 }
 
-fn shortened(text: &str) -> String {
+/// The beginning of a text, up to so many characters.
+pub(super) fn shortened(text: &str, most: usize) -> String {
     let mut characters = text.chars();
-    let start: String = characters.by_ref().take(REASON).collect();
+    let start: String = characters.by_ref().take(most).collect();
     if characters.next().is_some() { start + "…" } else { start }
 }

@@ -3,13 +3,9 @@
 use super::tree::{Object, Tree};
 use super::value::Value;
 
-/// The most values of a range.
 const MAX_RANGE: usize = 10_000;
 
 /// A range: `from` and `to`, which is in it, with `step` between values, or `times` from one to the next. Integers are exact.
-///
-/// # Errors
-/// With the reason, if it is not a range.
 pub fn range_of(name: &str, range: &Object) -> Result<Vec<Value>, String> {
     if let Some(other) = range.keys().find(|key| !["from", "to", "step", "times"].contains(&key.as_str())) {
         return Err(format!("the range of `{name}` has `{other}`; use from, to, and step or times"));
@@ -17,7 +13,7 @@ pub fn range_of(name: &str, range: &Object) -> Result<Vec<Value>, String> {
     let part = |key: &str| -> Result<Option<(&Value, f64)>, String> {
         let Some(tree) = range.get(key) else { return Ok(None) };
         let found = if let Tree::Value(value) = tree { value.number().map(|number| (value, number)) } else { None };
-        found.map(Some).ok_or_else(|| format!("`{key}` of `{name}` is {tree}, which is no finite number"))
+        found.map(Some).ok_or_else(|| format!("`{key}` of `{name}` is {tree}, which is not a finite number"))
     };
     let (Some((first, from)), Some((last, to))) = (part("from")?, part("to")?) else {
         return Err(format!("the range of `{name}` needs from and to"));

@@ -9,7 +9,6 @@ const FOLDS: usize = 5;
 /// Fewer samples have no R².
 pub(crate) const MIN_SAMPLES: usize = 6;
 
-/// A fitted regression of values on rows: a constant, and a weight for each term.
 #[derive(Clone, Debug)]
 pub struct Regression {
     means: Vec<f64>,
@@ -17,7 +16,6 @@ pub struct Regression {
     weights: Vec<f64>,
     factor: Cholesky,
     samples: usize,
-    /// The penalty, per sample.
     pub penalty: f64,
     /// Deviation of the samples from what is predicted without them.
     pub deviation: f64,
@@ -81,7 +79,6 @@ impl Regression {
         best.map(|(_, found)| found)
     }
 
-    /// The value at a row.
     pub fn predict(&self, row: &[f64]) -> f64 {
         let terms = row.iter().zip(&self.means).zip(&self.weights);
         self.constant + terms.map(|((value, mean), weight)| (value - mean) * weight).sum::<f64>()
@@ -98,7 +95,6 @@ impl Regression {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Validation {
     pub r2: f64,
-    /// The prediction for each sample.
     pub predictions: Vec<f64>,
 }
 

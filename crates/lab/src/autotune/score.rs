@@ -47,13 +47,11 @@ impl Scale {
     }
 }
 
-/// The median score of values.
 pub(crate) fn median_score(values: &[f64], scale: Scale) -> Option<f64> {
     let mut scores: Vec<f64> = values.iter().map(|value| scale.score(*value)).collect();
     median_of_floats(&mut scores)
 }
 
-/// The median of values.
 pub(crate) fn median_value(values: &[f64]) -> Option<f64> {
     median_of_floats(&mut values.to_vec())
 }

@@ -40,14 +40,12 @@ pub struct Settings {
     pub is_maximized: bool,
 }
 
-/// The next step.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub enum SearchStep {
     Run(usize),
     Done(Verdict),
 }
 
-/// A regression of the scores.
 #[derive(Clone, Debug)]
 pub struct Model {
     pub regression: Regression,
@@ -118,15 +116,15 @@ impl<'a> Search<'a> {
     }
 
     /// The next step.
-    pub fn step(&mut self, history: &History) -> Step {
+    pub fn step(&mut self, history: &History) -> SearchStep {
         if self.is_exploring
             && let Some(next) = self.next_sample(history).or_else(|| self.next_promising(history))
         {
-            return Step::Run(next);
+            return SearchStep::Run(next);
         }
         match halving(history, self.scale(history), self.settings.repeats) {
-            Verdict::Undecided(configuration) => Step::Run(configuration),
-            verdict => Step::Done(verdict),
+            Verdict::Undecided(configuration) => SearchStep::Run(configuration),
+            verdict => SearchStep::Done(verdict),
         }
     }
 
@@ -211,7 +209,6 @@ impl<'a> Search<'a> {
         ranked.or_else(|| open.first().copied())
     }
 
-    /// The configuration with the lowest score, and the score.
     fn best(&self, history: &History) -> Option<(usize, f64)> {
         let scale = self.scale(history);
         let scores = history.measured().filter_map(|(one, values)| Some((one, median_score(values, scale)?)));

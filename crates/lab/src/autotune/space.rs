@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use super::value::Value;
 
-/// The most configurations of a space.
 pub(crate) const MAX_CONFIGURATIONS: usize = 200_000;
 
-/// A parameter and its values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     pub name: String,

@@ -10,7 +10,6 @@ use super::space::{MAX_CONFIGURATIONS, Space};
 use super::tree::{Object, Tree};
 use super::value::Value;
 
-/// The most configurations before constraints.
 const MAX_PRODUCT: usize = 10_000_000;
 /// More combinations than this are not counted.
 const COUNTED: u64 = 1_000_000_000_000_000_000;
@@ -66,9 +65,6 @@ impl From<String> for SpaceError {
 }
 
 /// A space of the text of a file.
-///
-/// # Errors
-/// When it is not a space of parameters.
 pub(crate) fn space_of_text(text: &str, is_toml: bool) -> Result<Space, SpaceError> {
     let document = if is_toml { Tree::of_toml(text)? } else { Tree::of_json(text)? };
     space_of_document(&document)
@@ -102,8 +98,8 @@ fn of_object(object: &Object) -> Result<Listed, SpaceError> {
         (Some(Tree::Object(parameters)), None) => product(parameters, constraints(object, &names_of(parameters))?)?,
         (None, Some(Tree::List(list))) => listed(list)?,
         (Some(_), Some(_)) => return Err("it has `parameters` and `configurations`; remove one".to_owned().into()),
-        (Some(_), None) => return Err("`parameters` is no object".to_owned().into()),
-        (None, Some(_)) => return Err("`configurations` is no list".to_owned().into()),
+        (Some(_), None) => return Err("`parameters` is not an object".to_owned().into()),
+        (None, Some(_)) => return Err("`configurations` is not a list".to_owned().into()),
         (None, None) => return Err("it has no `parameters` and no `configurations`".to_owned().into()),
     };
     if object.contains_key("configurations") {
@@ -127,7 +123,7 @@ fn constraints(object: &Object, names: &[String]) -> Result<Vec<Constraint>, Spa
     let Some(listed) = object.get("constraints") else { return Ok(Vec::new()) };
     let text = |tree: &Tree| if let Tree::Value(Value::Text(text)) = tree { Some(text.clone()) } else { None };
     let texts = if let Tree::List(list) = listed { list.iter().map(text).collect::<Option<Vec<_>>>() } else { None };
-    let Some(texts) = texts else { return Err("`constraints` is no list of texts".to_owned().into()) };
+    let Some(texts) = texts else { return Err("`constraints` is not a list of texts".to_owned().into()) };
     texts.iter().map(|text| Constraint::new(text, names).map_err(SpaceError::Constraint)).collect()
 }
 
@@ -146,7 +142,7 @@ fn listed(list: &[Tree]) -> Result<Listed, SpaceError> {
     let mut configurations = Vec::new();
     for (number, entry) in list.iter().enumerate() {
         let place = number + 1;
-        let Tree::Object(object) = entry else { return Err(format!("configuration {place} is no object").into()) };
+        let Tree::Object(object) = entry else { return Err(format!("configuration {place} is not an object").into()) };
         let own = names_of(object);
         let names = names.get_or_insert_with(|| own.clone());
         if let Some(name) = names.iter().find(|name| !own.contains(name)) {
@@ -164,7 +160,6 @@ fn listed(list: &[Tree]) -> Result<Listed, SpaceError> {
     Ok((names, configurations))
 }
 
-/// All combinations of values that meet the constraints.
 fn product(parameters: &Object, constraints: Vec<Constraint>) -> Result<Listed, SpaceError> {
     let names = names_of(parameters);
     check_names(&names)?;
@@ -209,7 +204,7 @@ fn check_names(names: &[String]) -> Result<(), SpaceError> {
             && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
     };
     match names.iter().find(|name| !is_name(name)) {
-        Some(name) => Err(format!("`{name}` is no name; use letters, digits and _").into()),
+        Some(name) => Err(format!("`{name}` is not a name; use letters, digits and _").into()),
         None => Ok(()),
     }
 }

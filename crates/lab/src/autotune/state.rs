@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::error::AutotuneError;
 use super::history::{History, Outcome};
+use super::objective::shortened;
 use super::space::Space;
+use wavesieve_model::text::fnv::fnv1a;
 
 const VERSION: u32 = 1;
 /// Characters that a message shows of a difference to the results of another search.
@@ -38,7 +40,7 @@ impl Subject {
 
     /// Where it differs from another, with both.
     fn difference(&self, other: &Self) -> Option<(&'static str, String, String)> {
-        let command = |subject: &Self| shortened(&subject.command.join(" "));
+        let command = |subject: &Self| shortened(&subject.command.join(" "), SHOWN);
         if self.autotune != other.autotune {
             return Some(("version", self.autotune.to_string(), other.autotune.to_string()));
         }
@@ -48,18 +50,18 @@ impl Subject {
         if self.command != other.command {
             return Some(("command", command(self), command(other)));
         }
-        (self.measure != other.measure).then(|| ("measure", shortened(&self.measure), shortened(&other.measure)))
+        (self.measure != other.measure)
+            .then(|| ("measure", shortened(&self.measure, SHOWN), shortened(&other.measure, SHOWN)))
     }
 }
 
 /// A run, as it is in the file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Entry {
+struct RunEntry {
     /// The texts of the values.
     parameters: BTreeMap<String, String>,
     #[serde(flatten)]
     outcome: Outcome,
-    /// How long it took.
     seconds: f64,
 }
 
@@ -94,7 +96,7 @@ impl State {
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
         let header = subject.line()?;
         if whole == 0 && !header.as_bytes().starts_with(&bytes) {
-            let reason = "it is no file of results of `lab autotune`".to_owned();
+            let reason = "it is not a file of results of `lab autotune`".to_owned();
             return Err(AutotuneError::DamagedState { path: path.to_owned(), line: 1, reason });
         }
         let history = history(path, bytes.get(..whole).unwrap_or_default(), subject, space)?;
@@ -122,7 +124,7 @@ impl State {
     ) -> Result<(), AutotuneError> {
         let parameters =
             space.values(configuration).map(|(name, value)| (name.to_owned(), value.to_string())).collect();
-        let line = line_of(&Entry { parameters, outcome: outcome.clone(), seconds }, &self.path)?;
+        let line = line_of(&RunEntry { parameters, outcome: outcome.clone(), seconds }, &self.path)?;
         self.append(&line)
     }
 
@@ -132,7 +134,6 @@ impl State {
     }
 }
 
-/// The runs in the whole lines of a file.
 fn history(path: &Path, bytes: &[u8], subject: &Subject, space: &Space) -> Result<History, AutotuneError> {
     let damaged =
         |number: usize, reason: String| AutotuneError::DamagedState { path: path.to_owned(), line: number + 1, reason };
@@ -140,13 +141,13 @@ fn history(path: &Path, bytes: &[u8], subject: &Subject, space: &Space) -> Resul
     for (number, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
         if number == 0 {
             let found: Subject = serde_json::from_slice(line)
-                .map_err(|_| damaged(0, "it is no file of results of `lab autotune`".to_owned()))?;
+                .map_err(|_| damaged(0, "it is not a file of results of `lab autotune`".to_owned()))?;
             if let Some((what, before, now)) = found.difference(subject) {
                 return Err(AutotuneError::OtherState { path: path.to_owned(), what, before, now });
             }
             continue;
         }
-        let entry: Entry = serde_json::from_slice(line).map_err(|error| damaged(number, error.to_string()))?;
+        let entry: RunEntry = serde_json::from_slice(line).map_err(|error| damaged(number, error.to_string()))?;
         let configuration = space.find(&entry.parameters);
         let configuration =
             configuration.ok_or_else(|| damaged(number, "the space has no such configuration".to_owned()))?;
@@ -161,25 +162,11 @@ fn line_of(content: &impl Serialize, path: &Path) -> Result<String, AutotuneErro
     Ok(line + "\n")
 }
 
-fn shortened(text: &str) -> String {
-    let mut characters = text.chars();
-    let start: String = characters.by_ref().take(SHOWN).collect();
-    if characters.next().is_some() { start + "…" } else { start }
-}
-
-/// FNV-1a of the names and values, with 64 bits.
+/// A hash of the names and values.
 fn digest(space: &Space) -> String {
-    let mut digest = 0xCBF2_9CE4_8422_2325_u64;
-    let mut add = |text: &str| {
-        for byte in text.bytes().chain([0]) {
-            digest = (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
-        }
-    };
-    for configuration in 0..space.len() {
-        for (name, value) in space.values(configuration) {
-            add(name);
-            add(&value.to_string());
-        }
+    let mut bytes = Vec::new();
+    for (name, value) in (0..space.len()).flat_map(|configuration| space.values(configuration)) {
+        bytes.extend_from_slice(format!("{name}\0{value}\0").as_bytes());
     }
-    format!("{} configurations, {digest:016x}", space.len())
+    format!("{} configurations, {:016x}", space.len(), fnv1a(&bytes))
 }

@@ -10,7 +10,6 @@ use wavesieve_export::delimited::Formulas;
 
 /// Characters of a value in a table.
 const CELL: usize = 24;
-/// Failures that a text lists.
 const FAILURES: usize = 5;
 
 /// Rows for a file: numbers as they are.
@@ -115,7 +114,6 @@ fn runs(count: usize) -> String {
     if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
 }
 
-/// Rows with columns that are aligned.
 fn table(document: &Document) -> String {
     let value = if document.objective.unit.is_some() { "time_ms" } else { "value" };
     let mut header = vec!["rank".to_owned()];

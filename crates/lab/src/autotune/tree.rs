@@ -7,10 +7,8 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 
 use super::value::Value;
 
-/// The entries of an object.
 pub type Object = BTreeMap<String, Tree>;
 
-/// A document, or a part of one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tree {
     Value(Value),
@@ -21,10 +19,6 @@ pub enum Tree {
 }
 
 impl Tree {
-    /// From JSON.
-    ///
-    /// # Errors
-    /// With the place, if it is not JSON, has a key twice, or an integer of more than 64 bits.
     pub(crate) fn of_json(text: &str) -> Result<Self, String> {
         let tree = serde_json::from_str(text).map_err(|error| error.to_string())?;
         match large_integer(text) {
@@ -33,10 +27,6 @@ impl Tree {
         }
     }
 
-    /// From TOML.
-    ///
-    /// # Errors
-    /// With the reason, if it is not TOML.
     pub(crate) fn of_toml(text: &str) -> Result<Self, String> {
         let table: toml::Table = toml::from_str(text).map_err(|error| error.message().to_owned())?;
         Ok(Self::from(toml::Value::Table(table)))
@@ -67,7 +57,6 @@ impl From<toml::Value> for Tree {
     }
 }
 
-/// As messages name it.
 impl Display for Tree {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         match self {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::error::AutotuneError;
 use super::halving::Verdict;
 use super::history::{History, Outcome};
-use super::search::{Search, Step};
+use super::search::{Search, SearchStep};
 use super::space::Space;
 use super::state::State;
 
@@ -14,7 +14,6 @@ const MAX_FAILURES: usize = 20;
 /// The part of the time after which no new configurations run, so that the promising ones run again.
 const EXPLORING: f64 = 0.75;
 
-/// How a run of a configuration went.
 #[derive(Debug)]
 pub enum Measurement {
     Outcome(Outcome),
@@ -64,8 +63,8 @@ pub fn tune(
             return Ok(Stopped::NothingWorks);
         }
         let configuration = match search.step(history) {
-            Step::Run(configuration) => configuration,
-            Step::Done(verdict) => return Ok(Stopped::Finished(verdict)),
+            SearchStep::Run(configuration) => configuration,
+            SearchStep::Done(verdict) => return Ok(Stopped::Finished(verdict)),
         };
         let start = Instant::now();
         match measure(configuration) {

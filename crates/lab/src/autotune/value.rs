@@ -39,7 +39,6 @@ impl Value {
         if fits(number) { Self::Integer(number as i128) } else { Self::Number(number) }
     }
 
-    /// As a number; texts and flags have none.
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Integer(integer) => Some(*integer as f64),

@@ -18,7 +18,7 @@ pub fn find_library(named: Option<&Path>, program: &Path) -> Result<PathBuf, Str
     let folder = program.parent().unwrap_or(Path::new("."));
     let found = match named {
         Some(path) if path.is_file() => path.to_owned(),
-        Some(path) => return Err(format!("{} is no file; name {LIBRARY}", path.display())),
+        Some(path) => return Err(format!("{} is not a file; name {LIBRARY}", path.display())),
         None => {
             let places = [folder.join(LIBRARY), folder.join(INSTALLED).join(LIBRARY)];
             places.into_iter().find(|path| path.is_file()).ok_or_else(|| {

@@ -90,7 +90,6 @@ impl Reached {
 }
 
 impl Missing {
-    /// As a line for people.
     pub(super) fn line(&self) -> String {
         let Self { kernel, first, last, reason, .. } = self;
         let which = if first == last { format!("dispatch {first}") } else { format!("dispatches {first}-{last}") };

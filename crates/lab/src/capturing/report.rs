@@ -11,7 +11,6 @@ use wavesieve_files::regular::{self, LARGE_BYTES};
 use wavesieve_model::text::hidden::escape_hidden;
 use wavesieve_model::text::natural_order::natural_key;
 
-/// A dispatch that was written.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Captured {
     pub kernel: String,
@@ -40,7 +39,6 @@ pub struct NotCaptured {
     pub reason: String,
 }
 
-/// A kernel that was dispatched.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Seen {
     pub kernel: String,

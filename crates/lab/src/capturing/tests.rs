@@ -87,5 +87,5 @@ fn the_library_is_next_to_the_program_or_where_packages_put_it() {
     assert!(find_library(None, &program).unwrap_err().contains("cargo build -p wavesieve-capture"));
     std::fs::write(lib.join(LIBRARY), "").unwrap();
     assert_eq!(find_library(None, &program), Ok(lib.join(LIBRARY).canonicalize().unwrap()));
-    assert!(find_library(Some(&folder.path().join("no")), &program).unwrap_err().contains("is no file"));
+    assert!(find_library(Some(&folder.path().join("no")), &program).unwrap_err().contains("is not a file"));
 }

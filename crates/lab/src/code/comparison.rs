@@ -7,7 +7,6 @@ use wavesieve_source::objects::{
     CodeObject, Fact, interface_difference, kernarg_difference, launch_difference, static_facts,
 };
 
-/// The changes from one file to another.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
     /// The file that came before.
@@ -27,7 +26,6 @@ pub struct MissingKernel {
     pub has_target: bool,
 }
 
-/// A kernel that is in both.
 #[derive(Debug, Serialize)]
 pub struct ComparedKernel {
     pub target: String,

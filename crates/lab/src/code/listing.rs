@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::comparison::Comparison;
-use super::sources::{Place, Sources};
+use super::sources::{KernelPlace, Sources};
 use wavesieve_source::objects::{CodeObject, KernelCode, launch_refusal, occupancy};
 
 /// The kernels to list.
@@ -27,14 +27,12 @@ pub struct Listing {
     pub comparison: Option<Comparison>,
 }
 
-/// A file.
 #[derive(Debug, Serialize)]
 pub struct ListedFile {
     pub file: String,
     pub code_objects: Vec<ListedObject>,
 }
 
-/// A code object.
 #[derive(Debug, Serialize)]
 pub struct ListedObject {
     pub target: String,
@@ -58,10 +56,9 @@ pub struct Listed {
     pub occupancy_unknown: Option<String>,
     /// Definitions that it can come from, if source files were given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<Vec<Place>>,
+    pub source: Option<Vec<KernelPlace>>,
 }
 
-/// How many wavefronts fit.
 #[derive(Clone, Debug, Serialize)]
 pub struct Fits {
     /// Work-items of a workgroup.
@@ -76,14 +73,12 @@ pub struct Fits {
 }
 
 impl Wanted {
-    /// Whether a kernel is to be listed.
     pub(super) fn has(&self, kernel: &KernelCode) -> bool {
         self.kernels.is_empty()
             || self.kernels.iter().any(|text| kernel.name.contains(text))
             || self.kernels.iter().any(|text| kernel.demangled().contains(text))
     }
 
-    /// Work-items of a workgroup of a kernel.
     pub(super) fn work_items(&self, kernel: &KernelCode) -> u32 {
         let required = kernel.required_work_items.map(|sizes| sizes.into_iter().fold(1_u32, u32::saturating_mul));
         self.work_items.or(required).unwrap_or(kernel.max_work_items)

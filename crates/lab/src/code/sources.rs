@@ -17,7 +17,7 @@ pub struct Sources {
 
 /// Where a kernel is defined.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct KernelPlace {
     pub file: String,
     pub line: u32,
     /// As it is written, from the first word to the last before the body.
@@ -53,14 +53,14 @@ impl Sources {
     }
 
     /// The definitions that a name can mean; `None` without files.
-    pub(super) fn places(&self, name: &str) -> Option<Vec<Place>> {
+    pub(super) fn places(&self, name: &str) -> Option<Vec<KernelPlace>> {
         if self.files.is_empty() {
             return None;
         }
-        let of_file = |(path, text, found): &(PathBuf, String, Vec<SourceKernel>)| -> Vec<Place> {
+        let of_file = |(path, text, found): &(PathBuf, String, Vec<SourceKernel>)| -> Vec<KernelPlace> {
             named(found, name)
                 .into_iter()
-                .map(|kernel| Place {
+                .map(|kernel| KernelPlace {
                     file: path.display().to_string(),
                     line: kernel.line,
                     signature: text.get(kernel.signature.clone()).unwrap_or_default().to_owned(),

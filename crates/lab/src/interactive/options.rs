@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::sessions::Kind;
+use super::sessions::SessionKind;
 
 /// Options of a loop.
 pub struct LoopOptions {
     /// Whether it starts with traces or with a program.
-    pub kind: Kind,
+    pub kind: SessionKind,
     /// Traces to start with.
     pub inputs: Vec<PathBuf>,
     /// Files and folders with source code; the first is where the repository is looked for.

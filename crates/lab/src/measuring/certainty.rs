@@ -31,14 +31,6 @@ impl StabilityClass {
             _ => Self::Unstable,
         }
     }
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Stable => "stable",
-            Self::Moderate => "moderate",
-            Self::Unstable => "unstable",
-        }
-    }
 }
 
 /// An interval of the median by order statistics, which assumes nothing about how times are distributed.
@@ -50,7 +42,6 @@ pub struct Interval {
     pub confidence: f64,
 }
 
-/// Times of several runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stability {
     pub runs: usize,
@@ -100,11 +91,14 @@ impl Stability {
 /// The narrowest interval between two values equally far from the ends that has the median in it with enough probability.
 fn interval(sorted: &[f64]) -> Option<Interval> {
     let count = sorted.len();
-    if count > MOST_RUNS {
-        return None;
-    }
+    let (cut, confidence) = median_cut(count).filter(|_| count <= MOST_RUNS)?;
+    Some(Interval { low: *sorted.get(cut)?, high: *sorted.get(count.checked_sub(cut + 1)?)?, confidence })
+}
+
+/// How many sorted values to leave out at either end so that the rest still holds the median with enough probability, and that
+/// probability. Half of the values are below the median: how many are is binomial.
+pub(crate) fn median_cut(count: usize) -> Option<(usize, f64)> {
     let mut chosen = None;
-    // Half of the values are below the median: how many are is binomial.
     let mut outside = 0.0;
     let mut term = libm::exp2(-(count as f64));
     for cut in 0..count.div_ceil(2) {
@@ -116,6 +110,5 @@ fn interval(sorted: &[f64]) -> Option<Interval> {
         }
         chosen = Some((cut, confidence));
     }
-    let (cut, confidence) = chosen?;
-    Some(Interval { low: *sorted.get(cut)?, high: *sorted.get(count.checked_sub(cut + 1)?)?, confidence })
+    chosen
 }

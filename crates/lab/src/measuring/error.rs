@@ -6,7 +6,6 @@ use thiserror::Error;
 
 use crate::interactive::programs::{End, ProgramError, why};
 
-/// Lines of output that a failure repeats.
 const LAST_LINES: usize = 12;
 
 /// Why a program could not be measured.
@@ -62,7 +61,6 @@ pub enum MeasureError {
     Other(#[from] anyhow::Error),
 }
 
-/// The last lines of an output, below a message.
 fn last_lines(tail: &str) -> String {
     let lines: Vec<&str> = tail.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = lines.iter().skip(lines.len().saturating_sub(LAST_LINES));

@@ -6,29 +6,31 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::error::MeasureError;
-use super::run_times::{RunTimes, read_run_times};
+use super::run_times::{RunTimes, open_traces, read_run_times};
 use crate::interactive::programs::{Application, End, Limits, Profiling, run};
+use wavesieve_tables::trace::Trace;
 
 /// The recording if only times count: it disturbs the program least.
 const TIMES: [&str; 2] = ["rocprofv3", "--kernel-trace"];
 
-/// The files and time of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Collected {
     /// The command, as a line for a shell.
     pub line: String,
-    /// How long it took.
     pub seconds: f64,
     /// Files that can be read, sorted.
     pub traces: Vec<PathBuf>,
 }
 
+impl Collected {
+    pub(crate) fn open(&self) -> anyhow::Result<Trace> {
+        open_traces(&self.traces).with_context(|| format!("cannot read what `{}` wrote", self.line))
+    }
+}
+
 /// Runs the application once with its kernels timed, and reads what they took.
 ///
 /// Files in `directory` are removed first; the application runs in `working_directory`.
-///
-/// # Errors
-/// When the program fails, is stopped, or nothing of a GPU was recorded.
 pub(crate) fn run_once(
     application: &Application,
     directory: &Path,
@@ -47,9 +49,6 @@ pub(crate) fn run_once(
 }
 
 /// Runs a command of rocprofv3 that writes into a directory, which is emptied first.
-///
-/// # Errors
-/// When the program fails, is stopped, or writes no trace.
 pub fn collect(
     profiling: &Profiling,
     directory: &Path,

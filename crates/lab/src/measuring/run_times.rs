@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
 use super::run_once::Collected;
 use wavesieve_engine::findings::Rows;
-use wavesieve_engine::{QueryOptions, Registry, run_query};
+use wavesieve_engine::{Answer, QueryOptions, Registry, run_query};
 use wavesieve_model::analysis::categories::COMMUNICATION;
+use wavesieve_report::compare::{Digest, TakeOptions, take_digest};
+use wavesieve_tables::trace::Trace;
 
 /// Categories of what the runtime does by itself, not the program.
 const OF_THE_RUNTIME: [&str; 2] = ["runtime", "graph_task"];
@@ -20,7 +22,6 @@ const RUNTIME_PREFIX: &str = "__amd_rocclr_";
 pub struct KernelTimes {
     /// Its full demangled name.
     pub name: String,
-    /// The sum over its dispatches.
     pub total_ns: i64,
     pub dispatches: u64,
     pub longest_ns: i64,
@@ -30,12 +31,9 @@ pub struct KernelTimes {
     pub is_communication: bool,
 }
 
-/// Times of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunTimes {
-    /// From the start of the command to its end.
     pub seconds: f64,
-    /// Files that can be read, sorted.
     pub traces: Vec<PathBuf>,
     /// From the first to the last activity of a GPU; of several GPUs the longest.
     pub span_ns: i64,
@@ -44,27 +42,14 @@ pub struct RunTimes {
 }
 
 impl RunTimes {
-    /// The times of a kernel, by its name.
     pub fn kernel(&self, name: &str) -> Option<&KernelTimes> {
         self.kernels.iter().find(|kernel| kernel.name == name)
     }
 }
 
-/// Reads what a run left.
-///
-/// # Errors
-/// When its traces cannot be read.
 pub(crate) fn read_run_times(collected: &Collected) -> Result<RunTimes> {
-    let inputs = collected.traces.iter().map(|path| path.to_string_lossy().into_owned());
-    let trace =
-        wavesieve_input::open(inputs).with_context(|| format!("cannot read what `{}` wrote", collected.line))?;
-    let registry = Registry::embedded();
-    let answer = |query: &str, columns: &[&str]| {
-        let columns = Some(columns.iter().map(|name| (*name).to_owned()).collect());
-        let options = QueryOptions { columns, parameters: BTreeMap::new(), ..QueryOptions::default() };
-        run_query(&trace, registry.get(query)?, &options)
-    };
-    let answered = answer("kernel_summary", &["kernel_name", "category", "calls", "total_ns", "max_ns"])?;
+    let trace = collected.open()?;
+    let answered = answer(&trace, "kernel_summary", &["kernel_name", "category", "calls", "total_ns", "max_ns"])?;
     let rows = Rows::over(Some(&answered));
     let kernel = |row: usize| {
         let name = rows.text(row, "kernel_name")?;
@@ -79,8 +64,25 @@ pub(crate) fn read_run_times(collected: &Collected) -> Result<RunTimes> {
         })
     };
     let kernels = rows.places().filter_map(kernel).collect();
-    let answered = answer("device_summary", &["device", "span_ns"])?;
+    let answered = answer(&trace, "device_summary", &["device", "span_ns"])?;
     let rows = Rows::over(Some(&answered));
     let span_ns = rows.places().filter_map(|row| rows.integer(row, "span_ns")).max().unwrap_or(0);
     Ok(RunTimes { seconds: collected.seconds, traces: collected.traces.clone(), span_ns, kernels })
+}
+
+/// The answer of a query of ours, with these columns.
+pub(crate) fn answer(trace: &Trace, query: &str, columns: &[&str]) -> Result<Answer> {
+    let columns = Some(columns.iter().map(|name| (*name).to_owned()).collect());
+    let options = QueryOptions { columns, parameters: BTreeMap::new(), ..QueryOptions::default() };
+    Ok(run_query(trace, Registry::embedded().get(query)?, &options)?)
+}
+
+pub(crate) fn open_traces(traces: &[PathBuf]) -> Result<Trace> {
+    Ok(wavesieve_input::open(traces.iter().map(|path| path.to_string_lossy().into_owned()))?)
+}
+
+/// The digest of a run, as `compare` takes it.
+pub(crate) fn digest_of(traces: &[PathBuf]) -> Result<Digest> {
+    let inputs: Vec<String> = traces.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    take_digest(&open_traces(traces)?, &inputs, &TakeOptions::default())
 }

@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 use super::certainty::Stability;
 use super::error::MeasureError;
 use super::run_once::run_once;
 use super::run_times::{KernelTimes, RunTimes};
 use crate::interactive::programs::{Application, Limits};
 
-/// The application to run, and where.
 pub struct Setting<'a> {
     pub application: &'a Application,
-    /// Where traces go.
     pub directory: &'a Path,
-    /// Where the application runs.
     pub working_directory: &'a Path,
     pub limits: &'a Limits,
     pub is_interrupted: &'a dyn Fn() -> bool,
@@ -34,31 +33,20 @@ pub struct Until {
 }
 
 /// Why it was measured no more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Stopped {
     /// There were as many runs as were asked for.
     Runs,
     /// The interval is narrow enough.
     Certain,
     /// There were as many as there may be.
+    #[serde(rename = "max_runs")]
     MostRuns,
     /// The time was over.
     Budget,
 }
 
-impl Stopped {
-    /// The reason, in a word or two.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Runs => "runs",
-            Self::Certain => "certain",
-            Self::MostRuns => "max_runs",
-            Self::Budget => "budget",
-        }
-    }
-}
-
-/// Times of several runs.
 #[derive(Debug, Clone)]
 pub struct Measured {
     pub runs: Vec<RunTimes>,
@@ -103,9 +91,6 @@ fn totals_ns(runs: &[RunTimes], name: &str) -> Vec<f64> {
 /// Runs the application until it is known what its dominant kernel takes. Each run has a directory of its own, `run-1` and so on.
 ///
 /// `on_run` gets each run that was finished, with all before it.
-///
-/// # Errors
-/// When a run fails; a program that fails once is not known.
 pub fn measure(
     setting: &Setting<'_>,
     until: &Until,
@@ -126,7 +111,6 @@ pub fn measure(
     }
 }
 
-/// Whether these runs are enough.
 fn stopped(runs: &[RunTimes], until: &Until, is_over: bool) -> Option<Stopped> {
     match until.runs {
         Some(wanted) if runs.len() >= wanted => return Some(Stopped::Runs),

@@ -48,9 +48,6 @@ pub struct Attempt {
 
 impl Attempt {
     /// Appends it to the log.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub(super) fn log(&self, path: &Path) -> Result<()> {
         let context = || format!("cannot write {}", path.display());
         let mut file = OpenOptions::new().append(true).create(true).open(path).with_context(context)?;

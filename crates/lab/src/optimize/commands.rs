@@ -5,21 +5,19 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::error::OptimizeError;
-use super::place::Place;
+use super::place::SourcesPlace;
 use crate::interactive::programs::{Application, End, Limits, run};
 
-/// Output of a command that is kept.
 const OUTPUT_BYTES: u64 = 8 << 20;
 
 /// Runs commands.
 pub struct Commands<'a> {
-    pub place: Place,
+    pub place: SourcesPlace,
     /// How long one may take.
     pub time_limit_s: Option<u64>,
     pub is_interrupted: &'a dyn Fn() -> bool,
 }
 
-/// A command that ended.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ran {
     pub command: String,
@@ -32,7 +30,6 @@ pub struct Ran {
 }
 
 impl Commands<'_> {
-    /// Limits of a command.
     pub(super) fn limits(&self) -> Limits {
         Limits { seconds: self.time_limit_s, output_bytes: OUTPUT_BYTES }
     }
@@ -48,15 +45,11 @@ impl Commands<'_> {
         }
     }
 
-    /// Where commands run in a copy.
     pub(super) fn directory(&self, copy: &Path) -> PathBuf {
         copy.join(&self.place.directory)
     }
 
     /// Runs a command to its end, well or not.
-    ///
-    /// # Errors
-    /// When the user interrupts it.
     pub(super) fn run(&self, application: &Application, copy: &Path) -> Result<Ran, OptimizeError> {
         let mapped = self.mapped(application, copy);
         let ended = run(

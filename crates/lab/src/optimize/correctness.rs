@@ -11,10 +11,9 @@ use super::gates::{Gate, GateResult, Verdict};
 use super::outputs::OutputFile;
 use super::replaying::Replays;
 use crate::interactive::programs::Application;
+use wavesieve_engine::findings::counted;
 
-/// Why nothing can be replayed.
 const NO_OBJECT: &str = "has no code object to replay; name it with --object";
-/// Lines of output that a failure repeats.
 const LAST_LINES: usize = 5;
 
 /// The checks of results. Without any, a candidate is unverified.
@@ -29,30 +28,28 @@ pub struct Checks {
 }
 
 /// The output files of the program as it is.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Expected(Vec<Vec<u8>>);
+pub(super) type Expected = Vec<Vec<u8>>;
+
+/// A copy of the sources that was built, and how its program runs.
+pub(super) struct Candidate<'a> {
+    pub commands: &'a Commands<'a>,
+    pub application: &'a Application,
+    pub copy: &'a Path,
+    pub object: Option<&'a Path>,
+}
 
 impl Checks {
-    /// Whether there is nothing to check by.
     pub(super) fn is_empty(&self) -> bool {
         self.check.is_none() && self.outputs.is_empty() && self.replays.captures.is_empty()
     }
 
     /// Checks the program as it is, twice where files are compared: what differs from run to run proves nothing.
-    ///
-    /// # Errors
-    /// When it does not pass.
-    pub(super) fn expected(
-        &self,
-        commands: &Commands<'_>,
-        application: &Application,
-        copy: &Path,
-        object: Option<&Path>,
-    ) -> Result<Expected, OptimizeError> {
-        let mut expected = Expected::default();
+    pub(super) fn expected(&self, candidate: &Candidate<'_>) -> Result<Expected, OptimizeError> {
+        let Candidate { commands, copy, object, .. } = *candidate;
+        let mut expected = Expected::new();
         if !self.outputs.is_empty() {
-            expected = Expected(self.written(commands, application, copy)?.map_err(OptimizeError::Baseline)?);
-            let again = Expected(self.written(commands, application, copy)?.map_err(OptimizeError::Baseline)?);
+            expected = self.written(candidate)?.map_err(OptimizeError::Baseline)?;
+            let again = self.written(candidate)?.map_err(OptimizeError::Baseline)?;
             if let Some((text, _)) = self.difference(&expected, &again) {
                 return Err(OptimizeError::Baseline(format!(
                     "does not repeat its results ({text}); raise --tolerance, fix its seed, or use --check"
@@ -77,18 +74,8 @@ impl Checks {
         Ok(expected)
     }
 
-    /// Checks a candidate.
-    ///
-    /// # Errors
-    /// When the user interrupts it, or files cannot be read.
-    pub(super) fn gate(
-        &self,
-        commands: &Commands<'_>,
-        application: &Application,
-        copy: &Path,
-        object: Option<&Path>,
-        expected: &Expected,
-    ) -> Result<GateResult, OptimizeError> {
+    pub(super) fn gate(&self, candidate: &Candidate<'_>, expected: &[Vec<u8>]) -> Result<GateResult, OptimizeError> {
+        let Candidate { commands, copy, object, .. } = *candidate;
         let result = |verdict, reason: String, facts| GateResult::new(Gate::Correct, verdict, reason, facts);
         if self.is_empty() {
             let reason =
@@ -97,11 +84,11 @@ impl Checks {
         }
         let mut passed = Vec::new();
         if !self.outputs.is_empty() {
-            match self.written(commands, application, copy)? {
+            match self.written(candidate)? {
                 Err(reason) => return Ok(result(Verdict::Fail, format!("the program {reason}"), Value::Null)),
-                Ok(found) => match self.difference(expected, &Expected(found)) {
+                Ok(found) => match self.difference(expected, &found) {
                     Some((reason, facts)) => return Ok(result(Verdict::Fail, reason, facts)),
-                    None => passed.push(format!("{} of the same content", files(self.outputs.len()))),
+                    None => passed.push(format!("{} of the same content", counted(self.outputs.len() as f64, "file"))),
                 },
             }
         }
@@ -123,44 +110,35 @@ impl Checks {
                 let reason = format!("a replayed dispatch differs: lab replay {problem}{}", last_lines(&ran));
                 return Ok(result(Verdict::Fail, reason, json!({ "replay": ran })));
             }
-            passed.push(format!("{} replayed with the same memory", dispatches(self.replays.captures.len())));
+            let dispatches = counted(self.replays.captures.len() as f64, "dispatch");
+            passed.push(format!("{dispatches} replayed with the same memory"));
         }
         Ok(result(Verdict::Pass, passed.join(", "), json!({ "tolerance": self.tolerance })))
     }
 
     /// Removes what the last run wrote.
-    ///
-    /// # Errors
-    /// When it cannot be removed.
     pub(super) fn clear(&self, commands: &Commands<'_>, copy: &Path) -> Result<(), OptimizeError> {
         let directory = commands.directory(copy);
         self.outputs.iter().try_for_each(|file| file.remove(&directory, copy))
     }
 
     /// How what a run left differs from what is expected.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub(super) fn differs(
         &self,
         commands: &Commands<'_>,
         copy: &Path,
-        expected: &Expected,
+        expected: &[Vec<u8>],
     ) -> Result<Option<String>, OptimizeError> {
         let found = self.contents(&commands.directory(copy))?;
         Ok(match found {
             Err(reason) => Some(format!("the program {reason}")),
-            Ok(found) => self.difference(expected, &Expected(found)).map(|(text, _)| text),
+            Ok(found) => self.difference(expected, &found).map(|(text, _)| text),
         })
     }
 
     /// Runs the program and reads what it wrote; why there is nothing.
-    fn written(
-        &self,
-        commands: &Commands<'_>,
-        application: &Application,
-        copy: &Path,
-    ) -> Result<Result<Vec<Vec<u8>>, String>, OptimizeError> {
+    fn written(&self, candidate: &Candidate<'_>) -> Result<Result<Expected, String>, OptimizeError> {
+        let Candidate { commands, application, copy, .. } = *candidate;
         self.clear(commands, copy)?;
         let ran = commands.run(application, copy)?;
         if let Some(problem) = &ran.problem {
@@ -170,7 +148,7 @@ impl Checks {
     }
 
     /// The output files of the last run; otherwise why they are missing.
-    fn contents(&self, directory: &Path) -> Result<Result<Vec<Vec<u8>>, String>, OptimizeError> {
+    fn contents(&self, directory: &Path) -> Result<Result<Expected, String>, OptimizeError> {
         let mut contents = Vec::new();
         for file in &self.outputs {
             match file.read(directory)? {
@@ -185,8 +163,8 @@ impl Checks {
     }
 
     /// The first file that differs, in words and in numbers.
-    fn difference(&self, expected: &Expected, found: &Expected) -> Option<(String, Value)> {
-        for ((file, expected), found) in self.outputs.iter().zip(&expected.0).zip(&found.0) {
+    fn difference(&self, expected: &[Vec<u8>], found: &[Vec<u8>]) -> Option<(String, Value)> {
+        for ((file, expected), found) in self.outputs.iter().zip(expected).zip(found) {
             let differences = file.differences(expected, found, self.tolerance);
             if let Some((place, one, other)) = &differences.first {
                 let name = file.path.display();
@@ -203,15 +181,6 @@ impl Checks {
     }
 }
 
-fn dispatches(count: usize) -> String {
-    if count == 1 { "1 dispatch".to_owned() } else { format!("{count} dispatches") }
-}
-
-fn files(count: usize) -> String {
-    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
-}
-
-/// The last lines of an output, to be put behind a reason.
 pub(super) fn last_lines(ran: &Ran) -> String {
     let lines: Vec<&str> = ran.output.lines().filter(|line| !line.trim().is_empty()).collect();
     let first = lines.len().saturating_sub(LAST_LINES);

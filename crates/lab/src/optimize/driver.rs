@@ -8,14 +8,14 @@ use anyhow::Context as _;
 
 use super::attempt::Attempt;
 use super::commands::{Commands, Ran};
-use super::correctness::{Checks, Expected, last_lines};
+use super::correctness::{Candidate, Checks, Expected, last_lines};
 use super::declarations::included_from_outside;
 use super::error::OptimizeError;
 use super::gates::{Gate, GateResult, Verdict, is_accepted};
 use super::interface::{self, Compiled, compiled};
 use super::promotion::{change, promote};
 use super::resources::{self, Limits};
-use super::speed::{Race, Results};
+use super::speed::Race;
 use super::target::Target;
 use super::tree::{Listing, copy};
 use crate::interactive::edits::Edit;
@@ -23,11 +23,8 @@ use crate::interactive::programs::Application;
 use crate::proposers::{KernelFacts, ModelProposer, Prompted, Question, Transform};
 use wavesieve_files::regular::{self, LARGE_BYTES};
 
-/// Name of the log.
 const LOG: &str = "attempts.jsonl";
-/// The program as it is.
 const BASE: &str = "base";
-/// The folder of traces.
 const TRACES: &str = "traces";
 
 /// Options of an optimization.
@@ -91,24 +88,13 @@ struct Version {
     compiled: Vec<Compiled>,
 }
 
-/// A change to be judged.
-struct Proposal {
-    proposer: String,
-    reason: String,
-    edit: Edit,
-    prompt: Option<String>,
-    reply: Option<String>,
-}
-
 struct Driver<'a> {
     options: &'a Options,
     commands: &'a Commands<'a>,
     observer: &'a dyn Observer,
     model: Option<ModelProposer<'a>>,
     expected: Expected,
-    /// The best so far.
     base: Version,
-    /// The file as it was.
     original: String,
     originals: Listing,
     facts: KernelFacts,
@@ -177,7 +163,7 @@ impl<'a> Driver<'a> {
             commands,
             observer,
             model: None,
-            expected: Expected::default(),
+            expected: Vec::new(),
             base,
             original,
             originals,
@@ -187,7 +173,7 @@ impl<'a> Driver<'a> {
         driver.check_originals(&built.command)?;
         observer.begins("checking the program as it is");
         let object = object_of(&folder, &driver.base.compiled);
-        driver.expected = options.checks.expected(commands, &options.application, &folder, object.as_deref())?;
+        driver.expected = options.checks.expected(&driver.candidate(&folder, object.as_deref()))?;
         observer.begins("measuring the program as it is");
         let is_kernel = |name: &str| driver.base.target.is(name);
         let race = driver.race(&is_kernel);
@@ -212,11 +198,15 @@ impl<'a> Driver<'a> {
             is_kernel,
             runs: self.options.runs,
             min_gain_pct: self.options.min_gain_pct,
-            results: self,
+            checks: &self.options.checks,
+            expected: &self.expected,
         }
     }
 
-    /// Tries each transform that fits.
+    fn candidate<'b>(&'b self, copy: &'b Path, object: Option<&'b Path>) -> Candidate<'b> {
+        Candidate { commands: self.commands, application: &self.options.application, copy, object }
+    }
+
     fn transforms(&mut self) -> Result<(), OptimizeError> {
         for transform in self.options.transforms.clone() {
             if self.is_enough() {
@@ -225,22 +215,15 @@ impl<'a> Driver<'a> {
             match transform.apply(&self.base.text, &self.base.target.kernel, &self.facts) {
                 Err(refusal) => self.outcome.refusals.push((transform.word(), refusal.0)),
                 Ok(transformed) => {
-                    let edit = self.edit_to(transformed.text);
-                    let proposal = Proposal {
-                        proposer: transform.word().to_owned(),
-                        reason: transformed.reason,
-                        edit,
-                        prompt: None,
-                        reply: None,
-                    };
-                    self.try_proposal(proposal, 0)?;
+                    let edit = self.edit_between(&self.base.text, &transformed.text);
+                    let attempt = Attempt { reason: transformed.reason, ..self.attempt(transform.word(), 0) };
+                    self.try_edit(attempt, &edit)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Asks the model until enough was tried.
     fn ask_model(&mut self) -> Result<(), OptimizeError> {
         let Some(model) = self.model.take() else { return Ok(()) };
         let (mut problem, mut repair): (Option<String>, u32) = (None, 0);
@@ -256,26 +239,22 @@ impl<'a> Driver<'a> {
                 tried: self.tried(),
                 problem: problem.clone(),
             };
+            let asked = self.attempt("model", repair);
             let (failure, answer) = match model.ask(&question)? {
                 Prompted::Shown(text) => {
                     self.outcome.shown = Some(text);
                     return Ok(());
                 }
                 Prompted::Refused { reason, prompt, reply } => {
-                    self.refuse(reason.clone(), prompt, reply.clone(), repair)?;
+                    let attempt = Attempt { prompt: Some(prompt), reply: Some(reply.clone()), ..asked };
+                    self.observer.note(&format!("attempt {} (model): {reason}", attempt.attempt));
+                    self.refuse(attempt, reason.clone())?;
                     (Some(reason), reply)
                 }
                 Prompted::Edit { edit, prompt, reply } => {
-                    let answer = reply.clone();
                     let reason = reply.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned();
-                    let proposal = Proposal {
-                        proposer: "model".to_owned(),
-                        reason,
-                        edit,
-                        prompt: Some(prompt),
-                        reply: Some(reply),
-                    };
-                    (self.try_proposal(proposal, repair)?, answer)
+                    let attempt = Attempt { reason, prompt: Some(prompt), reply: Some(reply.clone()), ..asked };
+                    (self.try_edit(attempt, &edit)?, reply)
                 }
             };
             let is_accepted = self.outcome.attempts.last().is_some_and(|attempt| attempt.is_accepted);
@@ -297,31 +276,19 @@ impl<'a> Driver<'a> {
     }
 
     /// Puts a change through the gates; what a proposer could correct, if it fails at one of the first two.
-    fn try_proposal(&mut self, proposal: Proposal, repair: u32) -> Result<Option<String>, OptimizeError> {
-        let number = self.next_number();
-        self.observer.begins(&format!("attempt {number} ({}): {}", proposal.proposer, proposal.reason));
-        let mut attempt = Attempt {
-            attempt: number,
-            base: self.base.number,
-            repair,
-            diff: Some(proposal.edit.diff()),
-            proposer: proposal.proposer,
-            reason: proposal.reason,
-            prompt: proposal.prompt,
-            reply: proposal.reply,
-            ..Attempt::default()
-        };
-        if let Some(line) = proposal.edit.files.iter().find_map(|file| {
+    fn try_edit(&mut self, mut attempt: Attempt, edit: &Edit) -> Result<Option<String>, OptimizeError> {
+        self.observer.begins(&format!("attempt {} ({}): {}", attempt.attempt, attempt.proposer, attempt.reason));
+        attempt.diff = Some(edit.diff());
+        if let Some(line) = edit.files.iter().find_map(|file| {
             let text = |text: &Option<String>| text.clone().unwrap_or_default();
             included_from_outside(&text(&file.before), &text(&file.after))
         }) {
             let reason = format!("it includes what is not a file of the sources: {line}");
             self.observer.note(&reason);
-            attempt.refused = Some(reason.clone());
-            self.record(attempt)?;
+            self.refuse(attempt, reason.clone())?;
             return Ok(Some(reason));
         }
-        let version = self.judge(&mut attempt, &proposal.edit)?;
+        let version = self.judge(&mut attempt, edit)?;
         attempt.is_accepted = is_accepted(&attempt.gates, self.options.accepts_unverified);
         let correctable = attempt.gates.last().filter(|result| {
             result.verdict == Verdict::Fail && matches!(result.gate, Gate::Builds | Gate::Interface | Gate::Correct)
@@ -380,8 +347,7 @@ impl<'a> Driver<'a> {
             return Ok(None);
         }
         let object = object_of(&folder, &compiled);
-        let (application, expected) = (&options.application, &self.expected);
-        let correct = options.checks.gate(self.commands, application, &folder, object.as_deref(), expected)?;
+        let correct = options.checks.gate(&self.candidate(&folder, object.as_deref()), &self.expected)?;
         self.check_originals("the check")?;
         if !self.pass(attempt, correct) {
             return Ok(None);
@@ -411,19 +377,8 @@ impl<'a> Driver<'a> {
         goes_on
     }
 
-    fn refuse(&mut self, reason: String, prompt: String, reply: String, repair: u32) -> Result<(), OptimizeError> {
-        let number = self.next_number();
-        self.observer.note(&format!("attempt {number} (model): {reason}"));
-        self.record(Attempt {
-            attempt: number,
-            base: self.base.number,
-            proposer: "model".to_owned(),
-            repair,
-            prompt: Some(prompt),
-            reply: Some(reply),
-            refused: Some(reason),
-            ..Attempt::default()
-        })
+    fn refuse(&mut self, attempt: Attempt, reason: String) -> Result<(), OptimizeError> {
+        self.record(Attempt { refused: Some(reason), ..attempt })
     }
 
     fn record(&mut self, attempt: Attempt) -> Result<(), OptimizeError> {
@@ -432,8 +387,15 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    fn next_number(&self) -> u32 {
-        u32::try_from(self.outcome.attempts.len()).unwrap_or(u32::MAX).saturating_add(1)
+    /// The next attempt, without its change.
+    fn attempt(&self, proposer: &str, repair: u32) -> Attempt {
+        Attempt {
+            attempt: u32::try_from(self.outcome.attempts.len()).unwrap_or(u32::MAX).saturating_add(1),
+            base: self.base.number,
+            proposer: proposer.to_owned(),
+            repair,
+            ..Attempt::default()
+        }
     }
 
     /// Attempts that were not accepted, for a model that shall not write them again.
@@ -447,15 +409,10 @@ impl<'a> Driver<'a> {
             .collect()
     }
 
-    fn edit_to(&self, text: String) -> Edit {
-        self.edit_between(&self.base.text, &text)
-    }
-
     fn edit_between(&self, before: &str, after: &str) -> Edit {
         change(&self.commands.place.file, before, after)
     }
 
-    /// Writes the patch of the best candidate.
     fn promote(&mut self) -> Result<(), OptimizeError> {
         let edit = self.edit_between(&self.original, &self.base.text);
         let path = promote(&edit, &self.commands.place.root, &self.options.directory)?;
@@ -489,19 +446,8 @@ pub fn read_source(path: &Path) -> Result<String, OptimizeError> {
     })
 }
 
-/// The file with the compiled kernel.
 fn object_of(copy: &Path, compiled: &[Compiled]) -> Option<PathBuf> {
     compiled.iter().find(|one| one.is_target).map(|one| copy.join(&one.file))
-}
-
-impl Results for Driver<'_> {
-    fn clear(&self, copy: &Path) -> Result<(), OptimizeError> {
-        self.options.checks.clear(self.commands, copy)
-    }
-
-    fn differs(&self, copy: &Path) -> Result<Option<String>, OptimizeError> {
-        self.options.checks.differs(self.commands, copy, &self.expected)
-    }
 }
 
 fn of_build(built: &Ran) -> GateResult {

@@ -2,15 +2,12 @@
 
 use serde::Serialize;
 
-/// The type of the elements in a file.
+use crate::replay::compare::Element;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElementType {
-    /// IEEE half precision.
-    F16,
-    /// The upper half of an `f32`.
-    Bf16,
-    F32,
-    F64,
+    /// Floating-point numbers, which are compared with a tolerance.
+    Float(Element),
     /// Integers and anything else: to the byte, in elements of so many bytes.
     Exact(usize),
     /// Words between blanks; numbers among them are compared as numbers.
@@ -31,7 +28,6 @@ impl Default for Tolerance {
     }
 }
 
-/// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Differences {
     pub elements: u64,
@@ -44,20 +40,16 @@ pub struct Differences {
 }
 
 impl ElementType {
-    /// By its name, as in `f32` or `u8`.
     pub fn of_word(word: &str) -> Option<Self> {
-        Some(match word {
-            "f16" => Self::F16,
-            "bf16" => Self::Bf16,
-            "f32" => Self::F32,
-            "f64" => Self::F64,
-            "i8" | "u8" | "bytes" => Self::Exact(1),
-            "i16" | "u16" => Self::Exact(2),
-            "i32" | "u32" => Self::Exact(4),
-            "i64" | "u64" => Self::Exact(8),
-            "text" => Self::Text,
-            _ => return None,
-        })
+        match word {
+            "bytes" => Some(Self::Exact(1)),
+            "text" => Some(Self::Text),
+            _ => {
+                let element: Element = word.parse().ok()?;
+                let known = if element.is_float() { Self::Float(element) } else { Self::Exact(element.bytes()) };
+                (element.name() == word).then_some(known)
+            }
+        }
     }
 
     /// Compares two files. Equal bits are equal, those of NaN included.
@@ -65,13 +57,11 @@ impl ElementType {
         match self {
             Self::Text => of_texts(expected, found, tolerance),
             Self::Exact(size) => of_elements(expected, found, size, &|_| None, tolerance),
-            Self::F16 => of_elements(expected, found, 2, &|bytes| array(bytes).map(half), tolerance),
-            Self::Bf16 => of_elements(expected, found, 2, &|bytes| array(bytes).map(upper_half), tolerance),
-            Self::F32 => {
-                let value = |bytes: &[u8]| array(bytes).map(|bytes| f64::from(f32::from_le_bytes(bytes)));
-                of_elements(expected, found, 4, &value, tolerance)
+            Self::Float(element) => {
+                let size = element.bytes();
+                let value = |bytes: &[u8]| (bytes.len() == size).then(|| element.value(bytes).as_float());
+                of_elements(expected, found, size, &value, tolerance)
             }
-            Self::F64 => of_elements(expected, found, 8, &|bytes| array(bytes).map(f64::from_le_bytes), tolerance),
         }
     }
 }
@@ -150,27 +140,6 @@ fn of_texts(expected: &[u8], found: &[u8], tolerance: Tolerance) -> Differences 
     differences
 }
 
-fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
-    bytes.try_into().ok()
-}
-
-fn upper_half(bytes: [u8; 2]) -> f64 {
-    f64::from(f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16))
-}
-
-fn half(bytes: [u8; 2]) -> f64 {
-    let bits = u16::from_le_bytes(bytes);
-    let sign = if bits & 0x8000 == 0 { 1.0 } else { -1.0 };
-    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
-    let value = match exponent {
-        0 => libm::ldexp(fraction, -24),
-        31 if fraction == 0.0 => f64::INFINITY,
-        31 => f64::NAN,
-        _ => libm::ldexp(fraction + 1024.0, exponent - 25),
-    };
-    sign * value
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,13 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn small_floats_and_integers() {
-        for (bits, value) in [(0x3c00_u16, 1.0), (0xc000, -2.0), (0x0001, 5.960_464_477_539_063e-8), (0x7bff, 65504.0)]
-        {
-            assert_eq!(half(bits.to_le_bytes()), value);
-        }
-        assert!(half(0x7e00_u16.to_le_bytes()).is_nan());
-        assert_eq!(upper_half(0x3f80_u16.to_le_bytes()), 1.0);
+    fn integers_are_equal_to_the_byte() {
         let exact =
             ElementType::of_word("u32").unwrap().differences(&[1, 0, 0, 0], &[2, 0, 0, 0], Tolerance::default());
         assert_eq!(exact.first, Some((0, "0x00000001".to_owned(), "0x00000002".to_owned())));

@@ -3,7 +3,6 @@
 use serde::Serialize;
 use serde_json::Value;
 
-/// A gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
@@ -22,20 +21,12 @@ pub enum Gate {
 }
 
 impl Gate {
-    /// All, in their order.
     pub const ALL: [Self; 6] =
         [Self::Builds, Self::Interface, Self::Resources, Self::Correct, Self::Faster, Self::Others];
 
     /// Its name in files and on the terminal.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Builds => "builds",
-            Self::Interface => "interface",
-            Self::Resources => "resources",
-            Self::Correct => "correct",
-            Self::Faster => "faster",
-            Self::Others => "others",
-        }
+    pub fn word(self) -> String {
+        crate::word_of(&self)
     }
 }
 
@@ -53,12 +44,8 @@ pub enum Verdict {
 
 impl Verdict {
     /// Its name in files and on the terminal.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::Unverified => "unverified",
-        }
+    pub fn word(self) -> String {
+        crate::word_of(&self)
     }
 }
 

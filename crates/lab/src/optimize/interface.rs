@@ -15,12 +15,10 @@ use wavesieve_source::objects::{KernelCode, interface_difference, read_file};
 /// Files above this size are not searched unless they are named.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// A kernel that was compiled.
 #[derive(Clone, Debug)]
 pub(super) struct Compiled {
     /// File below the copy.
     pub file: PathBuf,
-    /// The target that it was compiled for.
     pub target: String,
     pub code: KernelCode,
     /// Whether it is the kernel that is changed, not another one of its file.
@@ -28,9 +26,6 @@ pub(super) struct Compiled {
 }
 
 /// The kernel in what the build wrote: in the file that is named, or in all that are new.
-///
-/// # Errors
-/// When the file that is named cannot be read.
 pub(super) fn compiled(
     copy: &Path,
     object: Option<&Path>,
@@ -75,7 +70,6 @@ fn in_files(
     Ok(found)
 }
 
-/// Compares a candidate's kernel with that of its base.
 pub(super) fn gate(
     (old, old_text): (&Target, &str),
     (new, new_text): (Option<&Target>, &str),

@@ -27,7 +27,7 @@ pub use elements::Tolerance;
 pub use error::OptimizeError;
 pub use gates::{GateResult, Verdict};
 pub use outputs::OutputFile;
-pub use place::Place;
+pub use place::SourcesPlace;
 pub use promotion::diff;
 pub use replaying::Replays;
 pub use resources::Limits;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::elements::{Differences, ElementType, Tolerance};
 use super::error::OptimizeError;
+use crate::replay::compare::Element;
 use wavesieve_files::regular;
 
 /// How `.npy` files begin.
@@ -29,7 +30,7 @@ impl OutputFile {
             Some((path, element)) if !element.contains('/') => {
                 let known = ElementType::of_word(element).ok_or_else(|| {
                     OptimizeError::Usage(format!(
-                        "{word}: {element} is no type of elements; use f16, bf16, f32, f64, i8 … u64, bytes or text"
+                        "{word}: {element} is not a type of elements; use f16, bf16, f32, f64, i8 … u64, bytes or text"
                     ))
                 })?;
                 (path, Some(known))
@@ -47,9 +48,6 @@ impl OutputFile {
     }
 
     /// Removes it, so that an old one is not taken for a new one.
-    ///
-    /// # Errors
-    /// When a link leads out of the copy, or it cannot be removed.
     pub(super) fn remove(&self, directory: &Path, copy: &Path) -> Result<(), OptimizeError> {
         let path = directory.join(&self.path);
         let folder = super::place::resolved(path.parent().unwrap_or(directory));
@@ -76,7 +74,6 @@ impl OutputFile {
         }
     }
 
-    /// Compares two contents.
     pub(super) fn differences(&self, expected: &[u8], found: &[u8], tolerance: Tolerance) -> Differences {
         let (header, element) = self.form(expected);
         let (other_header, _) = self.form(found);
@@ -115,9 +112,9 @@ fn npy_form(bytes: &[u8]) -> Option<(usize, ElementType)> {
     let descr = header.split("'descr':").nth(1)?.trim_start().strip_prefix('\'')?;
     let descr = descr.split('\'').next()?;
     let element = match descr.trim_start_matches(['<', '|', '=']) {
-        "f2" => ElementType::F16,
-        "f4" => ElementType::F32,
-        "f8" => ElementType::F64,
+        "f2" => ElementType::Float(Element::F16),
+        "f4" => ElementType::Float(Element::F32),
+        "f8" => ElementType::Float(Element::F64),
         other => ElementType::Exact(other.get(1..)?.parse().ok().filter(|size| (1..=16).contains(size))?),
     };
     Some((start + length, element))
@@ -134,7 +131,7 @@ mod tests {
     #[test]
     fn words_name_files_and_types() {
         let of = |word: &str| OutputFile::of_word(word).map(|file| (file.path.display().to_string(), file.element));
-        assert_eq!(of("out/c.bin:f32").unwrap(), ("out/c.bin".to_owned(), Some(ElementType::F32)));
+        assert_eq!(of("out/c.bin:f32").unwrap(), ("out/c.bin".to_owned(), Some(ElementType::Float(Element::F32))));
         assert_eq!(of("c.npy").unwrap(), ("c.npy".to_owned(), None));
         for wrong in ["", "/etc/passwd", "../c.bin", "a/../../c", "c.bin:f33"] {
             assert!(matches!(of(wrong), Err(OptimizeError::Usage(_))), "{wrong}");

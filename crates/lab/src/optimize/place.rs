@@ -9,7 +9,7 @@ const FOLDER: &str = "{dir}";
 
 /// The sources as they are.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct SourcesPlace {
     /// The folder that is copied: an absolute path without links.
     pub root: PathBuf,
     /// The source file, below the root.
@@ -18,7 +18,7 @@ pub struct Place {
     pub directory: PathBuf,
 }
 
-impl Place {
+impl SourcesPlace {
     /// The root is the folder that is named, or the git repository around the file, or its folder. Commands run where the user is,
     /// if that is below the root, and in the root elsewhere.
     ///
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn paths_of_the_sources_lead_into_the_copy() {
-        let place = Place { root: "/home/u/proj".into(), file: "k.hip".into(), directory: PathBuf::new() };
+        let place = SourcesPlace { root: "/home/u/proj".into(), file: "k.hip".into(), directory: PathBuf::new() };
         let mapped = |word: &str| place.mapped(word, Path::new("/lab/c1"));
         for (word, expected) in [
             ("/home/u/proj/app", "/lab/c1/app"),
@@ -121,7 +121,7 @@ mod tests {
         std::fs::create_dir(folder.path().join("code")).unwrap();
         std::os::unix::fs::symlink("code", folder.path().join("link")).unwrap();
         let root = folder.path().join("code").canonicalize().unwrap();
-        let place = Place { root, file: "k.hip".into(), directory: PathBuf::new() };
+        let place = SourcesPlace { root, file: "k.hip".into(), directory: PathBuf::new() };
         let word = folder.path().join("link/check.sh").to_string_lossy().into_owned();
         assert_eq!(place.mapped(&word, Path::new("/lab/c1")), "/lab/c1/check.sh");
     }

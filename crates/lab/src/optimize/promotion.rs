@@ -9,10 +9,8 @@ use crate::interactive::checkpoints::{Git, reason_of};
 use crate::interactive::edits::{Edit, FileEdit};
 use wavesieve_export::atomic::write_file;
 
-/// Name of the patch.
 const NAME: &str = "optimized.patch";
 
-/// A change of one file.
 pub(super) fn change(path: &Path, before: &str, after: &str) -> Edit {
     let (before, after) = (Some(before.to_owned()), Some(after.to_owned()));
     Edit { files: vec![FileEdit { path: path.to_owned(), before, after, ..FileEdit::default() }] }
@@ -25,9 +23,6 @@ pub fn diff(path: &Path, before: &str, after: &str) -> String {
 
 /// Writes the patch, and lets git check that it applies to the sources as they are: in a folder of its own, so that no setting of their
 /// repository runs anything.
-///
-/// # Errors
-/// When it cannot be written, or git refuses it.
 pub(super) fn promote(edit: &Edit, root: &Path, directory: &Path) -> Result<PathBuf> {
     let path = directory.join(NAME);
     write_file(&path, |out| Ok(out.write_all(edit.diff().as_bytes())?))?;
@@ -52,7 +47,7 @@ pub(super) fn promote(edit: &Edit, root: &Path, directory: &Path) -> Result<Path
     Ok(path)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -19,9 +19,6 @@ pub struct Replays {
 
 impl Replays {
     /// Replays each capture with a code object, in a process of its own; the first that fails.
-    ///
-    /// # Errors
-    /// When the user interrupts it, or this program cannot be started again.
     pub(super) fn failure(
         &self,
         commands: &Commands<'_>,

@@ -64,7 +64,6 @@ pub(super) fn gate(before: &[Compiled], after: &[Compiled], limits: &Limits, wor
     }
 }
 
-/// The limits that a kernel exceeds.
 fn exceeded(old: &KernelCode, new: &KernelCode, limits: &Limits) -> Vec<String> {
     let (old_spills, spills) = (old.vgpr_spills + old.sgpr_spills, new.vgpr_spills + new.sgpr_spills);
     let rows: [(&str, Option<u64>, u64); 6] = [
@@ -79,7 +78,6 @@ fn exceeded(old: &KernelCode, new: &KernelCode, limits: &Limits) -> Vec<String> 
     over.map(|(name, most, found)| format!("{found} {name} are more than {}", most.unwrap_or_default())).collect()
 }
 
-/// Registers before and after, for a line.
 fn shown(before: &[Compiled], after: &[Compiled]) -> String {
     let target = |all: &'_ [Compiled]| all.iter().find(|one| one.is_target).cloned();
     let (Some(old), Some(new)) = (target(before), target(after)) else { return String::new() };

@@ -1,21 +1,19 @@
 //! Whether a candidate is faster: both run in turn under the profiler, and are compared as `compare` does.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::commands::Commands;
+use super::correctness::Checks;
 use super::error::OptimizeError;
 use super::gates::{Gate, GateResult, Verdict};
 use crate::interactive::programs::Application;
-use crate::measuring::{RunTimes, run_once};
+use crate::measuring::{RunTimes, answer, digest_of, open_traces, run_once};
 use wavesieve_engine::findings::Rows;
-use wavesieve_engine::{QueryOptions, Registry, run_query};
 use wavesieve_model::analysis::statistics::medians::median_of_floats;
-use wavesieve_report::compare::{CompareOptions, Comparison, Digest, Side, TakeOptions, compare, take_digest};
+use wavesieve_report::compare::{CompareOptions, Comparison, Digest, Side, compare};
 
-/// The kernel and how much faster it has to be.
 pub(super) struct Race<'a> {
     pub commands: &'a Commands<'a>,
     pub application: &'a Application,
@@ -23,19 +21,11 @@ pub(super) struct Race<'a> {
     pub is_kernel: &'a dyn Fn(&str) -> bool,
     pub runs: u32,
     pub min_gain_pct: f64,
-    /// Makes results of the candidate ready to be written, and afterwards finds out how they differ.
-    pub results: &'a dyn Results,
+    /// Results that measured runs of the candidate write are checked as well.
+    pub checks: &'a Checks,
+    pub expected: &'a [Vec<u8>],
 }
 
-/// Checks the results that the measured runs of a candidate write.
-pub(super) trait Results {
-    /// Before a run.
-    fn clear(&self, copy: &Path) -> Result<(), OptimizeError>;
-    /// After it; nothing if all is as expected.
-    fn differs(&self, copy: &Path) -> Result<Option<String>, OptimizeError>;
-}
-
-/// Times of the base and the candidate.
 pub(super) struct Times {
     /// Time of one dispatch of the kernel in each run, in ns: as it was, and as it is now.
     pub base_ns: Vec<f64>,
@@ -47,25 +37,17 @@ pub(super) struct Times {
 
 impl Race<'_> {
     /// Runs a copy once, and reads what it took.
-    ///
-    /// # Errors
-    /// When the run fails or writes no trace.
     pub(super) fn run(&self, copy: &Path, traces: &Path) -> Result<(RunTimes, Digest), OptimizeError> {
         let application = self.commands.mapped(self.application, copy);
         let directory = self.commands.directory(copy);
         std::fs::create_dir_all(traces).map_err(anyhow::Error::from)?;
         let limits = self.commands.limits();
         let times = run_once(&application, traces, &directory, &limits, self.commands.is_interrupted, &mut |_| {})?;
-        let inputs: Vec<String> = times.traces.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-        let trace = wavesieve_input::open(inputs.clone()).map_err(anyhow::Error::from)?;
-        let digest = take_digest(&trace, &inputs, &TakeOptions::default())?;
+        let digest = digest_of(&times.traces)?;
         Ok((times, digest))
     }
 
     /// Runs both in turn, the first of each pair alternating: what drifts meets both.
-    ///
-    /// # Errors
-    /// When a run of the base fails. What is wrong with the candidate is a result.
     pub(super) fn times(
         &self,
         base: &Path,
@@ -79,11 +61,11 @@ impl Race<'_> {
                 let (copy, name) = if is_new { (new, "candidate") } else { (base, "base") };
                 let directory = traces.join(format!("{name}-{}", pair + 1));
                 if is_new {
-                    self.results.clear(copy)?;
+                    self.checks.clear(self.commands, copy)?;
                 }
                 match (self.run(copy, &directory), is_new) {
                     (Ok(run), true) => {
-                        if let Some(text) = self.results.differs(copy)? {
+                        if let Some(text) = self.checks.differs(self.commands, copy, self.expected)? {
                             let reason = format!("in measured run {}: {text}", pair + 1);
                             return Ok(Err(GateResult::new(Gate::Correct, Verdict::Fail, reason, Value::Null)));
                         }
@@ -183,12 +165,10 @@ impl Race<'_> {
     }
 }
 
-/// Dispatches of the kernel in a run.
 fn dispatches(times: &RunTimes, is_kernel: &dyn Fn(&str) -> bool) -> f64 {
     times.kernels.iter().filter(|kernel| is_kernel(&kernel.name)).map(|kernel| kernel.dispatches as f64).sum()
 }
 
-/// Mean time of a dispatch of the kernel.
 fn per_dispatch_ns(times: &RunTimes, is_kernel: &dyn Fn(&str) -> bool) -> Option<f64> {
     let of_it = times.kernels.iter().filter(|kernel| is_kernel(&kernel.name));
     let (total, count) =
@@ -197,20 +177,12 @@ fn per_dispatch_ns(times: &RunTimes, is_kernel: &dyn Fn(&str) -> bool) -> Option
 }
 
 /// The most work-items of a workgroup that the kernel was launched with.
-///
-/// # Errors
-/// When the traces cannot be read.
 pub(super) fn largest_workgroup(
     times: &RunTimes,
     is_kernel: &dyn Fn(&str) -> bool,
 ) -> Result<Option<u32>, OptimizeError> {
-    let inputs = times.traces.iter().map(|path| path.to_string_lossy().into_owned());
-    let trace = wavesieve_input::open(inputs).map_err(anyhow::Error::from)?;
-    let registry = Registry::embedded();
-    let columns = ["kernel_name", "workgroup_x", "workgroup_y", "workgroup_z"].map(str::to_owned).to_vec();
-    let options = QueryOptions { columns: Some(columns), parameters: BTreeMap::new(), ..QueryOptions::default() };
-    let query = registry.get("kernel_by_shape").map_err(anyhow::Error::from)?;
-    let answered = run_query(&trace, query, &options).map_err(anyhow::Error::from)?;
+    let trace = open_traces(&times.traces)?;
+    let answered = answer(&trace, "kernel_by_shape", &["kernel_name", "workgroup_x", "workgroup_y", "workgroup_z"])?;
     let rows = Rows::over(Some(&answered));
     let size = |row: usize| {
         let part = |name: &str| rows.integer(row, name).map(|count| count.max(1));

@@ -67,7 +67,6 @@ impl Target {
     }
 }
 
-/// The name with its scopes.
 pub(super) fn full_name(kernel: &SourceKernel) -> String {
     let scopes = kernel.scopes.iter().filter(|scope| !scope.starts_with('('));
     scopes.chain([&kernel.name]).map(String::as_str).collect::<Vec<_>>().join("::")

@@ -8,9 +8,7 @@ use std::time::SystemTime;
 use anyhow::{Context, Result, bail};
 use walkdir::{DirEntry, WalkDir};
 
-/// Files that a copy leaves out.
 const LEFT_OUT: [&str; 1] = [".git"];
-/// The most bytes of a copy.
 const MOST_BYTES: u64 = 4 << 30;
 
 /// Sizes and times of the files of a folder.
@@ -19,9 +17,6 @@ pub(super) struct Listing(BTreeMap<PathBuf, (u64, Option<SystemTime>)>);
 
 impl Listing {
     /// Lists all files below a folder, without those below `without`.
-    ///
-    /// # Errors
-    /// When a folder cannot be read.
     pub(super) fn of(root: &Path, without: &Path) -> Result<Self> {
         let mut files = BTreeMap::new();
         for entry in entries(root, without) {
@@ -41,16 +36,12 @@ impl Listing {
         new.chain(gone).cloned().collect()
     }
 
-    /// All files.
     pub(super) fn files(&self) -> impl Iterator<Item = &PathBuf> {
         self.0.keys()
     }
 }
 
 /// Copies a folder, with the times of its files: `make` decides by them. Returns links that lead out of it, which stay as they are.
-///
-/// # Errors
-/// When it is too large, or cannot be read or written.
 pub(super) fn copy(root: &Path, copy: &Path, without: &Path) -> Result<Vec<PathBuf>> {
     let mut bytes = 0;
     let mut outside = Vec::new();
@@ -104,26 +95,14 @@ fn below(root: &Path, path: &Path) -> PathBuf {
 }
 
 /// Lets the owner write a file that was copied with its permissions.
-#[cfg(unix)]
 fn make_writable(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = path.metadata()?.permissions().mode();
     if mode & 0o200 == 0 { fs::set_permissions(path, fs::Permissions::from_mode(mode | 0o200)) } else { Ok(()) }
 }
 
-#[cfg(not(unix))]
-fn make_writable(_path: &Path) -> std::io::Result<()> {
-    Ok(())
-}
-
-#[cfg(unix)]
 fn link(target: &Path, path: &Path) -> std::io::Result<()> {
     std::os::unix::fs::symlink(target, path)
-}
-
-#[cfg(not(unix))]
-fn link(_target: &Path, _path: &Path) -> std::io::Result<()> {
-    Err(std::io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]

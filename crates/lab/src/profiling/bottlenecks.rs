@@ -41,6 +41,13 @@ pub struct Known {
     pub holds: bool,
 }
 
+impl Known {
+    /// The value with its bound, as people read it.
+    pub(super) fn text(&self) -> String {
+        format!("{} {:.1} {} ({})", self.title, self.value, self.unit, self.bound)
+    }
+}
+
 /// The verdict on a kernel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
@@ -52,7 +59,7 @@ pub struct Verdict {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct BottlenecksFile {
     bottleneck: Vec<Other>,
 }
 
@@ -78,10 +85,9 @@ enum Measure {
 
 fn others() -> &'static [Other] {
     static OTHER: OnceLock<Vec<Other>> = OnceLock::new();
-    OTHER.get_or_init(|| toml::from_str::<File>(OTHERS).unwrap_or_default().bottleneck)
+    OTHER.get_or_init(|| toml::from_str::<BottlenecksFile>(OTHERS).unwrap_or_default().bottleneck)
 }
 
-/// How far a value reaches a bound.
 pub(super) fn reached(value: f64, at_least: Option<f64>, at_most: Option<f64>) -> f64 {
     let least = at_least.filter(|least| *least > 0.0).map_or(1.0, |least| (value / least).clamp(0.0, 1.0));
     let most = at_most.filter(|most| value > *most).map_or(1.0, |most| (most / value).clamp(0.0, 1.0));
@@ -97,8 +103,7 @@ pub fn ranked(
     att: &Result<Att, String>,
     no_counters: Option<&str>,
 ) -> (Verdict, Vec<Ranked>) {
-    let question = deeper::bottlenecks();
-    let rows = evidence.rows(&question);
+    let rows = evidence.rows(&deeper::bottlenecks());
     let own = rows.matching(|rows, row| rows.text(row, "kernel_name") == Some(kernel));
     // If there are several GPUs, the one where it takes most time counts.
     let first = rows.sorted_down(own.clone(), "time_ns").first().copied();
@@ -133,8 +138,7 @@ fn known(
     kernel: &str,
     rule: &wavesieve_model::analysis::hardware::metrics::Bottleneck,
 ) -> Vec<Known> {
-    let question = deeper::metrics();
-    let rows = evidence.rows(&question);
+    let rows = evidence.rows(&deeper::metrics());
     let of_metric = |one: &wavesieve_model::analysis::hardware::metrics::Evidence| {
         let row = rows.places().find(|row| {
             rows.text(*row, "kernel_name") == Some(kernel) && rows.text(*row, "metric") == Some(&one.metric)
@@ -240,7 +244,7 @@ mod tests {
 
     #[test]
     fn the_table_is_read() {
-        let file: File = toml::from_str(OTHERS).unwrap();
+        let file: BottlenecksFile = toml::from_str(OTHERS).unwrap();
         let measures: Vec<Measure> = file.bottleneck.iter().map(|one| one.measure).collect();
         assert_eq!(measures, [Measure::Launching, Measure::Waiting]);
         assert!(file.bottleneck.iter().all(|one| one.at_least > 0.0 && one.at_least < 100.0));

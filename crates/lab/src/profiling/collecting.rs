@@ -10,27 +10,23 @@ use serde::Serialize;
 use super::request::{CounterPass, Plan, ProfileRequest, plan, thread_trace};
 use crate::interactive::programs::Profiling;
 use crate::measuring::{
-    Collected, MeasureError, Measured, RunTimes, Setting, Stability, collect, measure, read_run_times,
+    Collected, MeasureError, Measured, RunTimes, Setting, Stability, collect, measure, open_traces, read_run_times,
 };
 use wavesieve_tables::trace::Trace;
 
-/// Names of kernels that a message lists.
 const SHOWN_NAMES: usize = 5;
 
-/// The outcome of a counter pass.
 #[derive(Debug, Clone, Serialize)]
 pub struct PassOutcome {
     pub counters: Vec<String>,
     pub command: String,
     pub seconds: Option<f64>,
-    /// Why it gave nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
     #[serde(skip)]
     pub traces: Vec<PathBuf>,
 }
 
-/// The recorded runs.
 pub struct Recorded {
     pub timeline: Collected,
     pub measured: Measured,
@@ -92,7 +88,6 @@ pub fn record(request: &ProfileRequest, listener: &mut Listener<'_>) -> Result<R
     Ok(Recorded { timeline, measured, dominant, stability, passes: outcomes, no_passes, thread_trace })
 }
 
-/// Runs a command of the profiler.
 fn run(
     request: &ProfileRequest,
     profiling: &Profiling,
@@ -154,11 +149,11 @@ fn filled(
     has_any: &dyn Fn(&Trace) -> anyhow::Result<bool>,
     what: &str,
 ) -> Result<Collected, String> {
-    let inputs = collected.traces.iter().map(|path| path.to_string_lossy().into_owned());
-    match wavesieve_input::open(inputs).map_err(anyhow::Error::from).and_then(|trace| has_any(&trace)) {
+    let unreadable = || format!("cannot read what `{}` wrote", collected.line);
+    match open_traces(&collected.traces).and_then(|trace| has_any(&trace)).with_context(unreadable) {
         Ok(true) => Ok(collected),
         Ok(false) => Err(format!("`{}` ended well and recorded no {what}", collected.line)),
-        Err(error) => Err(format!("cannot read what `{}` wrote: {error:#}", collected.line)),
+        Err(error) => Err(format!("{error:#}")),
     }
 }
 
@@ -186,7 +181,6 @@ fn warm_dispatch(measured: &Measured, kernel: &str) -> u64 {
     if measured.runs.iter().all(has_two) { 2 } else { 1 }
 }
 
-/// Measures times.
 fn times(request: &ProfileRequest, listener: &mut Listener<'_>) -> Result<Measured, MeasureError> {
     let setting = Setting {
         application: &request.application,
@@ -242,10 +236,8 @@ fn kernel_names(timeline: &Collected) -> Result<Vec<String>, MeasureError> {
     Ok(run.kernels.into_iter().filter(|kernel| !kernel.is_of_runtime).map(|kernel| kernel.name).collect())
 }
 
-/// The architecture of the first GPU that a trace names.
 fn architecture(timeline: &Collected) -> Result<Option<String>, MeasureError> {
-    let inputs = timeline.traces.iter().map(|path| path.to_string_lossy().into_owned());
-    let trace = wavesieve_input::open(inputs).with_context(|| format!("cannot read what `{}` wrote", timeline.line))?;
+    let trace = timeline.open()?;
     let agents = trace.members().iter().flat_map(|member| &member.process.facts.agents);
     let name = agents.filter(|agent| agent.is_gpu()).map(|agent| agent.name.split(':').next().unwrap_or_default());
     Ok(name.map(str::to_lowercase).next())

@@ -16,7 +16,6 @@ const BANDWIDTH_GBPS: f64 = 50.0;
 /// Share of the stall that it takes for headroom.
 const OF_STALL: f64 = 0.8;
 
-/// Whether it passes a kernel over.
 pub(crate) fn is_passed_over(name: &str) -> bool {
     PASSED_OVER.iter().any(|start| name.starts_with(start))
 }
@@ -33,7 +32,6 @@ pub struct Gpu<'a> {
 }
 
 impl Gpu<'_> {
-    /// FLOP/s of its vector units.
     pub(crate) fn peak_flops(&self) -> f64 {
         (self.compute_units * self.simds * self.wave_size * self.clock_mhz) as f64 * 1e6
     }
@@ -49,7 +47,6 @@ impl Gpu<'_> {
     }
 }
 
-/// Its roofline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Roofline {
     pub flops: f64,
@@ -85,7 +82,6 @@ pub fn roofline(counters: &BTreeMap<String, f64>, time_ms: f64, gpu: &Gpu<'_>) -
     }
 }
 
-/// An instruction of a thread trace.
 #[derive(Debug, Clone, Copy)]
 pub struct Instruction<'a> {
     pub text: &'a str,
@@ -144,7 +140,6 @@ impl Att {
     }
 }
 
-/// Its verdict.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bottleneck {
     pub primary: &'static str,

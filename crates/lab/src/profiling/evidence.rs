@@ -1,12 +1,12 @@
 //! Results of queries about the recorded traces.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use serde_json::{Map, Value};
 
 use super::collecting::Recorded;
+use crate::measuring::open_traces;
 use wavesieve_engine::findings::{Answers, QueryRequest, Rows, Unanswered, run_questions};
 use wavesieve_engine::{Answer, NameForm, Registry};
 use wavesieve_export::cell::Cell;
@@ -14,7 +14,6 @@ use wavesieve_model::schema::facts::AgentFacts;
 use wavesieve_report::analysis::{Analysis, AnalysisOptions};
 use wavesieve_tables::trace::Trace;
 
-/// Rows of a table of the page.
 const ROWS: usize = 50;
 /// Parts of a critical path that are kept, the longest.
 const MOST_PARTS: usize = 10_000;
@@ -24,79 +23,47 @@ const EVIDENCE_PANEL: usize = 250;
 const MOST_LINES: usize = 50;
 
 /// A row of an answer, without what has no value.
-pub type Row = Map<String, Value>;
+pub type AnswerRow = Map<String, Value>;
 
-/// Questions about the timeline.
-pub(super) mod timeline {
-    use super::{MOST_PARTS, QueryRequest};
+macro_rules! questions {
+    ($($(#[$about:meta])* $group:ident { $($name:ident: $query:literal $(.$with:ident($($argument:expr),*))*,)* })*) => {
+        $($(#[$about])*
+        pub(super) mod $group {
+            use super::*;
 
-    pub fn shapes() -> QueryRequest {
-        QueryRequest::new("kernel_by_shape")
-    }
+            $(pub(crate) fn $name() -> QueryRequest {
+                QueryRequest::new($query)$(.$with($($argument),*))*
+            })*
 
-    pub fn resources() -> QueryRequest {
-        QueryRequest::new("kernel_resources")
-    }
-
-    pub fn constants() -> QueryRequest {
-        QueryRequest::new("device_constants")
-    }
-
-    pub fn path() -> QueryRequest {
-        QueryRequest::new("critical_path").by(&["process"]).with("top", MOST_PARTS)
-    }
-
-    pub(crate) fn path_summary() -> QueryRequest {
-        QueryRequest::new("critical_path_summary").by(&["process", "rank"])
-    }
-
-    pub fn savings() -> QueryRequest {
-        QueryRequest::new("what_if_free")
-    }
-
-    pub fn slack() -> QueryRequest {
-        QueryRequest::new("kernel_slack").by(&["process"])
-    }
+            pub(super) fn all() -> Vec<QueryRequest> {
+                vec![$($name()),*]
+            }
+        })*
+    };
 }
 
-/// Questions about counters and thread traces.
-pub(super) mod deeper {
-    use super::{EVIDENCE_PANEL, MOST_LINES, QueryRequest};
-
-    pub fn roofline() -> QueryRequest {
-        QueryRequest::new("roofline")
+questions! {
+    /// Questions about the timeline.
+    timeline {
+        shapes: "kernel_by_shape",
+        resources: "kernel_resources",
+        constants: "device_constants",
+        path: "critical_path".by(&["process"]).with("top", MOST_PARTS),
+        path_summary: "critical_path_summary".by(&["process", "rank"]),
+        savings: "what_if_free",
+        slack: "kernel_slack".by(&["process"]),
     }
-
-    pub fn bottlenecks() -> QueryRequest {
-        QueryRequest::new("bottlenecks").with("show", "all")
-    }
-
-    pub fn metrics() -> QueryRequest {
-        QueryRequest::new("metrics").with("panel", EVIDENCE_PANEL).with("missing", "show")
-    }
-
-    pub fn occupancy() -> QueryRequest {
-        QueryRequest::new("occupancy")
-    }
-
-    pub fn counters() -> QueryRequest {
-        QueryRequest::new("counter_summary")
-    }
-
-    pub fn classes() -> QueryRequest {
-        QueryRequest::new("att_by_class")
-    }
-
-    pub fn lines() -> QueryRequest {
-        QueryRequest::new("att_by_line").with("top", MOST_LINES)
-    }
-
-    pub fn instructions() -> QueryRequest {
-        QueryRequest::new("att_hotspots")
-    }
-
-    pub fn waits() -> QueryRequest {
-        QueryRequest::new("att_waits").with("top", MOST_LINES)
+    /// Questions about counters and thread traces.
+    deeper {
+        roofline: "roofline",
+        bottlenecks: "bottlenecks".with("show", "all"),
+        metrics: "metrics".with("panel", EVIDENCE_PANEL).with("missing", "show"),
+        occupancy: "occupancy",
+        counters: "counter_summary",
+        classes: "att_by_class",
+        lines: "att_by_line".with("top", MOST_LINES),
+        instructions: "att_hotspots",
+        waits: "att_waits".with("top", MOST_LINES),
     }
 }
 
@@ -118,30 +85,11 @@ impl Evidence {
     pub fn read(recorded: &Recorded, registry: &Registry) -> Result<Self> {
         let timeline = &recorded.timeline.traces;
         let trace = open(timeline)?;
-        let questions: BTreeSet<QueryRequest> = [
-            timeline::shapes(),
-            timeline::resources(),
-            timeline::constants(),
-            timeline::path(),
-            timeline::path_summary(),
-            timeline::savings(),
-            timeline::slack(),
-        ]
-        .into();
+        let questions = timeline::all().into_iter().collect();
         let answers = run_questions(&trace, registry, &questions, NameForm::Full)?;
         let mut agents = trace.members().iter().flat_map(|member| &member.process.facts.agents);
         let gpu = agents.find(|agent| agent.is_gpu()).cloned();
-        let questions = vec![
-            deeper::roofline(),
-            deeper::bottlenecks(),
-            deeper::metrics(),
-            deeper::occupancy(),
-            deeper::counters(),
-            deeper::classes(),
-            deeper::lines(),
-            deeper::instructions(),
-            deeper::waits(),
-        ];
+        let questions = deeper::all();
         let options =
             AnalysisOptions { registry: registry.clone(), rows: ROWS, questions, ..AnalysisOptions::builtin()? };
         let passes = recorded.passes.iter().flat_map(|pass| &pass.traces);
@@ -172,19 +120,18 @@ impl Evidence {
     }
 
     /// Rows of an answer that a test accepts, without what has no value.
-    pub fn records(&self, question: &QueryRequest, is_asked: impl Fn(&Rows<'_>, usize) -> bool) -> Vec<Row> {
+    pub fn records(&self, question: &QueryRequest, is_asked: impl Fn(&Rows<'_>, usize) -> bool) -> Vec<AnswerRow> {
         let Some(answer) = self.answer(question) else { return Vec::new() };
         let rows = Rows::over(Some(answer));
         let record = |row: usize| {
             let cells =
                 answer.frame.columns().iter().map(|column| (column.name().to_string(), Cell::new(column, row).json()));
-            cells.filter(|(_, value)| !value.is_null()).collect::<Row>()
+            cells.filter(|(_, value)| !value.is_null()).collect::<AnswerRow>()
         };
         rows.places().filter(|row| is_asked(&rows, *row)).map(record).collect()
     }
 
-    /// The same of a kernel.
-    pub(crate) fn records_of(&self, question: &QueryRequest, kernel: &str) -> Vec<Row> {
+    pub(crate) fn records_of(&self, question: &QueryRequest, kernel: &str) -> Vec<AnswerRow> {
         self.records(question, |rows, row| rows.text(row, "kernel_name") == Some(kernel))
     }
 
@@ -196,6 +143,5 @@ impl Evidence {
 }
 
 fn open(traces: &[PathBuf]) -> Result<Trace> {
-    let inputs = traces.iter().map(|path| path.to_string_lossy().into_owned());
-    wavesieve_input::open(inputs).context("cannot read what was recorded")
+    open_traces(traces).context("cannot read what was recorded")
 }

@@ -21,7 +21,6 @@ impl Range {
         Self { low: saved(share_of_roof / REACHED), high: saved(share_of_roof) }
     }
 
-    /// The speedups that these savings are.
     pub(crate) fn speedups(self) -> Self {
         Self { low: speedup(self.low), high: speedup(self.high) }
     }

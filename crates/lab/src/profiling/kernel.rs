@@ -4,15 +4,11 @@ use serde::Serialize;
 
 use super::evidence::{Evidence, deeper, timeline};
 
-/// A kernel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Kernel {
     pub name: String,
     /// Work-items of the shape with most time.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub grid: Option<[i64; 3]>,
-    /// Work-items of a workgroup.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<[i64; 3]>,
     /// Shapes in which it is launched.
     pub shapes: usize,
@@ -20,8 +16,7 @@ pub struct Kernel {
 
 impl Kernel {
     pub fn new(evidence: &Evidence, name: &str) -> Self {
-        let question = timeline::shapes();
-        let rows = evidence.rows(&question);
+        let rows = evidence.rows(&timeline::shapes());
         let of_kernel = rows.matching(|rows, row| rows.text(row, "kernel_name") == Some(name));
         let shapes = of_kernel.len();
         let first = rows.sorted_down(of_kernel, "total_ns").first().copied();
@@ -37,35 +32,26 @@ impl Kernel {
         }
     }
 
-    /// Work-items of a workgroup.
     pub fn threads(&self) -> Option<i64> {
         self.block.map(|block| block.iter().product())
     }
 }
 
-/// The GPU that it runs on.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct GpuFacts {
     pub architecture: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub product: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub wave_size: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub compute_units: Option<i64>,
     /// FLOP/s of single precision of the vector units.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub theoretical_peak_flops: Option<f64>,
-    /// The peak bandwidth of the memory.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_bandwidth_gbps: Option<f64>,
 }
 
 impl GpuFacts {
     pub fn new(evidence: &Evidence) -> Option<Self> {
         let agent = evidence.gpu.as_ref()?;
-        let question = timeline::constants();
-        let rows = evidence.rows(&question);
+        let rows = evidence.rows(&timeline::constants());
         let constant = |name: &str| {
             let row = rows.places().find(|row| rows.text(*row, "constant") == Some(name))?;
             rows.number(row, "value")
@@ -84,43 +70,28 @@ impl GpuFacts {
 /// Resources of a work-item, a wavefront and a workgroup.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Resources {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub vgpr_per_thread: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub accum_vgpr_per_thread: Option<i64>,
     /// Registers that are really taken from the file: in whole granules, accumulation registers included where they share it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub allocated_vgpr_per_thread: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sgpr_per_wave: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub lds_bytes: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub scratch_bytes: Option<i64>,
 }
 
-/// How many wavefronts are there.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Occupancy {
     /// Share of the wavefront slots that fit, from 0 to 1.
     pub theoretical: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub threads_per_block: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub wave_size: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub waves_per_simd: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_waves_per_simd: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_by: Option<String>,
     /// Registers or bytes less at which more wavefronts fit, and how many then.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_step: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_waves_per_simd: Option<f64>,
     /// Share of the slots that counters saw in use, from 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub achieved: Option<f64>,
 }
 

@@ -23,4 +23,4 @@ pub use documents::{Parts, documents};
 pub use evidence::Evidence;
 pub use request::{Numbers, ProfileRequest, plan, thread_trace};
 pub use summary::summary;
-pub use write::{Place, TRACES, place, write_all};
+pub use write::{ProfilePlace, TRACES, place, write_all};

@@ -1,19 +1,19 @@
 //! The profile as the first part of the analysis' document.
 
 use anyhow::Result;
-use polars::prelude::{Column, DataFrame};
+use polars::df;
+use polars::prelude::DataFrame;
 
+use super::bottlenecks::{Known, Ranked};
 use super::collecting::Recorded;
 use super::documents::Parts;
 use super::summary::lines;
+use crate::measuring::RunTimes;
 use wavesieve_engine::{ColumnUnit, OutputColumn};
 use wavesieve_export::cell::Cell;
 use wavesieve_report::document::{Block, Document, Figure, Note, Section, Status, Table};
 
 /// Makes the document of an analysis one of the profile.
-///
-/// # Errors
-/// When a table cannot be made.
 pub(super) fn add_profile(document: &mut Document, recorded: &Recorded, parts: &Parts) -> Result<()> {
     document.title = format!("Profile of {}", parts.kernel.name);
     document.summary = format!(
@@ -29,12 +29,9 @@ pub(super) fn add_profile(document: &mut Document, recorded: &Recorded, parts: &
         "profile",
         "Profile",
         "What was found of the dominant kernel, and why what is absent is.",
-        vec![
-            (Column::new("what".into(), texts(&|one| one.0.to_owned())), ColumnUnit::Text, "what it is about"),
-            (Column::new("found".into(), texts(&|one| one.1.clone())), ColumnUnit::Text, "what was found"),
-        ],
-        &["what"],
-    )?;
+        df!["what" => texts(&|one| one.0.to_owned()), "found" => texts(&|one| one.1.clone())]?,
+        &[(ColumnUnit::Text, "what it is about"), (ColumnUnit::Text, "what was found")],
+    );
     let sections = [
         Section {
             id: "lab_profile".to_owned(),
@@ -55,83 +52,55 @@ pub(super) fn add_profile(document: &mut Document, recorded: &Recorded, parts: &
     Ok(())
 }
 
-/// The numbers of the kernel to read first.
 fn figures_of(recorded: &Recorded, parts: &Parts) -> Vec<Figure> {
     let path = parts.path.as_ref().ok();
     let on_path = path.and_then(|path| path.symbol_fractions.get(&recorded.dominant).copied());
-    let shares = [
-        (
-            "lab_occupancy",
-            "Occupancy",
-            "wavefront slots that fit",
-            parts.occupancy.as_ref().ok().map(|one| one.theoretical),
-        ),
-        (
-            "lab_roof",
-            "Of the roof",
-            "time of the roof over the time",
-            parts.roofline.as_ref().ok().and_then(|one| one.efficiency),
-        ),
-        ("lab_path", "Of the critical path", "time of the kernel on the path", on_path),
+    let occupancy = parts.occupancy.as_ref().ok().map(|one| one.theoretical);
+    let of_roof = parts.roofline.as_ref().ok().and_then(|one| one.efficiency);
+    let share = |id, label, doc, found: Option<f64>| (id, label, doc, found.map(|share| 100.0 * share));
+    let time = "median over the runs of the time of the dominant kernel";
+    let figures = [
+        ("lab_time", "Kernel time", time, Some(recorded.stability.median)),
+        share("lab_occupancy", "Occupancy", "wavefront slots that fit", occupancy),
+        share("lab_roof", "Of the roof", "time of the roof over the time", of_roof),
+        share("lab_path", "Of the critical path", "time of the kernel on the path", on_path),
     ];
-    let figure = |id: &str, label: &str, doc: &str, value: f64, unit| Figure {
-        id: id.to_owned(),
-        label: label.to_owned(),
-        doc: doc.to_owned(),
-        value: Cell::Float(value),
-        unit,
-        status: Status::Neutral,
+    let figure = |(id, label, doc, value): (&str, &str, &str, Option<f64>)| {
+        Some(Figure {
+            id: id.to_owned(),
+            label: label.to_owned(),
+            doc: doc.to_owned(),
+            value: Cell::Float(value?),
+            unit: if id == "lab_time" { ColumnUnit::Nanoseconds } else { ColumnUnit::Percent },
+            status: Status::Neutral,
+        })
     };
-    let time = figure(
-        "lab_time",
-        "Kernel time",
-        "median over the runs of the time of the dominant kernel",
-        recorded.stability.median,
-        ColumnUnit::Nanoseconds,
-    );
-    let share = |(id, label, doc, share): (&str, &str, &str, Option<f64>)| {
-        Some(figure(id, label, doc, 100.0 * share?, ColumnUnit::Percent))
-    };
-    std::iter::once(time).chain(shares.into_iter().filter_map(share)).collect()
+    figures.into_iter().filter_map(figure).collect()
 }
 
 fn runs(recorded: &Recorded) -> Result<Option<Block>> {
     let runs = &recorded.measured.runs;
-    let own = |run: &crate::measuring::RunTimes| run.kernel(&recorded.dominant).cloned();
-    let numbers = |of: &dyn Fn(&crate::measuring::RunTimes) -> Option<i64>| runs.iter().map(of).collect::<Vec<_>>();
+    let own = |run: &RunTimes| run.kernel(&recorded.dominant).cloned();
+    let numbers = |of: &dyn Fn(&RunTimes) -> Option<i64>| runs.iter().map(of).collect::<Vec<_>>();
     let count = i64::try_from(runs.len()).unwrap_or(i64::MAX);
-    table(
-        "lab_runs",
-        "Runs",
-        "Time of the dominant kernel in each run, and the span of the GPU work.",
-        vec![
-            (Column::new("run".into(), (1..=count).collect::<Vec<i64>>()), ColumnUnit::Id, "number of the run"),
-            (
-                Column::new("total_ns".into(), numbers(&|run| Some(own(run)?.total_ns))),
-                ColumnUnit::Nanoseconds,
-                "sum of the dispatches of the kernel",
-            ),
-            (
-                Column::new("longest_ns".into(), numbers(&|run| Some(own(run)?.longest_ns))),
-                ColumnUnit::Nanoseconds,
-                "the longest of them",
-            ),
-            (
-                Column::new("dispatches".into(), numbers(&|run| i64::try_from(own(run)?.dispatches).ok())),
-                ColumnUnit::Count,
-                "dispatches of the kernel",
-            ),
-            (
-                Column::new("span_ns".into(), numbers(&|run| Some(run.span_ns))),
-                ColumnUnit::Nanoseconds,
-                "from the first to the last activity of a GPU, of several the longest",
-            ),
-        ],
-        &["run"],
-    )
+    let frame = df![
+        "run" => (1..=count).collect::<Vec<i64>>(),
+        "total_ns" => numbers(&|run| Some(own(run)?.total_ns)),
+        "longest_ns" => numbers(&|run| Some(own(run)?.longest_ns)),
+        "dispatches" => numbers(&|run| i64::try_from(own(run)?.dispatches).ok()),
+        "span_ns" => numbers(&|run| Some(run.span_ns)),
+    ]?;
+    let columns = [
+        (ColumnUnit::Id, "number of the run"),
+        (ColumnUnit::Nanoseconds, "sum of the dispatches of the kernel"),
+        (ColumnUnit::Nanoseconds, "the longest of them"),
+        (ColumnUnit::Count, "dispatches of the kernel"),
+        (ColumnUnit::Nanoseconds, "from the first to the last activity of a GPU, of several the longest"),
+    ];
+    let about = "Time of the dominant kernel in each run, and the span of the GPU work.";
+    Ok(table("lab_runs", "Runs", about, frame, &columns))
 }
 
-/// Warnings about counter passes that failed.
 fn passes(recorded: &Recorded) -> Vec<Block> {
     let failed = recorded.passes.iter().filter_map(|pass| {
         let reason = pass.failed.as_ref()?;
@@ -142,65 +111,44 @@ fn passes(recorded: &Recorded) -> Vec<Block> {
 
 fn bottlenecks(parts: &Parts) -> Result<Option<Block>> {
     let all = &parts.bottlenecks;
-    let evidence = |one: &super::bottlenecks::Ranked| {
-        let said = one
-            .evidence
-            .iter()
-            .map(|known| format!("{} {:.1} {} ({})", known.title, known.value, known.unit, known.bound));
-        said.collect::<Vec<_>>().join("; ")
-    };
-    let texts = |of: &dyn Fn(&super::bottlenecks::Ranked) -> String| all.iter().map(of).collect::<Vec<_>>();
-    table(
-        "lab_bottlenecks",
-        "Bottlenecks",
-        "A bottleneck is there if all of its evidence holds.",
-        vec![
-            (Column::new("bottleneck".into(), texts(&|one| one.verdict.clone())), ColumnUnit::Text, "what limits it"),
-            (Column::new("state".into(), texts(&|one| one.state.clone())), ColumnUnit::Text, "yes, no or unknown"),
-            (
-                Column::new("score".into(), all.iter().map(|one| one.score).collect::<Vec<Option<f64>>>()),
-                ColumnUnit::Number,
-                "how far its weakest evidence reaches its bound",
-            ),
-            (
-                Column::new("evidence".into(), texts(&evidence)),
-                ColumnUnit::Text,
-                "metrics and the bounds from which they count",
-            ),
-            (
-                Column::new(
-                    "missing".into(),
-                    all.iter().map(|one| one.missing.clone()).collect::<Vec<Option<String>>>(),
-                ),
-                ColumnUnit::Text,
-                "what is needed and was not collected",
-            ),
-        ],
-        &["bottleneck"],
-    )
+    let evidence = |one: &Ranked| one.evidence.iter().map(Known::text).collect::<Vec<_>>().join("; ");
+    let texts = |of: &dyn Fn(&Ranked) -> String| all.iter().map(of).collect::<Vec<_>>();
+    let frame = df![
+        "bottleneck" => texts(&|one| one.verdict.clone()),
+        "state" => texts(&|one| one.state.clone()),
+        "score" => all.iter().map(|one| one.score).collect::<Vec<_>>(),
+        "evidence" => texts(&evidence),
+        "missing" => all.iter().map(|one| one.missing.clone()).collect::<Vec<_>>(),
+    ]?;
+    let columns = [
+        (ColumnUnit::Text, "what limits it"),
+        (ColumnUnit::Text, "yes, no or unknown"),
+        (ColumnUnit::Number, "how far its weakest evidence reaches its bound"),
+        (ColumnUnit::Text, "metrics and the bounds from which they count"),
+        (ColumnUnit::Text, "what is needed and was not collected"),
+    ];
+    let about = "A bottleneck is there if all of its evidence holds.";
+    Ok(table("lab_bottlenecks", "Bottlenecks", about, frame, &columns))
 }
 
-type Declared = (Column, ColumnUnit, &'static str);
-
-fn table(id: &str, title: &str, about: &str, columns: Vec<Declared>, key: &[&str]) -> Result<Option<Block>> {
-    let declared = columns.iter().map(|(column, unit, doc)| OutputColumn {
-        name: column.name().to_string(),
+/// A table whose first column is its key; columns have a unit and an explanation each.
+fn table(id: &str, title: &str, about: &str, frame: DataFrame, columns: &[(ColumnUnit, &str)]) -> Option<Block> {
+    let names: Vec<String> = frame.get_column_names().into_iter().map(ToString::to_string).collect();
+    let declared = names.iter().zip(columns).map(|(name, (unit, doc))| OutputColumn {
+        name: name.clone(),
         unit: *unit,
         doc: (*doc).to_owned(),
     });
-    let declared: Vec<OutputColumn> = declared.collect();
-    let frame = DataFrame::new_infer_height(columns.into_iter().map(|(column, ..)| column).collect())?;
-    let total_rows = frame.height();
-    Ok((total_rows > 0).then(|| {
+    (frame.height() > 0).then(|| {
         Block::Table(Box::new(Table {
             id: id.to_owned(),
             title: title.to_owned(),
             about: about.to_owned(),
             question: None,
-            columns: declared,
+            columns: declared.collect(),
+            total_rows: frame.height(),
             frame,
-            total_rows,
-            key: key.iter().map(|name| (*name).to_owned()).collect(),
+            key: names.first().cloned().into_iter().collect(),
         }))
-    }))
+    })
 }

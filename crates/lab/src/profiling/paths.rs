@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::evidence::{Evidence, Row, timeline};
+use super::evidence::{AnswerRow, Evidence, timeline};
 
 /// Kinds of parts that are work; the others are what lies between.
 const WORK: [&str; 2] = ["kernel", "copy"];
@@ -16,11 +16,8 @@ const LAUNCHING: [&str; 3] = ["api", "host", "launch_latency"];
 pub struct CriticalPath {
     /// From the first start to the last end: the parts of the path add up to it.
     pub critical_path_ns: i64,
-    /// The kernel with most time on it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub dominant_symbol: Option<String>,
     /// Its share of the path.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fraction: Option<f64>,
     /// Kernels and copies on it, and what lies between.
     pub work_ns: i64,
@@ -33,10 +30,8 @@ pub struct CriticalPath {
     #[serde(skip)]
     pub process: i64,
     /// The time that the end would gain if the profiled kernel took no time; another path may take over, so less than its time.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub saved_if_free_ns: Option<i64>,
     /// Share of the path that this is.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub saved_if_free_fraction: Option<f64>,
     /// Processes that have a path.
     pub processes: usize,
@@ -102,8 +97,7 @@ pub fn critical_path(evidence: &Evidence, kernel: &str) -> Result<CriticalPath, 
     };
     let parts: Vec<Summed> = rows.places().filter_map(part).collect();
     let mut path = longest(&parts).ok_or_else(|| evidence.why_not(&question))?;
-    let question = timeline::savings();
-    let rows = evidence.rows(&question);
+    let rows = evidence.rows(&timeline::savings());
     let row = rows.places().find(|row| {
         rows.integer(*row, "process") == Some(path.process) && rows.text(*row, "kernel_name") == Some(kernel)
     });
@@ -115,20 +109,19 @@ pub fn critical_path(evidence: &Evidence, kernel: &str) -> Result<CriticalPath, 
 }
 
 /// The parts of the path in order of time, and how many are left out.
-pub fn nodes(evidence: &Evidence, path: &CriticalPath) -> (Vec<Row>, i64) {
+pub fn nodes(evidence: &Evidence, path: &CriticalPath) -> (Vec<AnswerRow>, i64) {
     let of_process = |column: &'static str| {
         move |rows: &wavesieve_engine::findings::Rows<'_>, row: usize| rows.integer(row, column) == Some(path.process)
     };
     let nodes = evidence.records(&timeline::path(), of_process("process"));
-    let question = timeline::path_summary();
-    let rows = evidence.rows(&question);
+    let rows = evidence.rows(&timeline::path_summary());
     let all = rows.sum(rows.matching(of_process("process")), "parts");
     let left_out = (all - i64::try_from(nodes.len()).unwrap_or(i64::MAX)).max(0);
     (nodes, left_out)
 }
 
 /// Slack and savings of each kernel of the process.
-pub fn kernels(evidence: &Evidence, path: &CriticalPath) -> (Vec<Row>, Vec<Row>) {
+pub fn kernels(evidence: &Evidence, path: &CriticalPath) -> (Vec<AnswerRow>, Vec<AnswerRow>) {
     let is_own =
         |rows: &wavesieve_engine::findings::Rows<'_>, row: usize| rows.integer(row, "process") == Some(path.process);
     (evidence.records(&timeline::slack(), is_own), evidence.records(&timeline::savings(), is_own))

@@ -51,7 +51,6 @@ pub struct ProfileRequest {
     pub numbers: Numbers,
 }
 
-/// A counter pass.
 #[derive(Debug, Clone)]
 pub struct CounterPass {
     pub counters: Vec<String>,
@@ -59,7 +58,6 @@ pub struct CounterPass {
     pub directory: PathBuf,
 }
 
-/// The commands of a profile.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub timeline: Profiling,

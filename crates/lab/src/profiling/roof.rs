@@ -10,36 +10,26 @@ const MEMORY: [&str; 4] = ["hbm", "l2", "l1", "lds"];
 /// Work, traffic and roof of a kernel. What was not counted is absent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Roofline {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub flops: Option<f64>,
     /// Between L2 and memory.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<f64>,
     /// FLOPs per byte of these.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub arithmetic_intensity: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub achieved_gflops: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub achieved_bandwidth_gbps: Option<f64>,
     /// `memory` or `compute`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<&'static str>,
     /// The unit or memory level that takes the time of the roof: `valu`, `mfma`, `lds`, `l1`, `l2` or `hbm`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
     /// GFLOP/s that the roof allows.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub attainable_gflops: Option<f64>,
     /// Time of the roof over the time that it took, in the counter passes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub efficiency: Option<f64>,
     /// Dispatches that were counted, and their time.
     pub dispatches: i64,
     pub time_ns: f64,
 }
 
-/// The roofline of a kernel, or why it is missing.
 pub fn roofline(evidence: &Evidence, kernel: &str) -> Result<Roofline, String> {
     let question = deeper::roofline();
     let Some(row) = evidence.row_of(&question, kernel) else {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::bottlenecks::Ranked;
+use super::bottlenecks::{Known, Ranked};
 use super::collecting::Recorded;
 use super::documents::{Headroom, Parts};
 use super::headroom::Range;
@@ -11,9 +11,7 @@ use crate::measuring::Stopped;
 use wavesieve_engine::findings::{bytes, counted, duration};
 use wavesieve_model::text::hidden::escape_hidden;
 
-/// Bottlenecks that are shown.
 const SHOWN: usize = 6;
-/// Width of the labels.
 const LABEL: usize = 15;
 
 /// The profile in lines of text, for people.
@@ -27,8 +25,7 @@ pub fn summary(recorded: &Recorded, parts: &Parts) -> String {
         parts.bottlenecks.iter().partition(|one| !one.evidence.is_empty());
     for one in known.into_iter().take(SHOWN) {
         let score = one.score.map(|score| format!("{score:.2}")).unwrap_or_default();
-        let why = one.evidence.iter().filter(|known| known.holds == (one.state != "no"));
-        let why = why.map(|known| format!("{} {:.1} {} ({})", known.title, known.value, known.unit, known.bound));
+        let why = one.evidence.iter().filter(|known| known.holds == (one.state != "no")).map(Known::text);
         let missing = one.missing.iter().map(|missing| format!("missing: {missing}"));
         let why = why.chain(missing).collect::<Vec<_>>().join("; ");
         let _ = writeln!(text, "  {:<8} {score:<5} {}: {why}", one.state, one.verdict);
@@ -81,7 +78,7 @@ pub(super) fn lines(recorded: &Recorded, parts: &Parts) -> Vec<(&'static str, St
     };
     let certainty = format!(
         "{}, cv {:.3} over {}; {interval}{stopped}",
-        stability.class.word(),
+        crate::word_of(&stability.class),
         stability.cv,
         counted(stability.runs as f64, "run")
     );

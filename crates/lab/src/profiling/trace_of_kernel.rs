@@ -5,34 +5,29 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::compat;
-use super::evidence::{Evidence, Row, deeper};
+use super::evidence::{AnswerRow, Evidence, deeper};
 
 /// Class of waits for counters, in `share/instructions.toml`.
 const WAIT: &str = "wait";
 /// Class of memory instructions of which the latency is that of the memory.
 const MEMORY: &str = "VMEM";
 
-/// A summary of the instructions of a kernel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Att {
     /// Share of the issued instructions by class.
     pub instruction_mix: BTreeMap<String, f64>,
     /// Share of the cycles of latency in which instructions stall.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stall_fraction: Option<f64>,
     /// Share of all cycles in which wavefronts idle.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_fraction: Option<f64>,
     /// Cycles of a vector memory instruction, over all that were issued.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub avg_memory_latency: Option<f64>,
     /// Instructions per cycle of a wavefront.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ipc: Option<f64>,
-    pub classes: Vec<Row>,
-    pub lines: Vec<Row>,
+    pub classes: Vec<AnswerRow>,
+    pub lines: Vec<AnswerRow>,
     /// Memory operations that waits wait for.
-    pub waits: Vec<Row>,
+    pub waits: Vec<AnswerRow>,
 }
 
 /// The summary of a kernel, or why it is missing.
@@ -69,7 +64,7 @@ pub fn thread_trace(evidence: &Evidence, kernel: &str) -> Result<Att, String> {
 impl Att {
     /// Share of the latency that is stall in waits for memory.
     pub fn waiting(&self) -> Option<f64> {
-        let number = |row: &Row, name: &str| row.get(name).and_then(serde_json::Value::as_f64);
+        let number = |row: &AnswerRow, name: &str| row.get(name).and_then(serde_json::Value::as_f64);
         let latency: f64 = self.classes.iter().filter_map(|row| number(row, "latency_cycles")).sum();
         let waits = self.classes.iter().find(|row| row.get("class").and_then(|class| class.as_str()) == Some(WAIT));
         (latency > 0.0).then(|| waits.and_then(|row| number(row, "stall_cycles")).unwrap_or(0.0) / latency)
@@ -78,8 +73,7 @@ impl Att {
 
 /// The numbers of rocm-perf-lab from the same instructions.
 pub fn of_perf_lab(evidence: &Evidence, kernel: &str) -> compat::Att {
-    let question = deeper::instructions();
-    let rows = evidence.rows(&question);
+    let rows = evidence.rows(&deeper::instructions());
     let own = rows.matching(|rows, row| rows.text(row, "kernel_name") == Some(kernel));
     let of = |row: usize, column: &str| rows.number(row, column).unwrap_or(0.0);
     let instruction = |row: usize| {

@@ -28,7 +28,7 @@ pub const TRACES: &str = "traces";
 
 /// The present content of the place where a profile is to be written.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ProfilePlace {
     /// Nothing.
     Free,
     /// An earlier profile.
@@ -41,12 +41,12 @@ pub enum Place {
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub fn place(path: &Path) -> Result<Place> {
+pub fn place(path: &Path) -> Result<ProfilePlace> {
     if path.symlink_metadata().is_err() {
-        return Ok(Place::Free);
+        return Ok(ProfilePlace::Free);
     }
     if !path.is_dir() {
-        return Ok(Place::Foreign("is a file".to_owned()));
+        return Ok(ProfilePlace::Foreign("is a file".to_owned()));
     }
     let mut names = Vec::new();
     for entry in fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))? {
@@ -56,22 +56,22 @@ pub fn place(path: &Path) -> Result<Place> {
     names.retain(|name| !name.starts_with(UNFINISHED));
     names.sort();
     if names.is_empty() {
-        return Ok(Place::Free);
+        return Ok(ProfilePlace::Free);
     }
     if let Some(foreign) = names.iter().find(|name| !NAMES.contains(&name.as_str())) {
-        return Ok(Place::Foreign(format!("holds other files ({foreign})")));
+        return Ok(ProfilePlace::Foreign(format!("holds other files ({foreign})")));
     }
     let text = regular::read(&path.join(PROFILE), LARGE_BYTES).unwrap_or_default();
     let profile: Value = serde_json::from_slice(&text).unwrap_or_default();
     if profile.pointer("/generator/name").and_then(Value::as_str) != Some("wavesieve") {
-        return Ok(Place::Foreign(format!("holds no profile of wavesieve ({PROFILE} is missing or changed)")));
+        return Ok(ProfilePlace::Foreign(format!("holds no profile of wavesieve ({PROFILE} is missing or changed)")));
     }
     let known = regular::read_text(&path.join(TRACES).join(INDEX), LARGE_BYTES).unwrap_or_default();
     let known: BTreeSet<&str> = known.lines().collect();
     let found = recorded_files(&path.join(TRACES))?;
     Ok(match found.iter().find(|name| !known.contains(name.as_str())) {
-        Some(foreign) => Place::Foreign(format!("holds other files ({TRACES}/{foreign})")),
-        None => Place::Ours,
+        Some(foreign) => ProfilePlace::Foreign(format!("holds other files ({TRACES}/{foreign})")),
+        None => ProfilePlace::Ours,
     })
 }
 

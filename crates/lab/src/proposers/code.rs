@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::transform::Refusal;
 use wavesieve_source::scan::c_lexer::lex;
 use wavesieve_source::scan::text::Text;
-use wavesieve_source::scan::tokens::{Kind, Token};
+use wavesieve_source::scan::tokens::{Token, TokenKind};
 
 /// Tokens of a part of a text; their places count from the start of the text.
 pub(super) struct Code<'a> {
@@ -19,9 +19,6 @@ const ORDERING: [&str; 4] = ["sync", "barrier", "atomic", "fence"];
 
 impl<'a> Code<'a> {
     /// Takes a range of a text.
-    ///
-    /// # Errors
-    /// Where lines are joined, so that places would not be those of the text.
     pub(super) fn new(text: &'a str, range: &Range<usize>) -> Result<Self, Refusal> {
         let part = text.get(range.clone()).ok_or_else(|| Refusal::new("the kernel is not in the text"))?;
         if part.contains('\r') || part.lines().any(|line| line.trim_end().ends_with('\\')) {
@@ -31,7 +28,6 @@ impl<'a> Code<'a> {
         Ok(Self { text, start: range.start, tokens })
     }
 
-    /// Number of tokens.
     pub(super) fn len(&self) -> usize {
         self.tokens.len()
     }
@@ -41,22 +37,18 @@ impl<'a> Code<'a> {
         self.tokens.get(place).and_then(|_| self.text.get(self.range(place))).unwrap_or_default()
     }
 
-    /// Where a token stands in the text.
     pub(super) fn range(&self, place: usize) -> Range<usize> {
         self.tokens.get(place).map_or(0..0, |token| self.start + token.start as usize..self.start + token.end as usize)
     }
 
-    /// Whether a token is a name or keyword.
     pub(super) fn is_word(&self, place: usize) -> bool {
-        self.tokens.get(place).is_some_and(|token| token.kind == Kind::Word)
+        self.tokens.get(place).is_some_and(|token| token.kind == TokenKind::Word)
     }
 
-    /// The text between two tokens, both included.
     pub(super) fn text(&self, first: usize, last: usize) -> &'a str {
         self.text.get(self.range(first).start..self.range(last).end).unwrap_or_default()
     }
 
-    /// The place of the bracket that closes the one at a place.
     pub(super) fn closing(&self, open: usize) -> Option<usize> {
         let mut depth = 0_usize;
         for place in open..self.len() {

@@ -31,7 +31,7 @@ impl KernelFacts {
         let text = regular::read_text(&path, LARGE_BYTES)
             .with_context(|| format!("cannot read {}; name a folder that `lab profile -o` wrote", path.display()))?;
         let profile: Profile = serde_json::from_str(&text)
-            .with_context(|| format!("{} is no analysis of `lab profile`", path.display()))?;
+            .with_context(|| format!("{} is not an analysis of `lab profile`", path.display()))?;
         let holds = profile.bottlenecks.into_iter().filter(|one| one.state == "yes").map(|one| one.bottleneck);
         let found: Vec<String> = holds.collect();
         let bottlenecks = (!found.is_empty()).then_some(found);

@@ -7,11 +7,8 @@ use super::code::Code;
 /// A `for` loop, by places of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Loop {
-    /// Its keyword.
     pub keyword: usize,
-    /// The tokens in the parentheses.
     pub head: Range<usize>,
-    /// The repeated tokens.
     pub body: Range<usize>,
 }
 

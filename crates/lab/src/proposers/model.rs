@@ -6,7 +6,7 @@ use minijinja::context;
 
 use super::facts::KernelFacts;
 use crate::interactive::edits::Edit;
-use crate::interactive::machine::{Analyzed, has_new_tokens};
+use crate::interactive::machine::{Analyzed, edit_of_answer};
 use wavesieve_agent::llm::{LlmError, Message, Narrator, Request, Role, Share, ask_chain, filled};
 use wavesieve_engine::Registry;
 use wavesieve_source::kernels::SourceKernel;
@@ -122,16 +122,9 @@ impl<'a> ModelProposer<'a> {
         if reply.is_cut {
             return Ok(refused("the answer is cut off by its length, and half a change is none".to_owned()));
         }
-        Ok(match Edit::from_answer(question.root, &answer, &[question.file.to_owned()]) {
-            Ok(edit) if edit.files.iter().all(|file| file.before == file.after) => {
-                refused("the answer changes nothing".to_owned())
-            }
-            Ok(edit) if has_new_tokens(&edit) => refused(
-                "the answer writes a word such as [SECRET_1], which stands for what was not sent; leave lines with such words as they are"
-                    .to_owned(),
-            ),
+        Ok(match edit_of_answer(question.root, &answer, question.file) {
             Ok(edit) => Prompted::Edit { edit, prompt, reply: answer },
-            Err(error) => refused(error.to_string()),
+            Err(reason) => refused(reason),
         })
     }
 }

@@ -19,7 +19,6 @@ fn facts() -> KernelFacts {
     KernelFacts { work_items: Some(256), ..KernelFacts::default() }
 }
 
-/// The text after a transform, or why it does not fit.
 fn tried(transform: Transform, text: &str) -> Result<String, String> {
     let found = kernels(text);
     let kernel = found.first().expect("a kernel");
@@ -179,7 +178,7 @@ fn profiles_are_read() {
     let write = |text: &str| std::fs::write(folder.path().join("analysis.json"), text).unwrap();
     assert!(KernelFacts::of_profile(folder.path()).unwrap_err().to_string().contains("lab profile -o"));
     write("{\"schema_version\": \"1.0\"}");
-    assert!(KernelFacts::of_profile(folder.path()).unwrap_err().to_string().contains("is no analysis"));
+    assert!(KernelFacts::of_profile(folder.path()).unwrap_err().to_string().contains("is not an analysis"));
     write(
         r#"{"kernel": "sum", "bottlenecks": [{"bottleneck": "latency", "state": "yes"}, {"bottleneck": "divergence", "state": "no"}],
         "att": {"stall_fraction": 0.5}}"#,

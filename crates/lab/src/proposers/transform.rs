@@ -19,7 +19,6 @@ pub enum Transform {
     VectorLoads,
 }
 
-/// A change of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transformed {
     pub text: String,

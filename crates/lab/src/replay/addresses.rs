@@ -4,7 +4,6 @@ use super::outcome::{AddressRow, AddressState, Status};
 use super::runtime::Reserved;
 use wavesieve_captures::captures::Span;
 
-/// A row for each span.
 pub(super) fn rows(spans: &[Span], reserved: &[Reserved]) -> Vec<AddressRow> {
     let rows = spans.iter().zip(reserved).map(|(span, reserved)| {
         let (state, found, reason) = match reserved {

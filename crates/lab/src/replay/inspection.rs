@@ -22,7 +22,6 @@ pub struct Inspection {
     pub content: Option<Content>,
 }
 
-/// The content of a capture.
 #[derive(Debug, Serialize)]
 pub struct Content {
     /// The program that wrote it.
@@ -38,16 +37,13 @@ pub struct Content {
     pub notes: Vec<String>,
 }
 
-/// A region.
 #[derive(Debug, Serialize)]
 pub struct InspectedRegion {
     pub base: u64,
     pub size: u64,
-    /// The file of its bytes.
     pub file: String,
     /// Bytes of the file that are used.
     pub stored: u64,
-    /// Why it has no bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

@@ -10,7 +10,6 @@ use wavesieve_source::objects::{
     CodeObject, KernelCode, code_objects, kernarg_difference, launch_refusal, lds_refusal,
 };
 
-/// The largest code object that is read.
 const MOST_HSACO: u64 = 4 << 30;
 
 /// The code object that is loaded, and what the launch adds to its kernel.

@@ -15,9 +15,6 @@ mod target;
 mod text;
 mod worker;
 
-#[cfg(test)]
-mod tests;
-
 pub use inspection::{Inspection, inspect, text_of_inspection};
 pub use outcome::{Outcome, Status};
 pub use request::{Mode, Request};

@@ -57,18 +57,15 @@ pub enum AddressState {
 pub struct AddressRow {
     pub base: u64,
     pub size: u64,
-    /// Regions in it.
     pub regions: usize,
     pub state: AddressState,
     /// Where the runtime reserved it instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<u64>,
-    /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// A replay that came to its end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Replayed {
     pub kernel: KernelFacts,
@@ -96,7 +93,6 @@ pub struct KernelFacts {
     pub private_segment_size: u32,
 }
 
-/// How it was run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Execution {
     pub iterations: u32,
@@ -105,7 +101,6 @@ pub struct Execution {
     pub warm_up: u32,
 }
 
-/// Memory that was restored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MemoryFacts {
     pub regions: usize,
@@ -118,7 +113,6 @@ pub struct MemoryFacts {
     pub restore_seconds: f64,
 }
 
-/// Variables of code objects.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VariableFacts {
     pub restored: usize,
@@ -126,7 +120,6 @@ pub struct VariableFacts {
     pub skipped: Vec<String>,
 }
 
-/// Where it was run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
     pub gpu_agent: String,

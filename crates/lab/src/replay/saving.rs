@@ -46,7 +46,6 @@ pub(super) fn save(
     })
 }
 
-/// Writes variables as those of a capture are.
 fn write_variables(directory: &Path, found: &[FoundVariable]) -> Result<()> {
     let mut variables = Vec::new();
     for (number, variable) in found.iter().enumerate() {

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::measuring::{MOST_RUNS, median_cut};
 use wavesieve_model::analysis::statistics::medians::median_of_floats;
 
 /// Times of dispatches by the clock of the GPU.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
-    /// `microseconds`.
     pub unit: String,
     pub average: f64,
     pub min: f64,
@@ -45,27 +45,13 @@ impl Timing {
     }
 }
 
-/// The places in sorted values between which the median lies with at least 95 % certainty: the largest rank below which a fair
-/// coin leaves at most 2.5 %.
+/// The places in sorted values between which the median lies with at least 95 % certainty.
 fn median_ranks(count: usize) -> Option<[usize; 2]> {
-    let tosses = i32::try_from(count).ok()?;
-    if tosses > 1000 {
-        let low = (f64::from(tosses) / 2.0 - 0.98 * f64::from(tosses).sqrt()).floor();
-        let low = low as usize;
+    if count > MOST_RUNS {
+        let low = (count as f64 / 2.0 - 0.98 * (count as f64).sqrt()).floor() as usize;
         return Some([low.saturating_sub(1), count - low]);
     }
-    let mut probability = 0.5_f64.powi(tosses);
-    let mut sum = 0.0;
-    let mut low = None;
-    for rank in 0..count {
-        sum += probability;
-        if sum > 0.025 {
-            break;
-        }
-        low = Some(rank);
-        probability *= (count - rank) as f64 / (rank + 1) as f64;
-    }
-    low.map(|low| [low, count - 1 - low])
+    median_cut(count).map(|(cut, _)| [cut, count - 1 - cut])
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ use wavesieve_files::regular::{self, LARGE_BYTES};
 
 /// Output of the process that is handed on.
 const MOST_OUTPUT: u64 = 1 << 20;
-/// Lines of its output that a message repeats.
 const REPEATED: usize = 5;
 
 /// Limits of a replay.

@@ -134,7 +134,7 @@ fn write_region(name: &str, region: &RegionComparison, text: &mut String) -> fmt
     let RegionComparison { different, mismatched, .. } = region;
     let (what, all) = match &region.tolerance {
         Some(tolerance) => (tolerance.element.name(), region.size / tolerance.element.bytes() as u64),
-        None => ("bytes", region.size),
+        None => ("bytes".to_owned(), region.size),
     };
     write!(text, "    {name}: {different} of {all} {what} differ")?;
     if let Some(tolerance) = &region.tolerance {

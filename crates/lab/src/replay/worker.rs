@@ -14,7 +14,6 @@ use super::saving::save;
 use super::statistics::Timing;
 use wavesieve_captures::captures::{Capture, CaptureError, Check, MIN_PAGE, StoredBlob, Variable, spans};
 
-/// Reasons that a message repeats.
 const NAMED: usize = 3;
 
 /// Why a replay ends before its end.
@@ -188,7 +187,6 @@ fn open_blobs(
     Ok(blobs)
 }
 
-/// A variable as it was captured.
 fn found(variable: &Variable, executable_sha256: &str, bytes: Vec<u8>) -> FoundVariable {
     FoundVariable {
         executable_sha256: executable_sha256.to_owned(),
@@ -205,7 +203,6 @@ struct Replay<'a> {
     queue: Queue<'a>,
     facts: KernelFacts,
     variables: VariableFacts,
-    /// Variables as they were captured.
     values: Vec<FoundVariable>,
 }
 
@@ -305,7 +302,6 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// The variables as they are now.
     fn read_variables(&self) -> Result<Vec<FoundVariable>, Stop> {
         let mut found = Vec::new();
         for variable in &self.values {

@@ -75,7 +75,6 @@ pub struct Pairing {
 
 /// Pairs the operations of *one* address space, given in any order; those of the same time are taken in the given order,
 /// releases first unless the allocator states what is live.
-#[must_use]
 pub fn pair(operations: &[Operation]) -> Pairing {
     let mut order: Vec<usize> = (0..operations.len()).collect();
     let rank = |index: &usize| {

@@ -2,27 +2,13 @@
 //! the recording, and which domains hold no calls.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-const RULES: &str = data!("share/api_classes.toml");
 /// Class of calls that no rule knows.
 const OTHER: &str = "other";
 /// Ends the names of variants for the default stream of a thread.
 const PER_THREAD: &str = "_spt";
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RuleFile {
-    annotations: Vec<String>,
-    interfaces: BTreeMap<String, Vec<String>>,
-    pause: Vec<String>,
-    resume: Vec<String>,
-    drain_stream: Vec<String>,
-    drain_device: Vec<String>,
-    rule: Vec<Rule>,
-}
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,8 +27,10 @@ struct Rule {
 }
 
 /// The rules in order, and the names that stand next to them.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ApiClasses {
+    #[serde(rename = "rule")]
     rules: Vec<Rule>,
     annotations: Vec<String>,
     interfaces: BTreeMap<String, Vec<String>>,
@@ -53,23 +41,9 @@ pub struct ApiClasses {
 }
 
 impl ApiClasses {
-    /// Those of `share/api_classes.toml`; a test reads them, so that they are never without rules.
+    /// Those of `share/api_classes.toml`.
     pub fn builtin() -> &'static Self {
-        static BUILTIN: OnceLock<ApiClasses> = OnceLock::new();
-        BUILTIN.get_or_init(|| {
-            toml::from_str::<RuleFile>(RULES).map_or_else(
-                |_| Self::default(),
-                |file| Self {
-                    rules: file.rule,
-                    annotations: file.annotations,
-                    interfaces: file.interfaces,
-                    pause: file.pause,
-                    resume: file.resume,
-                    drain_stream: file.drain_stream,
-                    drain_device: file.drain_device,
-                },
-            )
-        })
+        shared!(ApiClasses, "share/api_classes.toml")
     }
 
     /// The class of a call, as its place among [`ApiClasses::names`].
@@ -147,7 +121,7 @@ mod tests {
 
     #[test]
     fn the_rules_are_whole() {
-        let rules = toml::from_str::<RuleFile>(RULES).unwrap().rule;
+        let rules = toml::from_str::<ApiClasses>(data!("share/api_classes.toml")).unwrap().rules;
         let classes: BTreeSet<&str> = rules.iter().map(|rule| rule.class.as_str()).collect();
         assert_eq!(classes.len(), rules.len(), "every class has one rule");
         for rule in &rules {
@@ -161,45 +135,9 @@ mod tests {
     fn calls_are_known() {
         let classes = ApiClasses::builtin();
         let names = classes.names();
-        for (call, class, waits) in [
-            ("hipLaunchKernel", "launch", false),
-            ("hipLaunchKernel_spt", "launch", false),
-            ("hipExtModuleLaunchKernel", "launch", false),
-            ("hipLaunchCooperativeKernelMultiDevice", "launch", false),
-            ("hipGraphLaunch", "launch", false),
-            ("hipGraphInstantiate", "graph", false),
-            ("hipGraphAddMemcpyNode", "graph", false),
-            ("hipDrvGraphAddMemcpyNode", "graph", false),
-            ("hipDeviceSynchronize", "synchronise", true),
-            ("hipEventSynchronize", "synchronise", true),
-            ("hsa_signal_wait_scacquire", "synchronise", true),
-            ("hipStreamWaitEvent", "order", false),
-            ("hipMemcpyAsync", "copy", false),
-            ("hipMemcpy2DAsync_spt", "copy", false),
-            ("hsa_amd_memory_async_copy_on_engine", "copy", false),
-            ("hipMemcpy", "blocking_copy", true),
-            ("hipMemcpyWithStream", "blocking_copy", true),
-            ("hipMemcpyDtoH", "blocking_copy", true),
-            ("hipMemcpyFromSymbol_spt", "blocking_copy", true),
-            ("hipMemcpyDtoHAsync", "copy", false),
-            ("hsa_memory_copy", "blocking_copy", true),
-            ("hipMemsetAsync", "memset", false),
-            ("hipMalloc", "allocate", false),
-            ("hipMallocAsync", "allocate", false),
-            ("hsa_amd_memory_pool_allocate", "allocate", false),
-            ("hipFree", "free", false),
-            ("hipFreeAsync", "free", false),
-            ("hipGetDevicePropertiesR0600", "query", false),
-            ("hipPointerGetAttribute", "query", false),
-            ("hipEventQuery", "query", false),
-            ("hipEventRecord", "order", false),
-            ("hipModuleLoadData", "module", false),
-            ("__hipRegisterFatBinary", "module", false),
-            ("ncclAllReduce", "communicate", false),
-            ("MPI_Allreduce", "communicate", false),
-            ("aten::mm", "other", false),
-        ] {
-            let found = classes.class(call);
+        for line in data!("fixtures/api_calls.txt").lines().filter(|line| !line.starts_with('#')) {
+            let [call, class, waits] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+            let (found, waits) = (classes.class(call), waits == "waits");
             assert_eq!((names[usize::from(found)].as_str(), classes.waits(found)), (class, waits), "{call}");
             assert_eq!(classes.synchronizes(call), waits, "{call}");
         }

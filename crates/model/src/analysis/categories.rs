@@ -6,7 +6,6 @@
 mod rules;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
@@ -39,7 +38,6 @@ const MOST_KNOWN: usize = 16_384;
 
 impl Categories {
     /// The rules that come with the program.
-    #[must_use]
     pub fn builtin() -> Self {
         // That the embedded file is valid is tested; there is no sensible way to report it to a user.
         let rules = rules::parse(BUILTIN_RULES, "built-in kernel categories", Origin::Builtin).unwrap_or_default();
@@ -79,7 +77,6 @@ impl Categories {
     ///
     /// All rules are tried on the base name before any is tried on the full name. Of a mangled name, the function's
     /// identifier is tried before either.
-    #[must_use]
     pub fn category(&self, base: &str, full: &str) -> &str {
         let key = format!("{base}\0{full}");
         let known = self.known.read().get(&key).copied();
@@ -96,16 +93,11 @@ impl Categories {
     }
 
     /// Hash over the texts of the rules, 16 hexadecimal digits: equal hashes give equal categories.
-    #[must_use]
     pub fn hash(&self) -> String {
-        let mut digits = String::with_capacity(16);
-        // Writing to a string cannot fail.
-        let _ = write!(digits, "{:016x}", self.hash);
-        digits
+        format!("{:016x}", self.hash)
     }
 
     /// All category ids in the order of the rules, each once, [`OTHER`] last.
-    #[must_use]
     pub fn ids(&self) -> Vec<&str> {
         let mut ids: Vec<&str> = Vec::new();
         for rule in self.rules.iter() {

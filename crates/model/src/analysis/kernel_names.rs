@@ -21,7 +21,6 @@ const TRAILING_WORDS: [&str; 6] = ["const", "volatile", "noexcept", "restrict", 
 /// The name without the marks of a kernel descriptor: a trailing `.kd` and `[clone .kd]`, however often they occur.
 ///
 /// A name made of nothing else is returned as it is.
-#[must_use]
 pub fn strip_kd(name: &str) -> &str {
     let mut rest = name.trim();
     while let Some(shorter) = rest.strip_suffix(".kd").or_else(|| rest.strip_suffix("[clone .kd]")) {
@@ -34,7 +33,6 @@ pub fn strip_kd(name: &str) -> &str {
 ///
 /// `void at::native::fill<8, float>(int)` becomes `at::native::fill<...>`. `(anonymous namespace)::`, lambdas and
 /// operators stay.
-#[must_use]
 pub fn short_name(display: &str) -> String {
     until_stable(display, |name| qualified(name).map(|kept| join(&kept, true)))
 }
@@ -42,7 +40,6 @@ pub fn short_name(display: &str) -> String {
 /// The innermost function name: no namespaces, template arguments or parameters.
 ///
 /// `void at::native::fill<8, float>(int)` becomes `fill`, as in the `truncated_kernel_name` of rocprofv3.
-#[must_use]
 pub fn base_name(display: &str) -> String {
     until_stable(display, |name| {
         let kept = qualified(name)?;
@@ -55,7 +52,6 @@ pub fn base_name(display: &str) -> String {
 /// `_ZN2at6native4fillIfEEvi`. `None` if the name is not mangled or starts with anything but plain identifiers.
 ///
 /// This reads the leading identifiers only; it demangles nothing.
-#[must_use]
 pub fn mangled_base(name: &str) -> Option<&str> {
     let mut rest = name.strip_prefix("_Z").filter(|_| is_mangled(name))?;
     if let Some(nested) = rest.strip_prefix('N') {

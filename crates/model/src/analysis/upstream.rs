@@ -1,12 +1,8 @@
 //! Formats and options of other programs that are read, written and recommended, and when that was last compared with them: `share/upstream.toml`.
 
-use std::sync::OnceLock;
-
 use serde::Deserialize;
 
 use super::counter_plan::RocmVersion;
-
-const TABLE: &str = data!("share/upstream.toml");
 
 /// The whole table.
 #[derive(Debug, Default, Deserialize)]
@@ -60,10 +56,9 @@ pub struct Facts {
     pub checked: String,
 }
 
-/// The table; a test reads it.
+/// The table.
 pub fn upstream() -> &'static Upstream {
-    static READ: OnceLock<Upstream> = OnceLock::new();
-    READ.get_or_init(|| toml::from_str(TABLE).unwrap_or_default())
+    shared!(Upstream, "share/upstream.toml")
 }
 
 /// The versions of a format that are known.
@@ -85,7 +80,7 @@ mod tests {
 
     #[test]
     fn the_table_is_read_and_dated() {
-        let read: Upstream = toml::from_str(TABLE).unwrap();
+        let read: Upstream = toml::from_str(data!("share/upstream.toml")).unwrap();
         let ids: BTreeSet<&String> = read.format.iter().map(|format| &format.id).collect();
         assert_eq!(ids.len(), read.format.len());
         let is_day = |text: &str| {

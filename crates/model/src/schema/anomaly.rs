@@ -1,35 +1,30 @@
 //! Anomalies of an input, and its parts that could not be read.
 
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
-/// How bad an anomaly is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Answers may be wrong; `check` exits with 4.
-    Error,
-    /// Rows were left out or looked doubtful.
-    Warning,
-    /// Worth knowing.
-    Info,
-}
+use parking_lot::Mutex;
+use serde::{Deserialize, Deserializer, Serialize};
 
-impl Severity {
-    /// The spelling in the `anomalies` table.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Info => "info",
-        }
+spelled! {
+    /// How bad an anomaly is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Severity by name {
+        /// Answers may be wrong; `check` exits with 4.
+        Error = "error",
+        /// Rows were left out or looked doubtful.
+        Warning = "warning",
+        /// Worth knowing.
+        Info = "info",
     }
 }
 
 /// One kind of anomaly in one table of one process.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Anomaly {
     /// Check that found it.
-    pub check_id: &'static str,
+    #[serde(deserialize_with = "interned")]
+    pub check_id: CheckId,
     /// How bad it is.
     pub severity: Severity,
     /// Canonical table, or the source's table where it has no canonical one.
@@ -42,17 +37,50 @@ pub struct Anomaly {
     pub detail: String,
 }
 
+/// The name of a check.
+pub type CheckId = &'static str;
+
+/// Reads the name of a check, which stays for as long as the program runs. There are few kinds of checks.
+fn interned<'de, D: Deserializer<'de>>(stored: D) -> Result<CheckId, D::Error> {
+    static KNOWN: Mutex<BTreeSet<CheckId>> = Mutex::new(BTreeSet::new());
+    let text = String::deserialize(stored)?;
+    let mut known = KNOWN.lock();
+    if let Some(known) = known.get(text.as_str()) {
+        return Ok(known);
+    }
+    let leaked: CheckId = Box::leak(text.into_boxed_str());
+    known.insert(leaked);
+    Ok(leaked)
+}
+
 impl Anomaly {
+    /// An anomaly of some rows of a table.
+    pub fn new(
+        check_id: CheckId,
+        severity: Severity,
+        table: &str,
+        count: impl TryInto<i64>,
+        detail: impl Into<String>,
+    ) -> Self {
+        let count = count.try_into().unwrap_or(i64::MAX);
+        Self { check_id, severity, table_name: table.to_owned(), count, first_key: None, detail: detail.into() }
+    }
+
+    /// The same with the key of the first row, if it is known.
+    #[must_use]
+    pub fn first(self, key: Option<impl ToString>) -> Self {
+        Self { first_key: key.map(|key| key.to_string()), ..self }
+    }
+
     /// An anomaly of a file as a whole.
-    pub fn of_file(check_id: &'static str, severity: Severity, count: u64, file: &str, detail: String) -> Self {
-        Self {
-            check_id,
-            severity,
-            table_name: "processes".to_owned(),
-            count: i64::try_from(count).unwrap_or(i64::MAX),
-            first_key: Some(file.to_owned()),
-            detail,
-        }
+    pub fn of_file(
+        check_id: CheckId,
+        severity: Severity,
+        count: impl TryInto<i64>,
+        file: &str,
+        detail: impl Into<String>,
+    ) -> Self {
+        Self::new(check_id, severity, "processes", count, detail).first(Some(file))
     }
 }
 

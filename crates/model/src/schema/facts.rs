@@ -2,27 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Role of a process in the logical trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// An ordinary trace.
-    Trace,
-    /// A counter pass next to a trace of the same rank; its dispatches are serialized by the collection.
-    Counters,
-    /// A thread trace: what the instructions of one dispatch cost, without times.
-    #[serde(rename = "thread_trace")]
-    ThreadTrace,
-}
-
-impl Role {
-    /// The spelling in the `processes` table.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Trace => "trace",
-            Self::Counters => "counters",
-            Self::ThreadTrace => "thread_trace",
-        }
+spelled! {
+    /// Role of a process in the logical trace.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Role by name {
+        /// An ordinary trace.
+        Trace = "trace",
+        /// A counter pass next to a trace of the same rank; its dispatches are serialized by the collection.
+        Counters = "counters",
+        /// A thread trace: what the instructions of one dispatch cost, without times.
+        #[serde(rename = "thread_trace")]
+        ThreadTrace = "thread_trace",
     }
 }
 

@@ -45,27 +45,18 @@ pub struct Clock {
     pub basis: ClockBasis,
 }
 
-/// Where the offset of a clock is from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ClockBasis {
-    /// Times are as recorded, on the clock of the machine.
-    #[default]
-    Recorded,
-    /// The process starts at zero.
-    ProcessStart,
-    /// Ends of collectives that processes of different machines took part in.
-    Collectives,
-    /// A file of the user.
-    File,
-}
-
-impl ClockBasis {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Recorded => "recorded",
-            Self::ProcessStart => "process-start",
-            Self::Collectives => "collectives",
-            Self::File => "file",
-        }
+spelled! {
+    /// Where the offset of a clock is from.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum ClockBasis by word {
+        /// Times are as recorded, on the clock of the machine.
+        #[default]
+        Recorded = "recorded",
+        /// The process starts at zero.
+        ProcessStart = "process-start",
+        /// Ends of collectives that processes of different machines took part in.
+        Collectives = "collectives",
+        /// A file of the user.
+        File = "file",
     }
 }

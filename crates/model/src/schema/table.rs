@@ -2,69 +2,42 @@
 
 use crate::schema::tables::TABLES;
 
-/// Logical type of a canonical column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColumnType {
-    /// 64-bit signed integer.
-    I64,
-    /// 64-bit float.
-    F64,
-    /// Text, mostly distinct values.
-    Str,
-    /// Truth value.
-    Bool,
-    /// Dictionary-encoded text with few distinct values.
-    Cat,
-}
-
-impl ColumnType {
-    /// The spelling used in the documentation.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::I64 => "i64",
-            Self::F64 => "f64",
-            Self::Str => "str",
-            Self::Bool => "bool",
-            Self::Cat => "cat",
-        }
+spelled! {
+    /// Logical type of a canonical column.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ColumnType by name {
+        /// 64-bit signed integer.
+        I64 = "i64",
+        /// 64-bit float.
+        F64 = "f64",
+        /// Text, mostly distinct values.
+        Str = "str",
+        /// Truth value.
+        Bool = "bool",
+        /// Dictionary-encoded text with few distinct values.
+        Cat = "cat",
     }
 }
 
-/// Unit of a column's values; it goes into the Parquet metadata and the documentation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// No unit: a name, a flag, a label.
-    None,
-    /// Nanoseconds on the source's clock, or of duration.
-    Nanoseconds,
-    Bytes,
-    BytesPerSecond,
-    /// A number of things.
-    Count,
-    /// An identifier.
-    Id,
-    Megahertz,
-    Bits,
-    WorkItems,
-    /// Cycles of the shader clock.
-    Cycles,
-}
-
-impl Unit {
-    /// The spelling used in metadata and documentation; empty for [`Unit::None`].
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "",
-            Self::Nanoseconds => "ns",
-            Self::Bytes => "bytes",
-            Self::BytesPerSecond => "bytes/s",
-            Self::Count => "count",
-            Self::Id => "id",
-            Self::Megahertz => "MHz",
-            Self::Bits => "bits",
-            Self::WorkItems => "work-items",
-            Self::Cycles => "cycles",
-        }
+spelled! {
+    /// Unit of a column's values; it goes into the Parquet metadata and the documentation.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Unit by name {
+        /// No unit: a name, a flag, a label.
+        None = "",
+        /// Nanoseconds on the source's clock, or of duration.
+        Nanoseconds = "ns",
+        Bytes = "bytes",
+        BytesPerSecond = "bytes/s",
+        /// A number of things.
+        Count = "count",
+        /// An identifier.
+        Id = "id",
+        Megahertz = "MHz",
+        Bits = "bits",
+        WorkItems = "work-items",
+        /// Cycles of the shader clock.
+        Cycles = "cycles",
     }
 }
 
@@ -83,46 +56,6 @@ pub struct Column {
     pub unit: Unit,
     /// One line of documentation.
     pub doc: &'static str,
-}
-
-impl Column {
-    const fn new(name: &'static str, column_type: ColumnType, unit: Unit, doc: &'static str) -> Self {
-        Self { name, column_type, nullable: false, added: false, unit, doc }
-    }
-
-    /// The same column with missing values allowed.
-    pub(super) const fn null(self) -> Self {
-        Self { nullable: true, ..self }
-    }
-
-    /// The same column, which datasets of older versions lack.
-    pub(super) const fn added(self) -> Self {
-        Self { nullable: true, added: true, ..self }
-    }
-}
-
-pub(super) const fn id(name: &'static str, doc: &'static str) -> Column {
-    Column::new(name, ColumnType::I64, Unit::Id, doc)
-}
-
-pub(super) const fn int(name: &'static str, unit: Unit, doc: &'static str) -> Column {
-    Column::new(name, ColumnType::I64, unit, doc)
-}
-
-pub(super) const fn float(name: &'static str, doc: &'static str) -> Column {
-    Column::new(name, ColumnType::F64, Unit::None, doc)
-}
-
-pub(super) const fn text(name: &'static str, doc: &'static str) -> Column {
-    Column::new(name, ColumnType::Str, Unit::None, doc)
-}
-
-pub(super) const fn cat(name: &'static str, doc: &'static str) -> Column {
-    Column::new(name, ColumnType::Cat, Unit::None, doc)
-}
-
-pub(super) const fn flag(name: &'static str, doc: &'static str) -> Column {
-    Column::new(name, ColumnType::Bool, Unit::None, doc)
 }
 
 /// Where the rows of a table come from.

@@ -1,12 +1,14 @@
 //! Facts about a run in the index.
 
+use serde::{Serialize, Serializer};
+
 use crate::analysis::Analysis;
 use wavesieve_engine::findings::{Priority, QueryRequest, Rows, time_question};
 use wavesieve_export::cell::Cell;
 
 /// A run in the index.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct RunEntry {
     /// Name of the run.
     pub name: String,
     /// Where its traces are.
@@ -18,7 +20,7 @@ pub struct Entry {
 }
 
 /// How a run compares with the baseline, as tested; verdicts are `slower`, `faster`, `same` or `unclear`, and `None` without a test.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunComparison {
     /// The page of the comparison, relative to the index.
     pub file: String,
@@ -27,10 +29,13 @@ pub struct RunComparison {
     /// The verdict in one sentence.
     pub reason: String,
     /// Verdict on the kernels, if all that changed did so in one direction.
+    #[serde(skip)]
     pub kernels: Option<String>,
     /// Verdict on the idle time.
+    #[serde(skip)]
     pub idle: Option<String>,
     /// Verdict on the exposed communication.
+    #[serde(skip)]
     pub exposed_comm: Option<String>,
 }
 
@@ -52,7 +57,7 @@ pub enum Outcome {
 }
 
 /// Figures that are compared between runs; `None` for those that were not recorded.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunFigures {
     /// Ranks with a trace.
     pub ranks: Option<i64>,
@@ -75,6 +80,7 @@ pub struct RunFigures {
     /// The kernel with the most time.
     pub top_kernel: Option<TopKernel>,
     /// How many findings there are of each priority, in the order of [`Priority::ALL`].
+    #[serde(serialize_with = "by_priority")]
     pub findings: [usize; 4],
     /// The most important finding.
     pub top_finding: Option<TopFinding>,
@@ -82,8 +88,12 @@ pub struct RunFigures {
     pub health: Health,
 }
 
+fn by_priority<S: Serializer>(counts: &[usize; 4], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(Priority::ALL.iter().map(|priority| priority.word()).zip(counts))
+}
+
 /// The kernel with the most time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TopKernel {
     pub name: String,
     /// Durations of its dispatches added up.
@@ -93,7 +103,7 @@ pub struct TopKernel {
 }
 
 /// The most important finding.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TopFinding {
     /// Its id, as in the document.
     pub id: String,
@@ -103,7 +113,7 @@ pub struct TopFinding {
 }
 
 /// Anomalies of a recording, and data that could not be read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Health {
     /// Kinds of anomalies that make numbers wrong.
     pub errors: usize,

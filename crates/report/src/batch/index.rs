@@ -1,7 +1,7 @@
 //! The index of the documents of many runs.
 
 use super::change::{Change, changes};
-use super::entry::{Entry, Outcome, RunFigures};
+use super::entry::{Outcome, RunEntry, RunFigures};
 
 /// Whether there is anything that others can be compared to.
 fn is_measured(figures: &RunFigures) -> bool {
@@ -16,14 +16,14 @@ pub struct Index {
     /// Options of the effective filters, with their values.
     pub filters: Vec<(String, String)>,
     /// The runs in order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<RunEntry>,
     /// Name of the run that the others are compared to.
     pub baseline: Option<String>,
 }
 
 impl Index {
     /// An index of runs that are compared to the named one; where none is named, to the first that has a document.
-    pub fn new(title: impl Into<String>, entries: Vec<Entry>, baseline: Option<&str>) -> Self {
+    pub fn new(title: impl Into<String>, entries: Vec<RunEntry>, baseline: Option<&str>) -> Self {
         let first =
             || entries.iter().find(|entry| entry.figures().is_some_and(is_measured)).map(|entry| entry.name.clone());
         let any = || entries.iter().find(|entry| entry.figures().is_some()).map(|entry| entry.name.clone());
@@ -39,9 +39,9 @@ impl Index {
     }
 
     /// How a run differs from the baseline; nothing for the baseline itself, and where one of them has no document.
-    pub fn changes(&self, entry: &Entry) -> Vec<Change> {
+    pub fn changes(&self, entry: &RunEntry) -> Vec<Change> {
         let baseline = self.entries.iter().find(|other| Some(&other.name) == self.baseline.as_ref());
-        match (baseline.and_then(Entry::figures), entry.figures()) {
+        match (baseline.and_then(RunEntry::figures), entry.figures()) {
             (Some(baseline), Some(figures)) if Some(&entry.name) != self.baseline.as_ref() => {
                 changes(baseline, figures, entry.comparison.as_ref())
             }
@@ -50,7 +50,7 @@ impl Index {
     }
 
     /// The runs without a document, with the reason.
-    pub fn failed(&self) -> impl Iterator<Item = (&Entry, &str)> {
+    pub fn failed(&self) -> impl Iterator<Item = (&RunEntry, &str)> {
         self.entries.iter().filter_map(|entry| match &entry.outcome {
             Outcome::Failed { reason } => Some((entry, reason.as_str())),
             Outcome::Done { .. } => None,
@@ -58,7 +58,7 @@ impl Index {
     }
 }
 
-impl Entry {
+impl RunEntry {
     /// Compared figures, of a run with a document.
     pub fn figures(&self) -> Option<&RunFigures> {
         match &self.outcome {

@@ -1,14 +1,12 @@
 //! The index as JSON, by the schema `share/schemas/index.json`.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
-use super::entry::{Entry, Outcome, RunFigures};
+use super::entry::{Outcome, RunEntry};
 use super::index::Index;
-use wavesieve_engine::findings::Priority;
 
 /// Version of the schema: the first number changes when something is taken away or means something else.
 pub const SCHEMA_VERSION: &str = "1.0";
@@ -63,7 +61,7 @@ pub fn listed_files(text: &str) -> Vec<String> {
     runs.flat_map(files).collect()
 }
 
-fn run(index: &Index, entry: &Entry) -> Value {
+fn run(index: &Index, entry: &RunEntry) -> Value {
     let (status, file, reason) = match &entry.outcome {
         Outcome::Done { file, figures } if figures.health.damage > 0 => ("partial", Some(file), None),
         Outcome::Done { file, .. } => ("done", Some(file), None),
@@ -83,44 +81,8 @@ fn run(index: &Index, entry: &Entry) -> Value {
         "file": file,
         "reason": reason,
         "inputs": entry.places,
-        "figures": entry.figures().map(figures),
-        "comparison": entry.comparison.as_ref().map(|comparison| json!({
-            "file": comparison.file,
-            "verdict": comparison.verdict,
-            "reason": comparison.reason,
-        })),
+        "figures": entry.figures(),
+        "comparison": entry.comparison,
         "changes": (!changes.is_empty()).then_some(changes),
-    })
-}
-
-fn figures(figures: &RunFigures) -> Value {
-    let counts: BTreeMap<&str, usize> =
-        Priority::ALL.into_iter().zip(figures.findings).map(|(priority, count)| (priority.word(), count)).collect();
-    json!({
-        "ranks": figures.ranks,
-        "gpus": figures.gpus,
-        "span_ns": figures.span_ns,
-        "kernel_time_ns": figures.kernel_time_ns,
-        "busy_pct": figures.busy_pct,
-        "compute_pct": figures.compute_pct,
-        "exposed_comm_pct": figures.exposed_comm_pct,
-        "exposed_copy_pct": figures.exposed_copy_pct,
-        "idle_pct": figures.idle_pct,
-        "top_kernel": figures.top_kernel.as_ref().map(|kernel| json!({
-            "name": kernel.name,
-            "total_ns": kernel.total_ns,
-            "pct": kernel.pct,
-        })),
-        "findings": counts,
-        "top_finding": figures.top_finding.as_ref().map(|finding| json!({
-            "id": finding.id,
-            "priority": finding.priority,
-            "title": finding.title,
-        })),
-        "health": {
-            "errors": figures.health.errors,
-            "warnings": figures.health.warnings,
-            "damage": figures.health.damage,
-        },
     })
 }

@@ -10,7 +10,7 @@ mod page;
 mod page_view;
 
 pub use change::Change;
-pub use entry::{Entry, Outcome, RunComparison, RunFigures, index_questions};
+pub use entry::{Outcome, RunComparison, RunEntry, RunFigures, index_questions};
 pub use grouping::{Grouping, GroupingError, Run, runs};
 pub use index::Index;
 pub use json::write as write_json;

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::index::Index;
 use super::page_view::{RunView, chart};
-use crate::html::{Shell, render};
+use crate::html::{ChartView, Shell, render};
 
 /// Input of the template.
 #[derive(Serialize)]
@@ -15,26 +15,12 @@ struct IndexPage<'a> {
     title: &'a str,
     shell: Shell,
     baseline: Option<&'a str>,
-    filters: Vec<String>,
+    filters: &'a [(String, String)],
     total: usize,
     high: usize,
     runs: Vec<RunView>,
-    failed: Vec<FailedView<'a>>,
+    failed: Vec<(&'a str, &'a str)>,
     chart: Option<ChartView>,
-}
-
-#[derive(Serialize)]
-struct FailedView<'a> {
-    name: &'a str,
-    reason: &'a str,
-}
-
-#[derive(Serialize)]
-struct ChartView {
-    title: String,
-    /// Elements that are drawn, escaped already.
-    svg: String,
-    notes: Vec<String>,
 }
 
 /// Writes the index as one HTML file, which links to the documents next to it and loads nothing.
@@ -42,21 +28,19 @@ struct ChartView {
 /// # Errors
 /// When the chart cannot be drawn, or writing fails.
 pub fn write(index: &Index, out: &mut dyn Write) -> Result<()> {
-    let drawn = |chart: crate::charts::Chart| -> Result<ChartView> {
-        Ok(ChartView { svg: chart.page()?, notes: chart.all_notes(), title: chart.title })
-    };
     let runs: Vec<RunView> = index.entries.iter().filter_map(|entry| RunView::new(index, entry)).collect();
-    let has_high = |entry: &&super::Entry| entry.figures().is_some_and(|figures| figures.findings.first() > Some(&0));
+    let has_high =
+        |entry: &&super::RunEntry| entry.figures().is_some_and(|figures| figures.findings.first() > Some(&0));
     let page = IndexPage {
         title: &index.title,
         shell: Shell::new("Filter all runs"),
         baseline: index.baseline.as_deref(),
-        filters: index.filters.iter().map(|(option, value)| format!("{option} {value}")).collect(),
+        filters: &index.filters,
         total: index.entries.len(),
         high: index.entries.iter().filter(has_high).count(),
         runs,
-        failed: index.failed().map(|(entry, reason)| FailedView { name: &entry.name, reason }).collect(),
-        chart: chart(index).map(drawn).transpose()?,
+        failed: index.failed().map(|(entry, reason)| (entry.name.as_str(), reason)).collect(),
+        chart: chart(index).as_ref().map(ChartView::new).transpose()?,
     };
     render("index.html", &page, out)
 }

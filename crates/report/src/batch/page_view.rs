@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::change::{Change, Verdict};
-use super::entry::{Entry, RunFigures};
+use super::entry::{RunComparison, RunEntry, RunFigures};
 use super::index::Index;
-use crate::charts::{Axis, Chart, Part, Role};
-use crate::html::{Piece, anchor, grouped, halves, text};
+use crate::charts::{Axis, BarPart, Chart};
+use crate::html::{Badge, Piece, anchor, grouped, halves, text};
 use wavesieve_engine::findings::{Priority, duration};
 
 /// A run with a document.
@@ -17,10 +17,10 @@ pub struct RunView {
     file: String,
     places: Vec<String>,
     is_baseline: bool,
-    comparison: Option<ComparisonView>,
+    comparison: Option<RunComparison>,
     numbers: Vec<NumberView>,
     kernel: Option<KernelView>,
-    findings: Vec<CountView>,
+    findings: Vec<Badge>,
     finding: Option<FindingView>,
     health: HealthView,
 }
@@ -42,13 +42,6 @@ struct ChangeView {
 }
 
 #[derive(Serialize)]
-struct ComparisonView {
-    file: String,
-    verdict: String,
-    reason: String,
-}
-
-#[derive(Serialize)]
 struct KernelView {
     head: String,
     tail: Option<String>,
@@ -56,14 +49,8 @@ struct KernelView {
 }
 
 #[derive(Serialize)]
-struct CountView {
-    priority: &'static str,
-    count: usize,
-}
-
-#[derive(Serialize)]
 struct FindingView {
-    priority: &'static str,
+    priority: Priority,
     title: Vec<Piece>,
     link: String,
 }
@@ -76,7 +63,7 @@ struct HealthView {
 
 impl RunView {
     /// A run with its changes; `None` where it has no document.
-    pub fn new(index: &Index, entry: &Entry) -> Option<Self> {
+    pub fn new(index: &Index, entry: &RunEntry) -> Option<Self> {
         let (figures, file) = (entry.figures()?, entry.file()?.to_owned());
         let changes = index.changes(entry);
         let change = |figure: &str| changes.iter().find(|change| change.figure == figure).map(change_view);
@@ -94,11 +81,7 @@ impl RunView {
             name: entry.name.clone(),
             places: entry.places.clone(),
             is_baseline: index.baseline.as_ref() == Some(&entry.name),
-            comparison: entry.comparison.as_ref().map(|comparison| ComparisonView {
-                file: comparison.file.clone(),
-                verdict: comparison.verdict.replace('_', " "),
-                reason: comparison.reason.clone(),
-            }),
+            comparison: entry.comparison.clone(),
             numbers: vec![
                 count(figures.ranks),
                 count(figures.gpus),
@@ -112,9 +95,9 @@ impl RunView {
                 let share = kernel.pct.map(|pct| format!("{pct:.1}%")).unwrap_or_default();
                 KernelView { head, tail, share }
             }),
-            findings: counts.map(|(priority, count)| CountView { priority: priority.word(), count }).collect(),
+            findings: counts.map(|(priority, count)| Badge { priority, count }).collect(),
             finding: figures.top_finding.as_ref().map(|finding| FindingView {
-                priority: finding.priority.word(),
+                priority: finding.priority,
                 title: text(&finding.title),
                 link: if is_page(&file) { format!("{file}#{}", anchor("finding", &finding.id)) } else { file.clone() },
             }),
@@ -160,18 +143,13 @@ fn health(figures: &RunFigures) -> HealthView {
 
 /// How the GPUs of each run spent their time; nothing where no GPU worked.
 pub fn chart(index: &Index) -> Option<Chart> {
-    let parts = [
-        Part::new("compute", Role::Compute),
-        Part::new("exposed communication", Role::Communication),
-        Part::new("exposed copies", Role::Copy),
-        Part::new("idle", Role::Idle),
-    ];
-    let row = |entry: &Entry| {
+    let row = |entry: &RunEntry| {
         let figures = entry.figures()?;
         let shares = [figures.compute_pct?, figures.exposed_comm_pct?, figures.exposed_copy_pct?, figures.idle_pct?];
         Some((entry.name.clone(), shares.to_vec()))
     };
     let rows: Vec<(String, Vec<f64>)> = index.entries.iter().filter_map(row).collect();
     let axis = Axis::percent("share of traced GPU time");
-    (!rows.is_empty()).then(|| Chart::stacked("How the GPUs of each run spent their time", axis, parts.to_vec(), rows))
+    (!rows.is_empty())
+        .then(|| Chart::stacked("How the GPUs of each run spent their time", axis, BarPart::of_time(), rows))
 }

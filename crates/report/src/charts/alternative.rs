@@ -2,6 +2,7 @@
 
 use super::lines::median;
 use super::model::{Bar, Chart, Lines, Plot};
+use super::ticks::range;
 use super::unit::{Axis, Unit, shown};
 
 /// Maximum number of names to list.
@@ -31,12 +32,10 @@ pub fn alternative(chart: &Chart) -> String {
             greatest(&data.bars, data.value.unit),
         ),
         Plot::Pareto(data) => {
-            let sum: f64 = data.bars.iter().map(|bar| bar.value).filter(|value| value.is_finite()).sum();
-            let whole = data.total.filter(|total| *total >= sum).unwrap_or(sum);
             let told = greatest(&data.bars, data.value.unit);
             let kind =
                 format!("{} of {} with cumulative shares", counted(data.bars.len(), "bar"), measured(&data.value));
-            (kind, format!("{told}; {} in all", shown(data.value.unit, whole)))
+            (kind, format!("{told}; {} in all", shown(data.value.unit, data.whole())))
         }
         Plot::Histogram(data) => {
             let count = |counts: &[f64]| counts.iter().filter(|count| count.is_finite()).sum::<f64>();
@@ -50,14 +49,8 @@ pub fn alternative(chart: &Chart) -> String {
             (kind, format!("{} in all{told}", shown(data.y.unit, total)))
         }
         Plot::HeatMap(data) => {
-            let values: Vec<f64> = data
-                .rows
-                .iter()
-                .flat_map(|(_, cells)| cells)
-                .flatten()
-                .copied()
-                .filter(|value| value.is_finite())
-                .collect();
+            let cells = data.rows.iter().flat_map(|(_, cells)| cells).flatten().copied();
+            let values: Vec<f64> = cells.filter(|value| value.is_finite()).collect();
             let columns = data.rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);
             let kind = format!(
                 "heat map of {} with {} and {}",
@@ -136,8 +129,7 @@ fn greatest(bars: &[Bar], unit: Unit) -> String {
 }
 
 fn spread(values: &[f64], unit: Unit) -> String {
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let (least, most) = range(values.iter().copied());
     let middle = median(values.iter().copied()).unwrap_or(f64::NAN);
     format!("{} to {}, median {}", shown(unit, least), shown(unit, most), shown(unit, middle))
 }
@@ -149,7 +141,7 @@ fn lines(data: &Lines, medians: bool) -> String {
         .take(NAMED)
         .filter_map(|line| {
             let values = || line.points.iter().map(|(_, y)| *y).filter(|value| value.is_finite());
-            let most = values().fold(f64::NEG_INFINITY, f64::max);
+            let (_, most) = range(values());
             let median = median(values())?;
             let unit = data.y.unit;
             Some(if medians {

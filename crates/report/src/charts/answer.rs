@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use itertools::izip;
 use polars::prelude::{DataFrame, DataType};
 
-use super::model::{Bar, Bin, Chart, Gauge, HeatMap, Histogram, Line, Part, Plot, Point, Role, Roofs, Scale};
+use super::model::{Bar, BarPart, Bin, Chart, Gauge, HeatMap, Histogram, Line, Plot, Point, Role, Roofs, Scale};
 use super::palette::SERIES_COLOURS;
 use super::unit::{Axis, Unit};
 use wavesieve_engine::{Answer, ColumnUnit, GROUPING, PlotDeclaration, QueryDeclaration};
@@ -232,7 +232,7 @@ impl Drawn<'_> {
                 Role::Other if name != "other" => Role::Series(number % SERIES_COLOURS),
                 role => role,
             };
-            parts.push(Part::new(name_of(column), role));
+            parts.push(BarPart::new(name_of(column), role));
             columns.push(self.numbers(column)?);
         }
         let first = self.plot.columns("parts").first().and_then(|named| named.split(':').next()).unwrap_or_default();
@@ -247,7 +247,7 @@ impl Drawn<'_> {
         let (names, rows) = self.by_part()?;
         let part = self.column("part")?;
         let mut series = 0..;
-        let parts: Vec<Part> = names
+        let parts: Vec<BarPart> = names
             .iter()
             .map(|name| {
                 let shown = match self.unit(part) {
@@ -259,7 +259,7 @@ impl Drawn<'_> {
                     "other" => Role::Other,
                     _ => Role::Series(series.next().unwrap_or(0) % SERIES_COLOURS),
                 };
-                Part::new(shown, role)
+                BarPart::new(shown, role)
             })
             .collect();
         let rows = rows.into_iter().map(|(label, values)| {
@@ -344,7 +344,7 @@ impl Drawn<'_> {
         let named = names.len() > 1;
         let part = |(number, name): (usize, &String)| {
             let plain = if Role::of_name(count) == Role::Copy { Role::Copy } else { Role::Compute };
-            Part::new(name.clone(), if named { Role::Series(number) } else { plain })
+            BarPart::new(name.clone(), if named { Role::Series(number) } else { plain })
         };
         let parts = names.iter().enumerate().map(part).collect();
         let scale = if self.plot.column("scale") == Some("log") { Scale::Logarithmic } else { Scale::Linear };

@@ -5,7 +5,7 @@ use super::model::{Bar, Bars, Role};
 use super::palette::Color;
 use super::shapes::{Anchor, Drawing, SMALL};
 use super::text::{clean, shortened, width};
-use super::ticks::GREATEST;
+use super::ticks::{GREATEST, range};
 use super::unit::{Unit, shown};
 
 /// Maximum number of bars in a chart; the others are summed up.
@@ -34,9 +34,7 @@ pub fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes:
     let y = colors(&bars, drawing, y);
     let head = heading(data, cumulative, drawing, y, share_width);
     let rows = Rows::new(drawing, head, &labels, value_width + share_width + 8.0);
-    let (least, greatest) = bars
-        .iter()
-        .fold((0.0, 0.0), |(least, greatest), bar| (f64::min(least, bar.value), f64::max(greatest, bar.value)));
+    let (least, greatest) = range(bars.iter().map(|bar| bar.value).chain([0.0]));
     // Halves, because the distance of very great numbers overflows.
     let extent = greatest / 2.0 - least / 2.0;
     let place = |value: f64| if extent > 0.0 { ((value / 2.0 - least / 2.0) / extent).clamp(0.0, 1.0) } else { 0.0 };
@@ -86,17 +84,15 @@ fn colors(bars: &[Bar], drawing: &mut Drawing, y: f64) -> f64 {
 
 /// Names of the columns of numbers; of cumulative shares also the color of their line.
 fn heading(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, share_width: f64) -> f64 {
-    let right = drawing.width - PAD;
+    let (mut right, mut room) = (drawing.width - PAD, drawing.width - 2.0 * PAD);
     let middle = y + LINE / 2.0;
     if cumulative {
         drawing.text((right, middle), "cumulative", Anchor::End, Color::Line);
-        let taken = width("cumulative", SMALL).max(share_width) + 12.0;
-        let name = shortened(&clean(&data.value.name), SMALL, drawing.width / 2.0);
-        drawing.text((right - taken, middle), &name, Anchor::End, Color::Muted);
-    } else {
-        let name = shortened(&clean(&data.value.name), SMALL, drawing.width - 2.0 * PAD);
-        drawing.text((right, middle), &name, Anchor::End, Color::Muted);
+        right -= width("cumulative", SMALL).max(share_width) + 12.0;
+        room = drawing.width / 2.0;
     }
+    let name = shortened(&clean(&data.value.name), SMALL, room);
+    drawing.text((right, middle), &name, Anchor::End, Color::Muted);
     if data.value.name.is_empty() && !cumulative { y } else { y + LINE }
 }
 

@@ -7,8 +7,10 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::lines::median;
 use super::model::{Bars, Chart, Gauge, HeatMap, Histogram, Line, Lines, Plot, Role, Stacked};
 use super::palette::Color;
+use super::stacked::{percent, said};
 use super::text::clean;
-use super::unit::{Unit, shown};
+use super::ticks::range;
+use super::unit::shown;
 use crate::text_roofline;
 
 /// Rows of a chart; more are counted.
@@ -55,11 +57,7 @@ pub fn characters(chart: &Chart, terminal: Terminal) -> String {
         _ if chart.is_empty() => text.push_str("no data to draw\n"),
         Plot::Stacked(data) => stacked(data, terminal, &mut text),
         Plot::Bars(data) => bars(data, None, terminal, &mut text),
-        Plot::Pareto(data) => {
-            let sum: f64 = data.bars.iter().map(|bar| bar.value).filter(|value| value.is_finite()).sum();
-            let whole = data.total.filter(|total| *total >= sum).unwrap_or(sum);
-            bars(data, Some(whole), terminal, &mut text);
-        }
+        Plot::Pareto(data) => bars(data, Some(data.whole()), terminal, &mut text),
         Plot::Histogram(data) => histogram(data, terminal, &mut text),
         Plot::HeatMap(data) => heat_map(data, terminal, &mut text),
         Plot::Gauges(data) => gauges(data, terminal, &mut text),
@@ -130,26 +128,46 @@ fn more(total: usize, text: &mut String) {
     }
 }
 
+/// Lines of a label, what is drawn, and a value at the right.
+struct Rows {
+    label: usize,
+    value: usize,
+    /// Characters for what is drawn.
+    room: usize,
+}
+
+impl Rows {
+    /// Lines whose labels and values fit next to so many other characters.
+    fn new<'a>(labels: impl Iterator<Item = &'a str>, values: &[String], others: usize, terminal: Terminal) -> Self {
+        let label = label_width(labels, terminal);
+        let value = values.iter().map(|value| value.width()).max().unwrap_or(0);
+        Self { label, value, room: terminal.width.saturating_sub(label + value + others).max(4) }
+    }
+
+    /// Writes a line of which so many characters are drawn, in front of an end.
+    fn write(&self, label: &str, (drawn, width): (&str, usize), value: &str, end: &str, text: &mut String) {
+        let blank = " ".repeat(self.room.saturating_sub(width));
+        let pad = " ".repeat(self.value.saturating_sub(value.width()));
+        let _ = writeln!(text, "{} {drawn}{blank} {pad}{value}{end}", fitted(label, self.label));
+    }
+}
+
 fn bars(data: &Bars, whole: Option<f64>, terminal: Terminal, text: &mut String) {
     let all: Vec<_> = data.bars.iter().filter(|bar| bar.value.is_finite()).collect();
     let kept = || all.iter().take(MAX_ROWS);
-    let label = label_width(kept().map(|bar| bar.label.as_str()), terminal);
     let values: Vec<String> = kept().map(|bar| shown(data.value.unit, bar.value)).collect();
-    let value = values.iter().map(|value| value.width()).max().unwrap_or(0);
     let share = if whole.is_some() { 8 } else { 0 };
-    let room = terminal.width.saturating_sub(label + value + share + 3).max(4);
+    let rows = Rows::new(kept().map(|bar| bar.label.as_str()), &values, share + 3, terminal);
     let greatest = kept().map(|bar| bar.value.abs()).fold(0.0, f64::max);
     let mut running = 0.0;
     for (drawn, shown) in kept().zip(&values) {
         running += drawn.value;
-        let line = bar(if greatest > 0.0 { drawn.value.abs() / greatest } else { 0.0 }, room);
-        let blank = " ".repeat(room.saturating_sub(line.width()));
+        let line = bar(if greatest > 0.0 { drawn.value.abs() / greatest } else { 0.0 }, rows.room);
         let painted = terminal.painted(&line, Color::Of(drawn.role));
-        let pad = " ".repeat(value.saturating_sub(shown.width()));
         let part = whole
             .filter(|whole| *whole > 0.0)
             .map_or_else(String::new, |whole| format!("{:>7.1}%", 100.0 * running / whole));
-        let _ = writeln!(text, "{} {painted}{blank} {pad}{shown}{part}", fitted(&drawn.label, label));
+        rows.write(&drawn.label, (&painted, line.width()), shown, &part, text);
     }
     more(all.len(), text);
 }
@@ -157,27 +175,23 @@ fn bars(data: &Bars, whole: Option<f64>, terminal: Terminal, text: &mut String) 
 fn stacked(data: &Stacked, terminal: Terminal, text: &mut String) {
     let length = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
     let kept = || data.rows.iter().take(MAX_ROWS);
-    let label = label_width(kept().map(|(label, _)| label.as_str()), terminal);
     let total = |values: &[f64]| values.iter().copied().map(length).sum::<f64>();
     let values: Vec<String> = kept().map(|(_, values)| shown(data.value.unit, total(values))).collect();
-    let value = values.iter().map(|value| value.width()).max().unwrap_or(0);
-    let room = terminal.width.saturating_sub(label + value + 2).max(4);
+    let rows = Rows::new(kept().map(|(label, _)| label.as_str()), &values, 2, terminal);
     let greatest = kept().map(|(_, values)| total(values)).fold(0.0, f64::max);
-    let place = |value: f64| if greatest > 0.0 { (value / greatest * room as f64).round() as usize } else { 0 };
+    let place = |value: f64| if greatest > 0.0 { (value / greatest * rows.room as f64).round() as usize } else { 0 };
     let of_part = |index: usize| PARTS.get(index % PARTS.len()).copied().unwrap_or('█');
     for ((name, values), said) in kept().zip(&values) {
         let mut line = String::new();
         let (mut before, mut drawn) = (0.0, 0);
         for (index, (part, value)) in data.parts.iter().zip(values.iter().copied().map(length)).enumerate() {
             before += value;
-            let end = place(before).min(room);
+            let end = place(before).min(rows.room);
             let piece: String = std::iter::repeat_n(of_part(index), end.saturating_sub(drawn)).collect();
             line.push_str(&terminal.painted(&piece, Color::Of(part.role)));
             drawn = end.max(drawn);
         }
-        let blank = " ".repeat(room.saturating_sub(drawn));
-        let pad = " ".repeat(value.saturating_sub(said.width()));
-        let _ = writeln!(text, "{} {line}{blank} {pad}{said}", fitted(name, label));
+        rows.write(name, (&line, drawn), said, "", text);
     }
     more(data.rows.len(), text);
     let legend: Vec<(String, Role)> = data
@@ -243,9 +257,7 @@ fn heat_map(data: &HeatMap, terminal: Terminal, text: &mut String) {
     let across = columns.div_ceil(room).max(1);
     let wide = if across == 1 { (room / columns.max(1)).clamp(1, 4) } else { 1 };
     let values = || data.rows.iter().flat_map(|(_, cells)| cells).flatten().copied().filter(|value| value.is_finite());
-    let (least, greatest) = data
-        .range
-        .unwrap_or_else(|| (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)));
+    let (least, greatest) = data.range.unwrap_or_else(|| range(values()));
     for (name, cells) in kept() {
         let mut line = String::new();
         for group in cells.chunks(across) {
@@ -269,41 +281,29 @@ fn heat_map(data: &HeatMap, terminal: Terminal, text: &mut String) {
         let _ = writeln!(text, "{} {line}", fitted(name, label));
     }
     more(data.rows.len(), text);
-    let _ = writeln!(
-        text,
-        "{} from {} (·) to {} (█), {} to {}",
-        clean(&data.value.name),
-        shown(data.value.unit, least),
-        shown(data.value.unit, greatest),
-        shown(data.x.unit, data.from),
-        shown(data.x.unit, data.to)
-    );
+    let [least, greatest] = [least, greatest].map(|value| shown(data.value.unit, value));
+    let [from, to] = [data.from, data.to].map(|x| shown(data.x.unit, x));
+    let _ = writeln!(text, "{} from {least} (·) to {greatest} (█), {from} to {to}", clean(&data.value.name));
 }
 
 fn gauges(data: &[Gauge], terminal: Terminal, text: &mut String) {
     let kept = || data.iter().take(MAX_ROWS);
-    let label = label_width(kept().map(|gauge| gauge.label.as_str()), terminal);
-    let percent = |value: Option<f64>| value.filter(|value| value.is_finite()).map(|value| value.clamp(0.0, 100.0));
-    let said =
-        |value: Option<f64>| percent(value).map_or_else(|| "unknown".to_owned(), |value| shown(Unit::Percent, value));
-    let texts: Vec<String> =
+    let values: Vec<String> =
         kept().map(|gauge| format!("{} of {}", said(gauge.achieved_pct), said(gauge.theoretical_pct))).collect();
-    let value = texts.iter().map(|text| text.width()).max().unwrap_or(0);
-    let room = terminal.width.saturating_sub(label + value + 4).max(4);
-    for (gauge, said) in kept().zip(&texts) {
+    let rows = Rows::new(kept().map(|gauge| gauge.label.as_str()), &values, 4, terminal);
+    for (gauge, said) in kept().zip(&values) {
         let cells =
-            |value: Option<f64>| percent(value).map_or(0, |value| (value / 100.0 * room as f64).round() as usize);
+            |value: Option<f64>| percent(value).map_or(0, |value| (value / 100.0 * rows.room as f64).round() as usize);
         let (achieved, theoretical) = (cells(gauge.achieved_pct), cells(gauge.theoretical_pct));
-        let line: String = (0..room)
+        let line: String = (0..rows.room)
             .map(|cell| match cell {
                 _ if cell < achieved => '█',
                 _ if cell < theoretical => '░',
                 _ => ' ',
             })
             .collect();
-        let pad = " ".repeat(value.saturating_sub(said.width()));
-        let line = terminal.painted(&line, Color::Of(Role::Compute));
-        let _ = writeln!(text, "{} [{line}] {pad}{said}", fitted(&gauge.label, label));
+        let line = format!("[{}]", terminal.painted(&line, Color::Of(Role::Compute)));
+        rows.write(&gauge.label, (&line, rows.room), said, "", text);
     }
     more(data.len(), text);
     text.push_str("█ achieved  ░ theoretical\n");
@@ -311,29 +311,22 @@ fn gauges(data: &[Gauge], terminal: Terminal, text: &mut String) {
 
 fn lines(data: &Lines, terminal: Terminal, text: &mut String) {
     let kept = || data.lines.iter().filter(|line| !line.points.is_empty()).take(MAX_ROWS);
-    let label = label_width(kept().map(|line| line.name.as_str()), terminal);
     let said = |line: &Line| {
         let values = || line.points.iter().map(|(_, y)| *y).filter(|value| value.is_finite());
-        let most = values().fold(f64::NEG_INFINITY, f64::max);
+        let (_, most) = range(values());
         let middle = median(values()).unwrap_or(f64::NAN);
         format!("median {}, max {}", shown(data.y.unit, middle), shown(data.y.unit, most))
     };
-    let texts: Vec<String> = kept().map(said).collect();
-    let value = texts.iter().map(|text| text.width()).max().unwrap_or(0);
-    let room = terminal.width.saturating_sub(label + value + 2).max(4);
+    let values: Vec<String> = kept().map(said).collect();
+    let rows = Rows::new(kept().map(|line| line.name.as_str()), &values, 2, terminal);
     let all = || data.lines.iter().flat_map(|line| &line.points).copied();
-    let fold = |values: &mut dyn Iterator<Item = f64>| {
-        values
-            .filter(|value| value.is_finite())
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| (least.min(value), most.max(value)))
-    };
-    let (left, right) = fold(&mut all().map(|(x, _)| x));
-    let (_, highest) = fold(&mut all().map(|(_, y)| y));
-    for (line, said) in kept().zip(&texts) {
-        let mut cells: Vec<Option<f64>> = vec![None; room];
+    let (left, right) = range(all().map(|(x, _)| x).filter(|x| x.is_finite()));
+    let (_, highest) = range(all().map(|(_, y)| y).filter(|y| y.is_finite()));
+    for (line, said) in kept().zip(&values) {
+        let mut cells: Vec<Option<f64>> = vec![None; rows.room];
         for (x, y) in line.points.iter().filter(|(x, y)| x.is_finite() && y.is_finite()) {
             let share = if right > left { (x - left) / (right - left) } else { 0.0 };
-            let place = ((share * room as f64) as usize).min(room - 1);
+            let place = ((share * rows.room as f64) as usize).min(rows.room - 1);
             if let Some(cell) = cells.get_mut(place) {
                 *cell = Some(cell.map_or(*y, |other: f64| other.max(*y)));
             }
@@ -342,18 +335,11 @@ fn lines(data: &Lines, terminal: Terminal, text: &mut String) {
             .iter()
             .map(|cell| cell.map_or(' ', |y| height(if highest > 0.0 { y / highest } else { 0.0 })))
             .collect();
-        let pad = " ".repeat(value.saturating_sub(said.width()));
         let drawn = terminal.painted(&drawn, Color::Of(Role::Compute));
-        let _ = writeln!(text, "{} {drawn} {pad}{said}", fitted(&line.name, label));
+        rows.write(&line.name, (&drawn, rows.room), said, "", text);
     }
     more(data.lines.len(), text);
-    let _ = writeln!(
-        text,
-        "{} upwards to {}; {} {} to {}",
-        clean(&data.y.name),
-        shown(data.y.unit, highest),
-        clean(&data.x.name),
-        shown(data.x.unit, left),
-        shown(data.x.unit, right)
-    );
+    let (upwards, across) = (clean(&data.y.name), clean(&data.x.name));
+    let [left, right] = [left, right].map(|x| shown(data.x.unit, x));
+    let _ = writeln!(text, "{upwards} upwards to {}; {across} {left} to {right}", shown(data.y.unit, highest));
 }

@@ -1,10 +1,10 @@
 //! Histograms.
 
-use super::frame::{Marks, area, axes, legend};
+use super::frame::{area, axes, legend};
 use super::model::{Bin, Histogram, Scale};
 use super::palette::Color;
 use super::shapes::Drawing;
-use super::ticks::{GREATEST, Logarithmic, linear, logarithmic};
+use super::ticks::{GREATEST, MarkedAxis, Marks, linear, logarithmic, range};
 use super::unit::{Axis, Unit, shown};
 
 /// Bins in a chart; of more, neighbors are put together.
@@ -22,8 +22,7 @@ pub fn draw(data: &Histogram, drawing: &mut Drawing, y: f64, notes: &mut Vec<Str
         data.parts.iter().map(|part| (part.name.clone(), Color::Of(part.role))).collect();
     let y = if entries.len() > 1 { legend(drawing, y, &entries) } else { y };
     let upward = linear(&data.y, 0.0, greatest, 4, false);
-    let upward_marks: Marks =
-        upward.ticks.iter().map(|(value, name)| (upward.share(*value), Some(name.clone()))).collect();
+    let upward_marks = upward.marks();
     let area = area(drawing, y, HEIGHT, &upward_marks);
     let (place, marks, name) = across(data, &bins, (area.width / 80.0) as usize);
     let below = axes(drawing, area, (&marks, &name), (&upward_marks, &upward.label));
@@ -52,20 +51,19 @@ pub fn draw(data: &Histogram, drawing: &mut Drawing, y: f64, notes: &mut Vec<Str
     below
 }
 
-type Place = Box<dyn Fn(&Bin) -> (f64, f64)>;
+type BinPlace = Box<dyn Fn(&Bin) -> (f64, f64)>;
 
 /// Where bins are on the x axis, its marks and its name.
-fn across(data: &Histogram, bins: &[Bin], wanted: usize) -> (Place, Marks, String) {
+fn across(data: &Histogram, bins: &[Bin], wanted: usize) -> (BinPlace, Marks, String) {
     let wanted = wanted.clamp(2, 9);
-    let least = bins.iter().map(|bin| bin.from).fold(f64::INFINITY, f64::min);
-    let greatest = bins.iter().map(|bin| bin.to).fold(f64::NEG_INFINITY, f64::max);
+    let (least, _) = range(bins.iter().map(|bin| bin.from));
+    let (_, greatest) = range(bins.iter().map(|bin| bin.to));
     if data.scale == Scale::Linear {
         let axis = linear(&data.x, least, greatest, wanted, true);
-        let marks = axis.ticks.iter().map(|(value, name)| (axis.share(*value), Some(name.clone()))).collect();
-        let name = axis.label.clone();
+        let (marks, name) = (axis.marks(), axis.label.clone());
         return (Box::new(move |bin| (axis.share(bin.from), axis.share(bin.to))), marks, name);
     }
-    let positive = bins.iter().map(|bin| bin.from).filter(|from| *from > 0.0).fold(f64::INFINITY, f64::min);
+    let (positive, _) = range(bins.iter().map(|bin| bin.from).filter(|from| *from > 0.0));
     let positive = if positive.is_finite() { positive } else { (greatest / 10.0).max(1.0) };
     let mut marks = Marks::new();
     // A bin that starts at zero has no place on such an axis and gets one before it.
@@ -73,17 +71,12 @@ fn across(data: &Histogram, bins: &[Bin], wanted: usize) -> (Place, Marks, Strin
     if shift > 0.0 {
         marks.push((shift / 2.0, Some("0".to_owned())));
     }
-    let axis: Logarithmic = match data.x.unit {
+    let axis = match data.x.unit {
         Unit::Bytes => powers_of_two(positive, greatest, wanted),
         unit => logarithmic(unit, positive, greatest, wanted),
     };
     let inner = 1.0 - shift;
-    marks.extend(
-        axis.ticks
-            .iter()
-            .filter(|(_, name)| name.is_some())
-            .map(|(value, name)| (shift + inner * axis.share(*value), name.clone())),
-    );
+    marks.extend(axis.marks().into_iter().map(|(share, name)| (shift + inner * share, name)));
     let place = move |bin: &Bin| {
         if bin.from > 0.0 {
             (shift + inner * axis.share(bin.from), shift + inner * axis.share(bin.to))
@@ -94,7 +87,7 @@ fn across(data: &Histogram, bins: &[Bin], wanted: usize) -> (Place, Marks, Strin
     (Box::new(place), marks, Axis::new(data.x.name.clone(), Unit::Number).label(1.0))
 }
 
-fn powers_of_two(least: f64, greatest: f64, wanted: usize) -> Logarithmic {
+fn powers_of_two(least: f64, greatest: f64, wanted: usize) -> MarkedAxis {
     let plain = logarithmic(Unit::Bytes, least, greatest, wanted);
     let two = 2_f64.log10();
     let (first, last) = ((plain.from / two).ceil() as i32, (plain.to / two).floor() as i32);
@@ -106,7 +99,7 @@ fn powers_of_two(least: f64, greatest: f64, wanted: usize) -> Logarithmic {
             (value, Some(shown(Unit::Bytes, value)))
         })
         .collect();
-    Logarithmic { ticks, ..plain }
+    MarkedAxis { ticks, ..plain }
 }
 
 /// The bins that can be drawn, neighbors put together where they are too many.

@@ -4,6 +4,7 @@ use super::model::{Chart, Plot};
 use super::palette::Color;
 use super::shapes::{Anchor, Drawing, SMALL};
 use super::text::{clean, shortened, width, wrapped};
+use super::ticks::Marks;
 use super::{bars, columns, heat_map, intervals, lines, roofline, stacked};
 
 /// How a chart is laid out.
@@ -147,9 +148,6 @@ impl Area {
     }
 }
 
-/// Marks of an axis: shares of it and what they are called.
-pub type Marks = Vec<(f64, Option<String>)>;
-
 /// An area below `y` that leaves room for marks at its left and under it.
 pub fn area(drawing: &Drawing, y: f64, height: f64, marks: &Marks) -> Area {
     let widest =
@@ -167,14 +165,19 @@ pub fn axes(drawing: &mut Drawing, area: Area, (x, x_name): (&Marks, &str), (y, 
             drawing.text((area.left - 6.0, at), name, Anchor::End, Color::Muted);
         }
     }
-    for (share, _) in x {
-        let at = area.x(*share);
-        drawing.line([(at, area.top), (at, area.bottom())], 1, Color::Grid);
-    }
+    grid(drawing, area, x);
     let middle = area.top + area.height / 2.0;
     let y_name = shortened(&clean(y_name), SMALL, area.height + 24.0);
     drawing.upward_text((PAD + LINE / 2.0 - 2.0, middle), &y_name, Color::Muted);
     under(drawing, area, x, x_name)
+}
+
+/// Draws a line down an area at each mark of the axis under it.
+pub fn grid(drawing: &mut Drawing, area: Area, marks: &Marks) {
+    for (share, _) in marks {
+        let at = area.x(*share);
+        drawing.line([(at, area.top), (at, area.bottom())], 1, Color::Grid);
+    }
 }
 
 /// Draws the marks and the name of an axis under an area; gives the height below them.

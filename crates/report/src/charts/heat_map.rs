@@ -1,11 +1,11 @@
 //! Heat maps.
 
-use super::frame::{Area, LINE, Marks, PAD, group_label, grouped, under};
+use super::frame::{Area, LINE, PAD, group_label, grouped, under};
 use super::model::HeatMap;
 use super::palette::{Color, LEVELS};
 use super::shapes::{Anchor, Drawing, SMALL};
 use super::text::{clean, shortened, width};
-use super::ticks::linear;
+use super::ticks::{linear, range};
 use super::unit::shown;
 
 /// Rows in a chart; of more, neighbors are put together.
@@ -19,7 +19,7 @@ const MIN_PITCH: f64 = 13.0;
 type Cell = (usize, (f64, f64), (f64, f64));
 
 /// A row of cells.
-type Row = (String, Vec<Option<f64>>);
+type CellRow = (String, Vec<Option<f64>>);
 
 /// Draws it below `y` and gives the height below it.
 pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
@@ -27,11 +27,8 @@ pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
     let rows = fitting(&data.rows, most, notes);
     let columns = rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0).max(1);
     let values = || rows.iter().flat_map(|(_, cells)| cells).flatten().copied();
-    let (least, greatest) = data.range.filter(|(least, greatest)| least < greatest).unwrap_or_else(|| {
-        values().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, greatest), value| {
-            (least.min(value), greatest.max(value))
-        })
-    });
+    let declared = data.range.filter(|(least, greatest)| least < greatest);
+    let (least, greatest) = declared.unwrap_or_else(|| range(values()));
     let (least, greatest) = if least < greatest { (least, greatest) } else { (least.min(0.0), least.max(1.0)) };
     let y = color_bar(data, (least, greatest), drawing, y);
     let level = |value: f64| {
@@ -74,8 +71,7 @@ pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
         drawing.rectangle(at, extent, Color::Heat(level));
     }
     let axis = linear(&data.x, data.from, data.to, (area.width / 80.0) as usize, true);
-    let marks: Marks = axis.ticks.iter().map(|(value, name)| (axis.share(*value), Some(name.clone()))).collect();
-    under(drawing, area, &marks, &axis.label)
+    under(drawing, area, &axis.marks(), &axis.label)
 }
 
 /// The scale of the colors.
@@ -98,7 +94,7 @@ fn color_bar(data: &HeatMap, (least, greatest): (f64, f64), drawing: &mut Drawin
 }
 
 /// The rows that are drawn: their own, or means of neighbors.
-fn fitting(rows: &[Row], most: usize, notes: &mut Vec<String>) -> Vec<Row> {
+fn fitting(rows: &[CellRow], most: usize, notes: &mut Vec<String>) -> Vec<CellRow> {
     let known =
         |cells: &[Option<f64>]| cells.iter().map(|cell| cell.filter(|value| value.is_finite())).collect::<Vec<_>>();
     let columns = rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);

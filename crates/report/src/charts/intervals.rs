@@ -1,10 +1,10 @@
 //! Changes with their intervals over how much they matter.
 
-use super::frame::{Marks, area, axes, legend};
+use super::frame::{area, axes, legend};
 use super::model::{Change, Changes, Role};
 use super::palette::Color;
 use super::shapes::Drawing;
-use super::ticks::{linear, logarithmic};
+use super::ticks::{linear, logarithmic, range};
 use super::unit::{Axis, Unit, shown};
 
 /// Changes that are drawn, those that matter most.
@@ -23,17 +23,13 @@ pub fn draw(data: &Changes, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
     let entries = entries.map(|(name, is_sure)| (name.to_owned(), color(is_sure)));
     let y = legend(drawing, y, &entries);
     let ends = all.iter().flat_map(|change| [change.low_pct, change.high_pct]).chain([-data.band_pct, data.band_pct]);
-    let (lowest, highest) = ends.fold((0.0_f64, 0.0_f64), |(low, high), end| (low.min(end), high.max(end)));
+    let (lowest, highest) = range(ends.chain([0.0]));
     let upward = linear(&Axis::percent("change"), lowest, highest, 6, false);
-    let upward_marks: Marks =
-        upward.ticks.iter().map(|(value, name)| (upward.share(*value), Some(name.clone()))).collect();
+    let upward_marks = upward.marks();
     let area = area(drawing, y, HEIGHT, &upward_marks);
-    let weights = || all.iter().map(|change| change.weight_pct);
-    let (least, most) = weights().fold((f64::INFINITY, 0.0_f64), |(least, most), one| (least.min(one), most.max(one)));
+    let (least, most) = range(all.iter().map(|change| change.weight_pct));
     let across = logarithmic(Unit::Percent, least / 1.5, most * 1.5, (area.width / 90.0) as usize);
-    let named = across.ticks.iter().filter(|(_, name)| name.is_some());
-    let across_marks: Marks = named.map(|(value, name)| (across.share(*value), name.clone())).collect();
-    let below = axes(drawing, area, (&across_marks, &data.weight), (&upward_marks, &upward.label));
+    let below = axes(drawing, area, (&across.marks(), &data.weight), (&upward_marks, &upward.label));
     for (height, color) in [(0.0, Color::Muted), (-data.band_pct, Color::Line), (data.band_pct, Color::Line)] {
         let height = area.y(upward.share(height));
         drawing.line([(area.left, height), (area.right(), height)], 1, color);

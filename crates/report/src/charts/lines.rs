@@ -1,10 +1,10 @@
 //! Lines over time or ordinals.
 
-use super::frame::{Area, Marks, area, axes, legend};
+use super::frame::{Area, area, axes, legend};
 use super::model::{Line, Lines, Role};
 use super::palette::{Color, SERIES_COLOURS};
 use super::shapes::Drawing;
-use super::ticks::{Linear, Logarithmic, linear, logarithmic};
+use super::ticks::{MarkedAxis, linear, logarithmic, range};
 use super::unit::shown;
 use wavesieve_model::analysis::statistics::medians::middle;
 
@@ -24,25 +24,19 @@ pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 pub fn draw(data: &Lines, pace: bool, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
     let lines = fitting(data, notes);
     let points = || lines.iter().flat_map(|line| &line.points).copied();
-    let range = |values: &mut dyn Iterator<Item = f64>| {
-        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, greatest), value| {
-            (least.min(value), greatest.max(value))
-        })
-    };
-    let (left, right) = range(&mut points().map(|(x, _)| x));
-    let (lowest, highest) = range(&mut points().map(|(_, y)| y));
+    let (left, right) = range(points().map(|(x, _)| x));
+    let (lowest, highest) = range(points().map(|(_, y)| y));
     let color = |number: usize| Color::Of(if lines.len() == 1 { Role::Compute } else { Role::Series(number) });
     let mut entries: Vec<(String, Color)> =
         lines.iter().enumerate().map(|(number, line)| (line.name.clone(), color(number))).collect();
     let middle = if pace { median(points().map(|(_, y)| y)) } else { None };
     entries.extend(middle.map(|middle| (format!("median {}", shown(data.y.unit, middle)), Color::Muted)));
     let y = if entries.len() > 1 { legend(drawing, y, &entries) } else { y };
-    let upward = Upward::new(data, pace, (lowest, highest), middle, notes);
+    let upward = upward(data, pace, (lowest, highest), middle, notes);
     let upward_marks = upward.marks();
     let area = area(drawing, y, HEIGHT, &upward_marks);
     let across = linear(&data.x, left, right, ((area.width / 80.0) as usize).clamp(2, 9), true);
-    let marks: Marks = across.ticks.iter().map(|(value, name)| (across.share(*value), Some(name.clone()))).collect();
-    let below = axes(drawing, area, (&marks, &across.label), (&upward_marks, upward.label()));
+    let below = axes(drawing, area, (&across.marks(), &across.label), (&upward_marks, &upward.label));
     let at = |(x, y): (f64, f64)| (area.x(across.share(x)), area.y(upward.share(y)));
     // A column has four points at most.
     let column = (4.0 * area.width * lines.len() as f64 / MAX_IN_ALL).max(1.0);
@@ -72,61 +66,27 @@ pub fn draw(data: &Lines, pace: bool, drawing: &mut Drawing, y: f64, notes: &mut
 const FAR: f64 = 8.0;
 
 /// The y axis.
-enum Upward {
-    Linear(Linear),
-    Logarithmic(Logarithmic, String),
-}
-
-impl Upward {
-    fn new(
-        data: &Lines,
-        pace: bool,
-        (lowest, highest): (f64, f64),
-        middle: Option<f64>,
-        notes: &mut Vec<String>,
-    ) -> Self {
-        // A slow first iteration would hide how the others differ.
-        if lowest > 0.0 && middle.is_some_and(|middle| highest > FAR * middle) {
-            notes.push("the axis is logarithmic".to_owned());
-            return Self::Logarithmic(logarithmic(data.y.unit, lowest / 1.2, highest * 1.2, 5), data.y.name.clone());
-        }
-        // Differences of a pace are small next to its values, so that its axis need not start at zero.
-        let far = highest - lowest > 0.25 * highest || !pace;
-        let bottom = if far || lowest <= 0.0 { lowest.min(0.0) } else { lowest - 0.5 * (highest - lowest) };
-        let axis = linear(&data.y, bottom, highest, 5, false);
-        if axis.from > 0.0 {
-            notes.push(format!("the axis begins at {}", shown(data.y.unit, axis.from)));
-        }
-        Self::Linear(axis)
+fn upward(
+    data: &Lines,
+    pace: bool,
+    (lowest, highest): (f64, f64),
+    middle: Option<f64>,
+    notes: &mut Vec<String>,
+) -> MarkedAxis {
+    // A slow first iteration would hide how the others differ.
+    if lowest > 0.0 && middle.is_some_and(|middle| highest > FAR * middle) {
+        notes.push("the axis is logarithmic".to_owned());
+        let axis = logarithmic(data.y.unit, lowest / 1.2, highest * 1.2, 5);
+        return MarkedAxis { label: data.y.name.clone(), ..axis };
     }
-
-    fn share(&self, value: f64) -> f64 {
-        match self {
-            Self::Linear(axis) => axis.share(value),
-            Self::Logarithmic(axis, _) => axis.share(value),
-        }
+    // Differences of a pace are small next to its values, so that its axis need not start at zero.
+    let far = highest - lowest > 0.25 * highest || !pace;
+    let bottom = if far || lowest <= 0.0 { lowest.min(0.0) } else { lowest - 0.5 * (highest - lowest) };
+    let axis = linear(&data.y, bottom, highest, 5, false);
+    if axis.from > 0.0 {
+        notes.push(format!("the axis begins at {}", shown(data.y.unit, axis.from)));
     }
-
-    fn marks(&self) -> Marks {
-        match self {
-            Self::Linear(axis) => {
-                axis.ticks.iter().map(|(value, name)| (axis.share(*value), Some(name.clone()))).collect()
-            }
-            Self::Logarithmic(axis, _) => axis
-                .ticks
-                .iter()
-                .filter(|(_, name)| name.is_some())
-                .map(|(value, name)| (axis.share(*value), name.clone()))
-                .collect(),
-        }
-    }
-
-    fn label(&self) -> &str {
-        match self {
-            Self::Linear(axis) => &axis.label,
-            Self::Logarithmic(_, name) => name,
-        }
-    }
+    axis
 }
 
 /// Each value until the next one, the last one to the end.

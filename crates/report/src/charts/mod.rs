@@ -12,7 +12,6 @@ mod lines;
 mod model;
 mod origin;
 mod output;
-mod paint;
 mod palette;
 mod png;
 mod roofline;
@@ -27,7 +26,7 @@ mod unit;
 
 pub use characters::{Terminal, characters};
 pub use frame::Layout;
-pub use model::{Bar, Change, Chart, Line, Part, Plot, Point, Role, Roofs};
+pub use model::{Bar, BarPart, Change, Chart, Line, Plot, Point, Role, Roofs};
 #[cfg(test)]
 pub use model::{Gauge, HeatMap, Scale};
 pub use origin::is_chart;

@@ -87,16 +87,28 @@ impl Role {
 
 /// A part of stacked bars, in the legend.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct BarPart {
     pub name: String,
     /// Its color.
     pub role: Role,
 }
 
-impl Part {
+impl BarPart {
     /// A part of that name and color.
     pub fn new(name: impl Into<String>, role: Role) -> Self {
         Self { name: name.into(), role }
+    }
+
+    /// How the time of a GPU divides.
+    pub(crate) fn of_time() -> Vec<Self> {
+        [
+            ("compute", Role::Compute),
+            ("exposed communication", Role::Communication),
+            ("exposed copies", Role::Copy),
+            ("idle", Role::Idle),
+        ]
+        .map(|(name, role)| Self::new(name, role))
+        .to_vec()
     }
 }
 
@@ -106,7 +118,7 @@ pub struct Stacked {
     /// Quantity that the bars measure.
     pub value: Axis,
     /// The parts in the order in which they are stacked.
-    pub parts: Vec<Part>,
+    pub parts: Vec<BarPart>,
     /// Name of each bar, and a value for each part.
     pub rows: Vec<(String, Vec<f64>)>,
 }
@@ -146,6 +158,14 @@ pub struct Bars {
     pub total: Option<f64>,
 }
 
+impl Bars {
+    /// The value of 100 %.
+    pub(crate) fn whole(&self) -> f64 {
+        let sum: f64 = self.bars.iter().map(|bar| bar.value).filter(|value| value.is_finite()).sum();
+        self.total.filter(|total| *total >= sum).unwrap_or(sum)
+    }
+}
+
 /// A bin of a histogram.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bin {
@@ -176,7 +196,7 @@ pub struct Histogram {
     /// Division of the x axis.
     pub scale: Scale,
     /// Counts, stacked; one for a plain histogram.
-    pub parts: Vec<Part>,
+    pub parts: Vec<BarPart>,
     /// The bins in rising order; between them may be room.
     pub bins: Vec<Bin>,
 }
@@ -287,7 +307,7 @@ impl Chart {
     pub fn stacked(
         title: impl Into<String>,
         value: Axis,
-        parts: Vec<Part>,
+        parts: Vec<BarPart>,
         rows: impl IntoIterator<Item = (String, Vec<f64>)>,
     ) -> Self {
         Self::with_plot(title, Plot::Stacked(Stacked { value, parts, rows: rows.into_iter().collect() }))
@@ -295,14 +315,8 @@ impl Chart {
 
     /// How the time of each rank or GPU went: nanoseconds of computing, exposed communication, exposed copies and idleness.
     pub(crate) fn time_by_rank(title: impl Into<String>, rows: impl IntoIterator<Item = (String, [f64; 4])>) -> Self {
-        let parts = [
-            Part::new("compute", Role::Compute),
-            Part::new("exposed communication", Role::Communication),
-            Part::new("exposed copies", Role::Copy),
-            Part::new("idle", Role::Idle),
-        ];
         let rows = rows.into_iter().map(|(label, values)| (label, values.to_vec()));
-        Self::stacked(title, Axis::time("time"), parts.to_vec(), rows)
+        Self::stacked(title, Axis::time("time"), BarPart::of_time(), rows)
     }
 
     /// Horizontal bars in the order in which they are given.
@@ -345,7 +359,7 @@ impl Chart {
         bins: impl IntoIterator<Item = (f64, f64, f64)>,
     ) -> Self {
         let bins = bins.into_iter().map(|(from, to, count)| Bin { from, to, counts: vec![count] }).collect();
-        let parts = vec![Part::new(y.name.clone(), Role::Compute)];
+        let parts = vec![BarPart::new(y.name.clone(), Role::Compute)];
         Self::with_plot(title, Plot::Histogram(Histogram { x, y, scale, parts, bins }))
     }
 

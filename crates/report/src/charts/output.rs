@@ -1,13 +1,14 @@
 //! Charts as files and as parts of pages.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use super::alternative::alternative;
 use super::frame::{Layout, draw, notes};
 use super::model::Chart;
-use super::png::jpeg;
-use super::png::png;
+use super::png::{jpeg, png};
+use super::shapes::Drawing;
 use super::svg::{Background, svg};
+use super::text::prepared;
 
 /// The rules that SVGs of [`Chart::page_svg`] need in a page: the colors on light and dark grounds, which of both layouts is shown.
 pub(crate) fn style_sheet() -> &'static str {
@@ -15,6 +16,11 @@ pub(crate) fn style_sheet() -> &'static str {
 }
 
 impl Chart {
+    fn drawing(&self, layout: Layout) -> Result<Drawing> {
+        ensure!(prepared(), "internal: the font cannot be read");
+        Ok(draw(self, layout))
+    }
+
     /// Description of the chart in words, with its main numbers.
     pub fn alternative(&self) -> String {
         alternative(self)
@@ -30,15 +36,12 @@ impl Chart {
     /// # Errors
     /// When it cannot be drawn.
     pub fn svg(&self, layout: Layout) -> Result<String> {
-        svg(&draw(self, layout), &self.title, &alternative(self), Background::File)
+        Ok(svg(&self.drawing(layout)?, &self.title, &alternative(self), Background::File))
     }
 
     /// The chart as an SVG element for a page with [`style_sheet`]: it fills the width it is given, and its colors are variables.
-    ///
-    /// # Errors
-    /// When it cannot be drawn.
     pub(crate) fn page_svg(&self, layout: Layout) -> Result<String> {
-        svg(&draw(self, layout), &self.title, &alternative(self), Background::Page)
+        Ok(svg(&self.drawing(layout)?, &self.title, &alternative(self), Background::Page))
     }
 
     /// Two SVG elements for a page, for wide and for narrow screens; `style_sheet` displays one of them. Title and
@@ -59,7 +62,7 @@ impl Chart {
     /// # Errors
     /// When it cannot be drawn.
     pub fn png(&self, layout: Layout) -> Result<Vec<u8>> {
-        png(&draw(self, layout))
+        png(&self.drawing(layout)?)
     }
 
     /// The chart as a JPEG picture.
@@ -67,6 +70,6 @@ impl Chart {
     /// # Errors
     /// When it is too great.
     pub fn jpeg(&self, layout: Layout) -> Result<Vec<u8>> {
-        jpeg(&draw(self, layout))
+        jpeg(&self.drawing(layout)?)
     }
 }

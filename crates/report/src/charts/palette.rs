@@ -105,6 +105,7 @@ impl Color {
     }
 
     /// Every color that has a variable.
+    #[cfg(test)]
     pub fn all() -> impl Iterator<Item = Self> {
         let roles = [Role::Compute, Role::Communication, Role::Copy, Role::Idle, Role::Other, Role::Neutral];
         let series = (0..SERIES_COLOURS).map(Role::Series);

@@ -1,35 +1,30 @@
 //! Drawings as PNG and JPEG.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use libdeflater::{CompressionLvl, Compressor, Crc};
-use plotters::backend::BitMapBackend;
-use plotters::backend::DrawingBackend;
+use plotters::backend::{BitMapBackend, DrawingBackend};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{FontTransform, IntoFont, RGBColor, ShapeStyle, TextStyle};
 
-use super::origin::JPEG_MARK;
-use super::origin::PNG_MARK;
-use super::paint::{Raster, paint};
+use super::origin::{JPEG_MARK, PNG_MARK};
 use super::palette::Color;
-use super::shapes::Drawing;
-use super::text::HEIGHT_OF_EM;
+use super::shapes::{Anchor, Drawing, ShapeForm};
+use super::text::{FAMILY, HEIGHT_OF_EM};
 
 /// Pixels of the picture for one of the drawing.
 const DENSITY: usize = 2;
 /// Drawn pixels for one of the picture: plotters puts characters at whole pixels, which would be seen.
 const FINER: usize = 3;
+/// How far texts are moved down to be centred, in font sizes.
+const TEXT_SHIFT: f64 = 0.245;
 
 /// The drawing on a light ground, with twice its pixels.
-///
-/// # Errors
-/// When it is too great.
 pub fn png(drawing: &Drawing) -> Result<Vec<u8>> {
     let (lines, width, height) = pixels(drawing)?;
     encode(&lines, width, height)
 }
 
 /// As [`png`], with less than 1 % of error of each colour.
-///
-/// # Errors
-/// When it is too great.
 pub fn jpeg(drawing: &Drawing) -> Result<Vec<u8>> {
     use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 
@@ -53,11 +48,48 @@ fn pixels(drawing: &Drawing) -> Result<(Vec<u8>, usize, usize)> {
     let mut pixels: Vec<u8> = [red, green, blue].into_iter().cycle().take(fine.0 * fine.1 * 3).collect();
     let size = (u32::try_from(fine.0)?, u32::try_from(fine.1)?);
     let mut backend = BitMapBackend::with_buffer(&mut pixels, size);
-    let medium = Raster { scale: (DENSITY * FINER) as f64, font_size: HEIGHT_OF_EM, text_shift: 0.245 };
-    paint(drawing, &mut backend, medium)?;
-    backend.present().map_err(|error| anyhow::anyhow!("a chart cannot be drawn: {error}"))?;
+    paint(drawing, &mut backend)?;
     drop(backend);
     Ok((reduced(&pixels, width), width, height))
+}
+
+/// Draws every shape in order; what is outside of the drawing is moved to its edge.
+fn paint(drawing: &Drawing, backend: &mut BitMapBackend<'_>) -> Result<()> {
+    let scale = (DENSITY * FINER) as f64;
+    let place = |value: f64, limit: f64| (value.clamp(-20.0, limit + 20.0) * scale).round() as i32;
+    let at = |x: f64, y: f64| (place(x, drawing.width), place(y, drawing.height));
+    for shape in &drawing.shapes {
+        let (red, green, blue) = shape.color.rgb();
+        let color = RGBColor(red, green, blue);
+        let filled = ShapeStyle { color: color.into(), filled: true, stroke_width: 1 };
+        match &shape.form {
+            ShapeForm::Rectangle { x, y, width, height } => {
+                backend.draw_rect(at(*x, *y), at(x + width, y + height), &filled, true)
+            }
+            ShapeForm::Line { points, width } => {
+                let stroke_width = (f64::from(*width) * scale).round() as u32;
+                let style = ShapeStyle { color: color.into(), filled: false, stroke_width };
+                backend.draw_path(points.iter().map(|(x, y)| at(*x, *y)), &style)
+            }
+            ShapeForm::Circle { x, y, radius } => {
+                backend.draw_circle(at(*x, *y), (radius * scale).round() as u32, &filled, true)
+            }
+            ShapeForm::Text { x, y, text, size, anchor, upwards } => {
+                let horizontal = match anchor {
+                    Anchor::Start => HPos::Left,
+                    Anchor::Middle => HPos::Center,
+                    Anchor::End => HPos::Right,
+                };
+                let font = (FAMILY, size * HEIGHT_OF_EM * scale).into_font();
+                let font = if *upwards { font.transform(FontTransform::Rotate270) } else { font };
+                let style = TextStyle::from(font).color(&color).pos(Pos::new(horizontal, VPos::Center));
+                let shift = size * TEXT_SHIFT;
+                backend.draw_text(text, &style, if *upwards { at(x + shift, *y) } else { at(*x, y + shift) })
+            }
+        }
+        .map_err(|error| anyhow!("a chart cannot be drawn: {error}"))?;
+    }
+    backend.present().map_err(|error| anyhow!("a chart cannot be drawn: {error}"))
 }
 
 /// Means of pixel squares. Each line of pixels follows a byte that marks it as unfiltered.

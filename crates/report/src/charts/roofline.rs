@@ -1,11 +1,11 @@
 //! Rooflines.
 
-use super::frame::{Area, LINE, Marks, PAD, area, axes};
+use super::frame::{Area, LINE, PAD, area, axes};
 use super::model::{Point, Role, Roofline};
 use super::palette::Color;
 use super::shapes::{Anchor, Drawing, SMALL};
 use super::text::{clean, shortened, width};
-use super::ticks::{Logarithmic, logarithmic};
+use super::ticks::{MarkedAxis, logarithmic, range};
 use super::unit::{Unit, shown};
 
 /// Kernels with a number and a line in the key.
@@ -42,9 +42,7 @@ pub fn draw(data: &Roofline, drawing: &mut Drawing, y: f64, notes: &mut Vec<Stri
     let highest = roofs.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
     let ridge = bandwidth.filter(|_| highest > 0.0).map(|bandwidth| highest / bandwidth);
     let around = |values: Vec<f64>, beside: f64| {
-        let (least, greatest) = values
-            .into_iter()
-            .fold((f64::INFINITY, 0.0_f64), |(least, greatest), value| (least.min(value), greatest.max(value)));
+        let (least, greatest) = range(values);
         if greatest > 0.0 { (least / beside, greatest * beside) } else { (0.1, 10.0) }
     };
     // Enough of both roofs to be seen for what they are.
@@ -53,20 +51,13 @@ pub fn draw(data: &Roofline, drawing: &mut Drawing, y: f64, notes: &mut Vec<Stri
     let (left, right) = around(points.iter().map(|placed| placed.intensity).chain(ridges).collect(), 2.5);
     let (low, high) = around(points.iter().map(|placed| placed.gflops).chain(rates).collect(), 2.5);
     let upward = logarithmic(Unit::Gflops, low, high, 7);
-    let marks_of = |axis: &Logarithmic| -> Marks {
-        axis.ticks
-            .iter()
-            .filter(|(_, name)| name.is_some())
-            .map(|(value, name)| (axis.share(*value), name.clone()))
-            .collect()
-    };
-    let upward_marks = marks_of(&upward);
+    let upward_marks = upward.marks();
     let area = area(drawing, y, HEIGHT, &upward_marks);
     let across = logarithmic(Unit::Number, left, right, (area.width / 70.0) as usize);
     let below = axes(
         drawing,
         area,
-        (&marks_of(&across), "operational intensity (FLOP per byte of memory traffic)"),
+        (&across.marks(), "operational intensity (FLOP per byte of memory traffic)"),
         (&upward_marks, "performance"),
     );
     let at = |intensity: f64, gflops: f64| (area.x(across.share(intensity)), area.y(upward.share(gflops)));
@@ -78,7 +69,7 @@ pub fn draw(data: &Roofline, drawing: &mut Drawing, y: f64, notes: &mut Vec<Stri
     let numbered = points.iter().take(MAX_NUMBERED).take_while(worth).count();
     for (number, placed) in points.iter().enumerate().rev() {
         let radius = 4.0 + 6.0 * placed.share.sqrt();
-        let tip = said(placed);
+        let tip = format!("{}: {}", placed.point.name, said(placed));
         let color = if number < numbered { Color::Of(Role::Compute) } else { Color::Of(Role::Other) };
         let point = at(placed.intensity, placed.gflops);
         drawing.circle(point, radius + 1.0, Color::Background, None);
@@ -119,21 +110,17 @@ fn placed<'a>(data: &'a Roofline, notes: &mut Vec<String>) -> Vec<PlacedKernel<'
     points
 }
 
+/// Rate, intensity and share of a kernel.
 fn said(placed: &PlacedKernel<'_>) -> String {
     let share = if placed.share > 0.0 { format!(", {:.1}% of the time", 100.0 * placed.share) } else { String::new() };
-    format!(
-        "{}: {}, {}{share}",
-        placed.point.name,
-        shown(Unit::Gflops, placed.gflops),
-        shown(Unit::FlopsPerByte, placed.intensity)
-    )
+    format!("{}, {}{share}", shown(Unit::Gflops, placed.gflops), shown(Unit::FlopsPerByte, placed.intensity))
 }
 
 /// Draws the roofs with their names and gives where the names are.
 fn draw_roofs(
     drawing: &mut Drawing,
     area: Area,
-    (across, upward): (&Logarithmic, &Logarithmic),
+    (across, upward): (&MarkedAxis, &MarkedAxis),
     bandwidth: Option<f64>,
     roofs: &[(&str, f64)],
 ) -> Vec<OccupiedRect> {
@@ -224,11 +211,7 @@ fn key(drawing: &mut Drawing, y: f64, points: &[PlacedKernel<'_>]) -> f64 {
     let number_width = width("20", SMALL) + 8.0;
     let mut y = y;
     for (number, placed) in points.iter().enumerate() {
-        let mut values =
-            format!("{}, {}", shown(Unit::Gflops, placed.gflops), shown(Unit::FlopsPerByte, placed.intensity));
-        if placed.share > 0.0 {
-            values.push_str(&format!(", {:.1}% of the time", 100.0 * placed.share));
-        }
+        let values = said(placed);
         let room = drawing.width - 2.0 * PAD - number_width;
         let beside = width(&values, SMALL) < room * 0.6;
         let name_room = if beside { room - width(&values, SMALL) - 12.0 } else { room };

@@ -14,7 +14,7 @@ pub enum Anchor {
 
 /// A shape. Coordinates are pixels from the top left corner; texts are centred at their height.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Form {
+pub enum ShapeForm {
     /// A filled rectangle.
     Rectangle {
         /// Left edge.
@@ -56,7 +56,7 @@ pub enum Form {
 /// A shape with its color and its tooltip.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
-    pub form: Form,
+    pub form: ShapeForm,
     /// Its color.
     pub color: Color,
     /// Text of its tooltip.
@@ -82,14 +82,14 @@ impl Drawing {
         Self { width, height: 0.0, shapes: Vec::new() }
     }
 
-    fn push(&mut self, form: Form, color: Color) {
+    fn push(&mut self, form: ShapeForm, color: Color) {
         self.shapes.push(Shape { form, color, tip: None });
     }
 
     /// Adds a filled rectangle, unless it has no extent.
     pub(crate) fn rectangle(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), color: Color) -> &mut Self {
         if [x, y, width, height].into_iter().all(f64::is_finite) && width > 0.0 && height > 0.0 {
-            self.push(Form::Rectangle { x, y, width, height }, color);
+            self.push(ShapeForm::Rectangle { x, y, width, height }, color);
         }
         self
     }
@@ -115,14 +115,14 @@ impl Drawing {
             }
         }
         if kept.len() > 1 {
-            self.push(Form::Line { points: kept, width }, color);
+            self.push(ShapeForm::Line { points: kept, width }, color);
         }
     }
 
     /// Adds a circle with what it stands for.
     pub fn circle(&mut self, (x, y): (f64, f64), radius: f64, color: Color, tip: Option<String>) {
         if x.is_finite() && y.is_finite() {
-            self.push(Form::Circle { x, y, radius }, color);
+            self.push(ShapeForm::Circle { x, y, radius }, color);
             if let Some(shape) = self.shapes.last_mut() {
                 shape.tip = tip.map(|tip| clean(&tip));
             }
@@ -138,7 +138,7 @@ impl Drawing {
     pub(crate) fn sized_text(&mut self, (x, y): (f64, f64), text: &str, size: f64, anchor: Anchor, color: Color) {
         let text = clean(text);
         if !text.is_empty() {
-            self.push(Form::Text { x, y, text, size, anchor, upwards: false }, color);
+            self.push(ShapeForm::Text { x, y, text, size, anchor, upwards: false }, color);
         }
     }
 
@@ -146,7 +146,7 @@ impl Drawing {
     pub(crate) fn upward_text(&mut self, (x, y): (f64, f64), text: &str, color: Color) {
         let text = clean(text);
         if !text.is_empty() {
-            self.push(Form::Text { x, y, text, size: SMALL, anchor: Anchor::Middle, upwards: true }, color);
+            self.push(ShapeForm::Text { x, y, text, size: SMALL, anchor: Anchor::Middle, upwards: true }, color);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Bars made of parts, and bars within bounds.
 
-use super::frame::{Area, Marks, PAD, Rows, group_label, grouped, legend, under};
-use super::model::{Gauge, Stacked};
+use super::frame::{PAD, Rows, grid, group_label, grouped, legend, under};
+use super::model::{Gauge, Role, Stacked};
 use super::palette::Color;
 use super::shapes::{Anchor, Drawing, SMALL};
 use super::text::width;
@@ -26,26 +26,17 @@ pub fn draw(data: &Stacked, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
     let texts: Vec<String> = totals.iter().map(|total| shown(data.value.unit, *total)).collect();
     let right = texts.iter().map(|text| width(text, SMALL)).fold(0.0, f64::max) + 8.0;
     // The legend leaves out parts that no row has.
-    let used: Vec<bool> = (0..data.parts.len())
-        .map(|part| rows.iter().any(|(_, values)| values.get(part).copied().map(length).unwrap_or(0.0) > 0.0))
-        .collect();
-    let entries: Vec<(String, Color)> = data
-        .parts
-        .iter()
-        .zip(&used)
-        .filter(|(_, used)| **used)
-        .map(|(part, _)| (part.name.clone(), Color::Of(part.role)))
-        .collect();
+    let is_used =
+        |part: usize| rows.iter().any(|(_, values)| values.get(part).is_some_and(|value| length(*value) > 0.0));
+    let used = data.parts.iter().enumerate().filter(|(place, _)| is_used(*place));
+    let entries: Vec<(String, Color)> = used.map(|(_, part)| (part.name.clone(), Color::Of(part.role))).collect();
     let y = if entries.is_empty() { y } else { legend(drawing, y, &entries) };
     let labels: Vec<&str> = rows.iter().map(|(label, _)| label.as_str()).collect();
     let place = Rows::new(drawing, y, &labels, right);
     let wanted = (place.area.width / 80.0) as usize;
     let axis = linear(&data.value, 0.0, greatest, wanted.clamp(2, 8), true);
-    let marks: Marks = axis.ticks.iter().map(|(value, name)| (axis.share(*value), Some(name.clone()))).collect();
-    for (share, _) in &marks {
-        let at = place.area.x(*share);
-        drawing.line([(at, place.area.top), (at, place.area.bottom())], 1, Color::Grid);
-    }
+    let marks = axis.marks();
+    grid(drawing, place.area, &marks);
     for (row, ((label, values), (total, text))) in rows.iter().zip(totals.iter().zip(&texts)).enumerate() {
         let top = place.label(drawing, row);
         let mut before = 0.0;
@@ -82,18 +73,24 @@ fn fitting(data: &Stacked, notes: &mut Vec<String>) -> Vec<(String, Vec<f64>)> {
         .collect()
 }
 
+/// A share that can be drawn.
+pub fn percent(value: Option<f64>) -> Option<f64> {
+    value.filter(|value| value.is_finite()).map(|value| value.clamp(0.0, 100.0))
+}
+
+/// A share in words.
+pub fn said(value: Option<f64>) -> String {
+    percent(value).map_or_else(|| "unknown".to_owned(), |value| shown(Unit::Percent, value))
+}
+
 /// Draws gauges below `y` and gives the height below them.
 pub fn gauges(data: &[Gauge], drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
     let kept: Vec<&Gauge> = data.iter().take(MAX_GAUGES).collect();
     if data.len() > kept.len() {
         notes.push(format!("{} more are not drawn", data.len() - kept.len()));
     }
-    let entries =
-        [("achieved".to_owned(), Color::Of(super::model::Role::Compute)), ("theoretical".to_owned(), Color::Track)];
+    let entries = [("achieved".to_owned(), Color::Of(Role::Compute)), ("theoretical".to_owned(), Color::Track)];
     let y = legend(drawing, y, &entries);
-    let percent = |value: Option<f64>| value.filter(|value| value.is_finite()).map(|value| value.clamp(0.0, 100.0));
-    let said =
-        |value: Option<f64>| percent(value).map_or_else(|| "unknown".to_owned(), |value| shown(Unit::Percent, value));
     let texts: Vec<String> = kept
         .iter()
         .map(|gauge| match percent(gauge.theoretical_pct) {
@@ -104,20 +101,14 @@ pub fn gauges(data: &[Gauge], drawing: &mut Drawing, y: f64, notes: &mut Vec<Str
     let right = texts.iter().map(|text| width(text, SMALL)).fold(0.0, f64::max) + 8.0;
     let labels: Vec<&str> = kept.iter().map(|gauge| gauge.label.as_str()).collect();
     let rows = Rows::new(drawing, y, &labels, right);
-    let area: Area = rows.area;
+    let area = rows.area;
     let axis = linear(&Axis::percent("share of the wavefront slots"), 0.0, 100.0, 4, true);
-    let marks: Marks = axis.ticks.iter().map(|(value, name)| (axis.share(*value), Some(name.clone()))).collect();
-    for (share, _) in &marks {
-        drawing.line([(area.x(*share), area.top), (area.x(*share), area.bottom())], 1, Color::Grid);
-    }
+    let marks = axis.marks();
+    grid(drawing, area, &marks);
     for (row, (gauge, text)) in kept.iter().zip(&texts).enumerate() {
         let top = rows.label(drawing, row);
-        let tip = format!(
-            "{}: achieved {}, theoretical {}",
-            gauge.label,
-            said(gauge.achieved_pct),
-            said(gauge.theoretical_pct)
-        );
+        let (achieved, theoretical) = (said(gauge.achieved_pct), said(gauge.theoretical_pct));
+        let tip = format!("{}: achieved {achieved}, theoretical {theoretical}", gauge.label);
         if let Some(theoretical) = percent(gauge.theoretical_pct) {
             let extent = (area.width * theoretical / 100.0, rows.thickness);
             drawing.mark((area.left, top), extent, Color::Track, tip.clone());
@@ -125,7 +116,7 @@ pub fn gauges(data: &[Gauge], drawing: &mut Drawing, y: f64, notes: &mut Vec<Str
         if let Some(achieved) = percent(gauge.achieved_pct) {
             let inset = rows.thickness * 0.25;
             let extent = (area.width * achieved / 100.0, rows.thickness - 2.0 * inset);
-            drawing.mark((area.left, top + inset), extent, Color::Of(super::model::Role::Compute), tip);
+            drawing.mark((area.left, top + inset), extent, Color::Of(Role::Compute), tip);
         }
         drawing.text((drawing.width - PAD, top + rows.thickness / 2.0), text, Anchor::End, Color::Ink);
     }

@@ -65,7 +65,7 @@ fn chart() -> impl Strategy<Value = Chart> {
         (name(), axis(), some((name(), value()))).prop_map(|(title, axis, rows)| Chart::categories(title, axis, rows)),
         (name(), axis(), some((name(), 0_usize..12)), some((name(), some(value())))).prop_map(
             |(title, axis, parts, rows)| {
-                let parts = parts.into_iter().map(|(name, role)| Part::new(name, Role::Series(role))).collect();
+                let parts = parts.into_iter().map(|(name, role)| BarPart::new(name, Role::Series(role))).collect();
                 Chart::stacked(title, axis, parts, rows)
             }
         ),

@@ -2,24 +2,49 @@
 
 use super::unit::{Axis, DisplayUnit, Unit, shown};
 
-/// A linear axis from its least to its largest mark.
+/// An axis from its first to its last mark.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Linear {
-    /// Where it starts.
+pub(crate) struct MarkedAxis {
+    /// Where it starts; of a logarithmic one as a power of ten.
     pub from: f64,
-    /// Where it ends.
     pub to: f64,
-    /// Marks and what they are called.
-    pub ticks: Vec<(f64, String)>,
+    /// Marks and what they are called; those between decades have no name.
+    pub ticks: Vec<(f64, Option<String>)>,
     /// Name of the axis with the unit of the marks.
     pub label: String,
+    pub(super) is_logarithmic: bool,
+}
+
+/// Marks of an axis: shares of it and what they are called.
+pub type Marks = Vec<(f64, Option<String>)>;
+
+impl MarkedAxis {
+    /// Which share of the axis a value is at, between 0 and 1.
+    pub fn share(&self, value: f64) -> f64 {
+        let value = if self.is_logarithmic { value.log10() } else { value };
+        let share = (value - self.from) / (self.to - self.from);
+        let is_beyond = share.is_nan() || share.is_infinite() && !self.is_logarithmic;
+        if is_beyond { 0.0 } else { share.clamp(0.0, 1.0) }
+    }
+
+    /// The marks with a name.
+    pub fn marks(&self) -> Marks {
+        let named = self.ticks.iter().filter(|(_, name)| name.is_some());
+        named.map(|(value, name)| (self.share(*value), name.clone())).collect()
+    }
+}
+
+/// The least and the greatest of values.
+pub fn range(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    let ends = (f64::INFINITY, f64::NEG_INFINITY);
+    values.into_iter().fold(ends, |(least, greatest), value| (least.min(value), greatest.max(value)))
 }
 
 /// Values of this size and more are drawn as if they were this great, so that sums stay finite.
 pub const GREATEST: f64 = 1e290;
 
 /// An axis for values from `least` to `greatest` with about `wanted` marks. It ends at marks, or where the values do when it is `exact`.
-pub fn linear(axis: &Axis, least: f64, greatest: f64, wanted: usize, exact: bool) -> Linear {
+pub fn linear(axis: &Axis, least: f64, greatest: f64, wanted: usize, exact: bool) -> MarkedAxis {
     let whole = |value: f64| if value.is_finite() { value.clamp(-GREATEST, GREATEST) } else { 0.0 };
     let (least, greatest) = (whole(least), whole(greatest));
     let greatest = if greatest > least { greatest } else { least + least.abs().max(1.0) };
@@ -40,11 +65,12 @@ pub fn linear(axis: &Axis, least: f64, greatest: f64, wanted: usize, exact: bool
     let mut told = Vec::new();
     for (value, text) in &ticks {
         if !seen.contains(&text.as_str()) {
-            told.push((*value, text.clone()));
+            told.push((*value, Some(text.clone())));
             seen.push(text);
         }
     }
-    Linear { from, to, ticks: told, label: axis.label(greatest.abs().max(least.abs())) }
+    let label = axis.label(greatest.abs().max(least.abs()));
+    MarkedAxis { from, to, ticks: told, label, is_logarithmic: false }
 }
 
 /// The smallest of 1, 2, 5, 10 … that is not below what is wanted; of bytes 1, 2, 4, 8 …; of counts a whole number.
@@ -58,27 +84,9 @@ fn step(unit: Unit, wanted: f64) -> f64 {
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * decade).find(|step| *step >= wanted * 0.999).unwrap_or(wanted)
 }
 
-impl Linear {
-    /// Which share of the axis a value is at, between 0 and 1.
-    pub fn share(&self, value: f64) -> f64 {
-        let share = (value - self.from) / (self.to - self.from);
-        if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
-    }
-}
-
-/// A logarithmic axis.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Logarithmic {
-    /// Where it starts, as a power of ten.
-    pub from: f64,
-    /// Where it ends.
-    pub to: f64,
-    /// Marks and what they are called; those between decades have no name.
-    pub ticks: Vec<(f64, Option<String>)>,
-}
-
-/// An axis from `least` to `greatest`, which must be above zero; with names at most at `wanted` marks.
-pub fn logarithmic(unit: Unit, least: f64, greatest: f64, wanted: usize) -> Logarithmic {
+/// An axis from `least` to `greatest`, which must be above zero; with names at most at `wanted` marks. It has no
+/// name itself.
+pub fn logarithmic(unit: Unit, least: f64, greatest: f64, wanted: usize) -> MarkedAxis {
     let power = |value: f64, otherwise: f64| {
         let power = value.log10();
         if power.is_finite() { power.clamp(-300.0, 300.0) } else { otherwise }
@@ -100,23 +108,15 @@ pub fn logarithmic(unit: Unit, least: f64, greatest: f64, wanted: usize) -> Loga
             }
         }
     }
-    Logarithmic { from, to, ticks }
-}
-
-impl Logarithmic {
-    /// Which share of the axis a value is at, between 0 and 1.
-    pub fn share(&self, value: f64) -> f64 {
-        let share = (value.log10() - self.from) / (self.to - self.from);
-        if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
-    }
+    MarkedAxis { from, to, ticks, label: String::new(), is_logarithmic: true }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn names(axis: &Linear) -> Vec<&str> {
-        axis.ticks.iter().map(|(_, name)| name.as_str()).collect()
+    fn names(axis: &MarkedAxis) -> Vec<&str> {
+        axis.ticks.iter().filter_map(|(_, name)| name.as_deref()).collect()
     }
 
     #[test]
@@ -132,8 +132,7 @@ mod tests {
     #[test]
     fn marks_of_logarithms_are_decades() {
         let axis = logarithmic(Unit::Nanoseconds, 1_000.0, 1e6, 5);
-        let named: Vec<_> = axis.ticks.iter().filter_map(|(_, name)| name.as_deref()).collect();
-        assert_eq!(named, ["1\u{a0}µs", "10\u{a0}µs", "100\u{a0}µs", "1\u{a0}ms"]);
+        assert_eq!(names(&axis), ["1\u{a0}µs", "10\u{a0}µs", "100\u{a0}µs", "1\u{a0}ms"]);
         assert_eq!(axis.share(1_000.0), 0.0);
     }
 

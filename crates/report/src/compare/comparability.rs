@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
+
 use super::basis::Basis;
 use super::digest::{Digest, RunFacts};
-use super::matching::Row;
+use super::matching::KernelPair;
 use super::side::Side;
 
 /// How much a difference matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Level {
     Info,
     Warn,
@@ -28,7 +31,7 @@ impl Level {
 }
 
 /// One check.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
     pub check: &'static str,
     pub level: Level,
@@ -58,7 +61,7 @@ pub fn checks(
     base: &Side,
     new: &Side,
     basis: Basis,
-    rows: &[Row<'_>],
+    rows: &[KernelPair<'_>],
     are_renamed: bool,
     allowed: Allowed,
 ) -> Vec<Check> {
@@ -66,19 +69,24 @@ pub fn checks(
     let mut add = |check, level, [base, new]: [String; 2], message: &str| {
         found.push(Check { check, level, base, new, message: message.to_owned() });
     };
-    let [of_base, of_new] = [base, new].map(|side| texts(side, |facts| facts.architectures.iter().cloned().collect()));
-    if of_base != of_new && !of_base.is_empty() && !of_new.is_empty() {
+    let none = || [String::new(), String::new()];
+    let differing = |of: fn(&RunFacts) -> &BTreeSet<String>| {
+        let [of_base, of_new] = [base, new].map(|side| texts(side, of));
+        (of_base != of_new).then(|| [joined(&of_base), joined(&of_new)])
+    };
+    let architectures = differing(|facts| &facts.architectures);
+    if let Some(sides) = architectures.filter(|sides| sides.iter().all(|side| !side.is_empty())) {
         let level = if allowed.architectures { Level::Warn } else { Level::Blocking };
         add(
             "architecture",
             level,
-            [joined(&of_base), joined(&of_new)],
+            sides,
             "the GPUs have different architectures; pass --allow arch to compare them all the same",
         );
     }
-    let (base_gpus, new_gpus) = (base.keys(), new.keys());
-    if base_gpus != new_gpus {
-        let counts = [base_gpus.len().to_string(), new_gpus.len().to_string()];
+    let keys = [base, new].map(Side::keys);
+    if base.keys() != new.keys() {
+        let counts = keys.map(|keys| keys.len().to_string());
         add(
             "gpus",
             Level::Blocking,
@@ -90,15 +98,13 @@ pub fn checks(
         add(
             "ranks",
             Level::Warn,
-            [String::new(), String::new()],
+            none(),
             "the GPUs have other ranks or indices on the new side and were paired in order",
         );
     }
     let serialized = [base, new].map(|side| side.runs.iter().any(|run| run.facts.is_serialized));
-    if let [one, other] = serialized
-        && (one || other)
-    {
-        let words = [one, other].map(|is| if is { "counters" } else { "none" }.to_owned());
+    if serialized.contains(&true) {
+        let words = serialized.map(|is| if is { "counters" } else { "none" }.to_owned());
         add(
             "counter_collection",
             Level::Blocking,
@@ -108,12 +114,8 @@ pub fn checks(
     }
     for (side, name) in [(base, "base"), (new, "new")] {
         if side.gpus().all(|gpu| gpu.run.span_ns == 0) {
-            add(
-                "no_times",
-                Level::Blocking,
-                [String::new(), String::new()],
-                &format!("the {name} side has no GPU work with valid times"),
-            );
+            let message = format!("the {name} side has no GPU work with valid times");
+            add("no_times", Level::Blocking, none(), &message);
         }
     }
     let units = [base, new].map(|side| side.units(basis));
@@ -127,23 +129,18 @@ pub fn checks(
     }
     let (matched, exact) = shares(rows);
     if rows.is_empty() {
-        let none = [String::new(), String::new()];
-        add("no_kernels", Level::Info, none, "neither side has a kernel");
+        add("no_kernels", Level::Info, none(), "neither side has a kernel");
     } else if rows.iter().all(|row| row.base.is_none() || row.new.is_none()) {
         add(
             "no_common_kernel",
             Level::Blocking,
-            [String::new(), String::new()],
+            none(),
             "the sides have no kernel in common; compare traces of the same program",
         );
     } else if matched < MIN_MATCHED {
         let share = format!("{:.1}%", matched * 100.0);
-        add(
-            "matched_time",
-            Level::Blocking,
-            [share.clone(), share],
-            "less than half of the kernel time could be matched",
-        );
+        let message = "less than half of the kernel time could be matched";
+        add("matched_time", Level::Blocking, [share.clone(), share], message);
     } else {
         let shares = [format!("{:.1}%", matched * 100.0), format!("{:.1}%", exact * 100.0)];
         add(
@@ -153,31 +150,22 @@ pub fn checks(
             "share of the kernel time that was matched, and that was matched by full name and shape",
         );
     }
-    let [of_base, of_new] = [base, new].map(|side| texts(side, |facts| facts.domains.iter().cloned().collect()));
-    if of_base != of_new {
+    if let Some(sides) = differing(|facts| &facts.domains) {
         add(
             "api_domains",
             Level::Warn,
-            [joined(&of_base), joined(&of_new)],
+            sides,
             "different API domains were traced; tracing costs host time, so that idle time has no named cause",
         );
     }
-    let filters = [base, new].map(|side| texts(side, |facts| vec![facts.filters.join(" ")]));
-    if let [of_base, of_new] = &filters
-        && of_base != of_new
-    {
-        let words =
-            [of_base, of_new].map(|texts| if joined(texts).is_empty() { "none".to_owned() } else { joined(texts) });
+    let filters = [base, new].map(|side| side.runs.iter().map(|run| run.facts.filters.join(" ")).collect());
+    let [of_base, of_new]: &[BTreeSet<String>; 2] = &filters;
+    if of_base != of_new {
+        let words = [of_base, of_new].map(joined).map(|text| if text.is_empty() { "none".to_owned() } else { text });
         add("filters", Level::Warn, words, "the sides were filtered in different ways");
     }
-    let [of_base, of_new] = [base, new].map(|side| texts(side, |facts| facts.formats.iter().cloned().collect()));
-    if of_base != of_new {
-        add(
-            "formats",
-            Level::Info,
-            [joined(&of_base), joined(&of_new)],
-            "the traces have different formats or schema versions",
-        );
+    if let Some(sides) = differing(|facts| &facts.formats) {
+        add("formats", Level::Info, sides, "the traces have different formats or schema versions");
     }
     let damage = [base, new].map(|side| side.runs.iter().map(|run| run.facts.damage.len()).sum::<usize>());
     if damage.iter().any(|count| *count > 0) {
@@ -189,8 +177,7 @@ pub fn checks(
         add("trend", Level::Warn, words, "the runs of a side get longer or shorter in the order of their names");
     }
     if have_other_devices(base, new) {
-        let none = [String::new(), String::new()];
-        add("devices", Level::Warn, none, "the two sides ran on other GPUs, which widens the assumed noise");
+        add("devices", Level::Warn, none(), "the two sides ran on other GPUs, which widens the assumed noise");
     }
     if basis == Basis::Iteration {
         let counts = [base, new].map(Side::steady_iterations);
@@ -199,12 +186,8 @@ pub fn checks(
         }
         let [one, other] = [base, new].map(kernels_per_iteration);
         if (one - other).abs() > KERNELS_PER_ITERATION * one.max(other) {
-            add(
-                "kernels_per_iteration",
-                Level::Warn,
-                [one, other].map(|mean| format!("{mean:.1}")),
-                "iterations have different numbers of kernels",
-            );
+            let means = [one, other].map(|mean| format!("{mean:.1}"));
+            add("kernels_per_iteration", Level::Warn, means, "iterations have different numbers of kernels");
         }
     }
     found.sort_by_key(|check| std::cmp::Reverse(check.level));
@@ -222,12 +205,12 @@ fn has_trend(side: &Side) -> bool {
 
 /// Whether devices are known and differ.
 pub(crate) fn have_other_devices(base: &Side, new: &Side) -> bool {
-    let of = |side: &Side| texts(side, |facts| facts.devices.iter().cloned().collect());
+    let of = |side| texts(side, |facts| &facts.devices);
     of(base) != of(new)
 }
 
-fn texts(side: &Side, of: impl Fn(&RunFacts) -> Vec<String>) -> BTreeSet<String> {
-    side.runs.iter().flat_map(|run: &Digest| of(&run.facts)).collect()
+fn texts(side: &Side, of: fn(&RunFacts) -> &BTreeSet<String>) -> BTreeSet<String> {
+    side.runs.iter().flat_map(|run| of(&run.facts)).cloned().collect()
 }
 
 fn joined(texts: &BTreeSet<String>) -> String {
@@ -235,9 +218,11 @@ fn joined(texts: &BTreeSet<String>) -> String {
 }
 
 /// Shares of the kernel time that were matched, and exactly.
-fn shares(rows: &[Row<'_>]) -> (f64, f64) {
-    let all: f64 = rows.iter().map(Row::time_ns).sum();
-    let of = |is: fn(&Row<'_>) -> bool| rows.iter().filter(|row| is(row)).map(Row::time_ns).sum::<f64>() / all.max(1.0);
+fn shares(rows: &[KernelPair<'_>]) -> (f64, f64) {
+    let all: f64 = rows.iter().map(KernelPair::time_ns).sum();
+    let of = |is: fn(&KernelPair<'_>) -> bool| {
+        rows.iter().filter(|row| is(row)).map(KernelPair::time_ns).sum::<f64>() / all.max(1.0)
+    };
     (of(|row| row.base.is_some() && row.new.is_some()), of(|row| row.matched_by == super::matching::MatchedBy::Exact))
 }
 

@@ -5,24 +5,24 @@ use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::basis::{Basis, BasisChoice};
-use super::comparability::{Allowed, Check, Level, checks, have_other_devices};
+use super::comparability::{Allowed, Level, checks, have_other_devices};
 use super::counters::counter_rows;
 use super::digest::{Times, write as write_digest};
 use super::document::{
-    BasisFacts, ChangedGpu, CheckRow, Comparison, Delta, Gate, IterationRow, KernelRow, OneSided, PartRow, RankRow,
-    Renamed, ReplacedRow, SCHEMA, SCHEMA_VERSION, Settings, SideFacts, Tail, Total,
+    BasisFacts, ChangedGpu, Comparison, Delta, Gate, IterationRow, KernelRow, OneSided, PartRow, RankRow, Renamed,
+    ReplacedRow, SCHEMA, SCHEMA_VERSION, Settings, SideFacts, Tail, Total,
 };
 use super::effects::effects;
 use super::evidence::{Evidence, has_same_mix, of_row, of_times};
 use super::families::Families;
 use super::judgment::{Judgment, Strictness, Verdict, judge};
 use super::lengths::{Lengths, WHY};
-use super::matching::{MatchLevel, Matched, MatchedBy, Row, SideKernel, matched};
+use super::matching::{KernelPair, MatchLevel, Matched, MatchedBy, SideKernel, matched};
 use super::paths::{on_path, path_rows, range_rows};
 use super::places::{Replaced, alignment};
 use super::side::{GpuKey, Side, calls, key, separate_waits};
 use super::summary;
-use super::tree::{Part, kernel_ns, kernel_of, kernel_times, of_gpu, of_side, time_of};
+use super::tree::{SpanPart, kernel_ns, kernel_of, kernel_times, of_gpu, of_side, time_of};
 use wavesieve_model::analysis::categories::COMMUNICATION;
 
 /// Assumed noise between two runs on the same GPUs, and on others, as a share.
@@ -93,7 +93,7 @@ fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareO
     let floor = noise_floor(options, have_other_devices(base, new));
     let strictness = Strictness { effect: options.effect, noise_floor: floor, alpha: options.alpha };
     let is_blocked = found.iter().any(|check| check.level == Level::Blocking);
-    let empty = Part { name: "span".to_owned(), ..Part::default() };
+    let empty = SpanPart { name: "span".to_owned(), ..SpanPart::default() };
     let trees = [base, new].map(|side| of_side(side, basis).unwrap_or_else(|| empty.clone()));
     let [base_tree, new_tree] = &trees;
     let totals = totals(base, new, basis, &trees, strictness, lengths.is_none());
@@ -104,7 +104,7 @@ fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareO
     }
     let ranges = range_rows(base, new, basis);
     let counters = counter_rows(base, new, &rows, strictness);
-    let is_one_sided = |row: &&Row<'_>| row.matched_by == MatchedBy::None;
+    let is_one_sided = |row: &&KernelPair<'_>| row.matched_by == MatchedBy::None;
     let mut comparison = Comparison {
         schema: SCHEMA,
         schema_version: SCHEMA_VERSION,
@@ -125,7 +125,7 @@ fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareO
         },
         base: side_facts(base),
         new: side_facts(new),
-        comparability: found.iter().map(check_row).collect(),
+        comparability: found,
         totals,
         decomposition: decomposition(base, new, basis, base_tree, new_tree),
         path_why: path.is_empty().then_some("a side has none; of more than a million dispatches choose --path always"),
@@ -174,16 +174,6 @@ fn side_facts(side: &Side) -> SideFacts {
     }
 }
 
-fn check_row(check: &Check) -> CheckRow {
-    CheckRow {
-        check: check.check,
-        level: check.level.word(),
-        base: check.base.clone(),
-        new: check.new.clone(),
-        message: check.message.clone(),
-    }
-}
-
 /// Times that are tested, with how each is taken from an interval.
 pub(super) type Metric = (&'static str, fn(&Times) -> i64);
 pub(super) const METRICS: [Metric; 6] = [
@@ -199,7 +189,7 @@ fn totals(
     base: &Side,
     new: &Side,
     basis: Basis,
-    trees: &[Part; 2],
+    trees: &[SpanPart; 2],
     strictness: Strictness,
     are_comparable: bool,
 ) -> Vec<Total> {
@@ -208,13 +198,10 @@ fn totals(
         Basis::Iteration => of_times(base, new, time),
         Basis::Run => of_runs(base, new, time),
     };
-    let evidence: Vec<Option<Evidence>> = METRICS.iter().map(|(_, time)| evidence(*time)).collect();
     // The figures are means over all GPUs, and so is what is judged.
-    let of_means: Vec<Option<Evidence>> = evidence
-        .iter()
-        .map(|evidence| evidence.clone().map(|evidence| Evidence { by_gpu: Vec::new(), ..evidence }))
-        .collect();
-    let judged: Vec<(Option<&Evidence>, f64)> = of_means.iter().map(|evidence| (evidence.as_ref(), 0.0)).collect();
+    let of_means = |evidence: Evidence| Evidence { by_gpu: Vec::new(), ..evidence };
+    let evidence: Vec<Option<Evidence>> = METRICS.iter().map(|(_, time)| evidence(*time).map(of_means)).collect();
+    let judged: Vec<(Option<&Evidence>, f64)> = evidence.iter().map(|evidence| (evidence.as_ref(), 0.0)).collect();
     let judged = judge(&judged, strictness);
     let rows = METRICS.iter().zip(&evidence).zip(judged).map(|(((metric, _), evidence), judgment)| {
         let [base_ns, new_ns] = trees.each_ref().map(|tree| time_of(tree, metric).unwrap_or(0));
@@ -276,9 +263,9 @@ pub(super) fn of_runs(base: &Side, new: &Side, time: fn(&Times) -> i64) -> Optio
 }
 
 fn kernel_rows(
-    rows: &[Row<'_>],
+    rows: &[KernelPair<'_>],
     basis: Basis,
-    trees: &[Part; 2],
+    trees: &[SpanPart; 2],
     strictness: Strictness,
     least_share: f64,
 ) -> Vec<KernelRow> {
@@ -287,17 +274,17 @@ fn kernel_rows(
     let time = |side: usize, kernel: Option<&SideKernel<'_>>| {
         kernel.and_then(|kernel| times.get(side)?.get(kernel.name).copied()).unwrap_or(0)
     };
-    let share = |row: &Row<'_>| {
+    let share = |row: &KernelPair<'_>| {
         let of = |side: usize, kernel: Option<&SideKernel<'_>>| {
             time(side, kernel) as f64 / all.get(side).copied().unwrap_or(1.0)
         };
         of(0, row.base.as_ref()).max(of(1, row.new.as_ref()))
     };
     let evidence: Vec<Option<Evidence>> = rows.iter().map(|row| of_row(row, basis)).collect();
-    let is_tested = |row: &Row<'_>, evidence: &Option<Evidence>| {
+    let is_tested = |row: &KernelPair<'_>, evidence: &Option<Evidence>| {
         !waits(row) && share(row) >= least_share && evidence.as_ref().is_some_and(|evidence| evidence.error.is_some())
     };
-    let median = |row: &Row<'_>| {
+    let median = |row: &KernelPair<'_>| {
         let all = row.base.iter().flat_map(|side| side.by_gpu.values().flatten());
         all.map(|(_, kernel)| calls(kernel, basis).median_x2_ns / 2).max().unwrap_or(0) as f64
     };
@@ -320,7 +307,7 @@ fn kernel_rows(
 
 #[expect(clippy::too_many_arguments, reason = "the facts of one row")]
 fn kernel_row(
-    row: &Row<'_>,
+    row: &KernelPair<'_>,
     evidence: Option<&Evidence>,
     judgment: Option<&Judgment>,
     [base_total_ns, new_total_ns]: [i64; 2],
@@ -418,9 +405,10 @@ fn clock_of(base: &SideKernel<'_>, new: &SideKernel<'_>, ratio: f64, basis: Basi
     })
 }
 
-fn replaced_row(interval: &Replaced<'_>, base: &Part, new: &Part) -> ReplacedRow {
-    let time =
-        |names: &[&str], tree: &Part| names.iter().fold(0, |sum: i64, name| sum.saturating_add(kernel_ns(tree, name)));
+fn replaced_row(interval: &Replaced<'_>, base: &SpanPart, new: &SpanPart) -> ReplacedRow {
+    let time = |names: &[&str], tree: &SpanPart| {
+        names.iter().fold(0, |sum: i64, name| sum.saturating_add(kernel_ns(tree, name)))
+    };
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let (base_ns, new_ns) = (time(&interval.base, base), time(&interval.new, new));
     ReplacedRow {
@@ -437,7 +425,7 @@ fn changed_gpu(((rank, gpu), ratio): &(GpuKey, f64)) -> ChangedGpu {
 }
 
 /// Whether dispatches last until other ranks arrive, so that their durations are not a property of the kernel.
-fn waits(row: &Row<'_>) -> bool {
+fn waits(row: &KernelPair<'_>) -> bool {
     let are_transfers = |side: &SideKernel<'_>| side.by_gpu.values().flatten().all(|(_, kernel)| kernel.is_transfer);
     row.sides().any(|side| side.category == COMMUNICATION && !are_transfers(side))
 }
@@ -464,18 +452,20 @@ fn tail(base: &SideKernel<'_>, new: &SideKernel<'_>, ratio: f64, effect: f64, ba
     })
 }
 
+/// The spans of each GPU in all runs.
+fn trees_by_gpu(side: &Side, basis: Basis) -> BTreeMap<GpuKey, Vec<SpanPart>> {
+    let mut trees: BTreeMap<GpuKey, Vec<SpanPart>> = BTreeMap::new();
+    for gpu in side.gpus() {
+        trees.entry(key(gpu)).or_default().extend(of_gpu(gpu, basis));
+    }
+    trees
+}
+
 /// The parts of the span except kernels: of the mean, then of every GPU that both sides have.
-fn decomposition(base: &Side, new: &Side, basis: Basis, base_tree: &Part, new_tree: &Part) -> Vec<PartRow> {
+fn decomposition(base: &Side, new: &Side, basis: Basis, base_tree: &SpanPart, new_tree: &SpanPart) -> Vec<PartRow> {
     let mut rows = Vec::new();
     add_parts(None, None, Some(base_tree), Some(new_tree), &mut rows);
-    let by_gpu = |side: &Side| {
-        let mut trees: BTreeMap<(i64, i64), Vec<Part>> = BTreeMap::new();
-        for gpu in side.gpus() {
-            trees.entry(key(gpu)).or_default().extend(of_gpu(gpu, basis));
-        }
-        trees
-    };
-    let (of_base, of_new) = (by_gpu(base), by_gpu(new));
+    let (of_base, of_new) = (trees_by_gpu(base, basis), trees_by_gpu(new, basis));
     for ((rank, gpu), trees) in &of_base {
         let Some(others) = of_new.get(&(*rank, *gpu)) else { continue };
         let label = format!("rank {rank} GPU {gpu}");
@@ -488,8 +478,8 @@ fn decomposition(base: &Side, new: &Side, basis: Basis, base_tree: &Part, new_tr
 fn add_parts(
     gpu: Option<&str>,
     parent: Option<&str>,
-    base: Option<&Part>,
-    new: Option<&Part>,
+    base: Option<&SpanPart>,
+    new: Option<&SpanPart>,
     rows: &mut Vec<PartRow>,
 ) {
     let Some(name) = base.or(new).map(|part| part.name.as_str()).filter(|name| kernel_of(name).is_none()) else {
@@ -504,21 +494,16 @@ fn add_parts(
         new_ns,
         delta_ns: new_ns.saturating_sub(base_ns),
     });
-    let (of_base, of_new) = (children(base), children(new));
-    let find = |all: &[&Part], name: &str| all.iter().position(|part| part.name == name);
-    let only_new = of_new.iter().filter(|part| find(&of_base, &part.name).is_none());
-    for child in of_base.iter().chain(only_new).map(|part| part.name.as_str()) {
-        let one = find(&of_base, child).and_then(|place| of_base.get(place)).copied();
-        let other = find(&of_new, child).and_then(|place| of_new.get(place)).copied();
-        add_parts(gpu, Some(name), one, other, rows);
+    let [of_base, of_new] = [base, new].map(|part| part.map_or(&[][..], |part| part.children.as_slice()));
+    let find = |all: &'_ [SpanPart], name: &str| all.iter().position(|part| part.name == name);
+    let child = |all, name: &str| find(all, name).and_then(|place| all.get(place));
+    let only_new = of_new.iter().filter(|part| find(of_base, &part.name).is_none());
+    for name_of_child in of_base.iter().chain(only_new).map(|part| part.name.as_str()) {
+        add_parts(gpu, Some(name), child(of_base, name_of_child), child(of_new, name_of_child), rows);
     }
 }
 
-fn children(part: Option<&Part>) -> Vec<&Part> {
-    part.map_or_else(Vec::new, |part| part.children.iter().collect())
-}
-
-fn one_sided(kernel: &SideKernel<'_>, tree: &Part) -> Option<OneSided> {
+fn one_sided(kernel: &SideKernel<'_>, tree: &SpanPart) -> Option<OneSided> {
     Some(OneSided {
         kernel: kernel.name.to_owned(),
         category: kernel.category.to_owned(),
@@ -527,7 +512,7 @@ fn one_sided(kernel: &SideKernel<'_>, tree: &Part) -> Option<OneSided> {
     })
 }
 
-fn renamed(row: &Row<'_>) -> Option<Renamed> {
+fn renamed(row: &KernelPair<'_>) -> Option<Renamed> {
     let (base, new) = row.base.as_ref().zip(row.new.as_ref())?;
     Some(Renamed { base: base.name.to_owned(), new: new.name.to_owned(), matched_by: row.matched_by.word()? })
 }
@@ -550,21 +535,15 @@ fn categories(kernels: &[KernelRow]) -> Vec<Delta> {
 }
 
 fn ranks(base: &Side, new: &Side, basis: Basis) -> Vec<RankRow> {
-    let by_gpu = |side: &Side| {
-        let mut trees: BTreeMap<(i64, i64), Vec<Part>> = BTreeMap::new();
-        for gpu in side.gpus() {
-            trees.entry(key(gpu)).or_default().extend(of_gpu(gpu, basis));
-        }
-        trees.into_iter().filter_map(|(key, trees)| Some((key, super::tree::mean(&trees)?))).collect::<BTreeMap<_, _>>()
-    };
-    let (of_base, of_new) = (by_gpu(base), by_gpu(new));
-    let common = of_base.iter().filter_map(|(key, base)| Some((*key, base, of_new.get(key)?)));
+    let (of_base, of_new) = (trees_by_gpu(base, basis), trees_by_gpu(new, basis));
+    let mean = super::tree::mean;
+    let common = of_base.iter().filter_map(|(key, base)| Some((key, mean(base)?, mean(of_new.get(key)?)?)));
     common
         .map(|((rank, gpu), base, new)| {
-            let delta = |name: &str| time_of(new, name).unwrap_or(0).saturating_sub(time_of(base, name).unwrap_or(0));
+            let delta = |name: &str| time_of(&new, name).unwrap_or(0).saturating_sub(time_of(&base, name).unwrap_or(0));
             RankRow {
-                rank,
-                gpu,
+                rank: *rank,
+                gpu: *gpu,
                 base_span_ns: base.time_ns,
                 new_span_ns: new.time_ns,
                 delta_ns: delta("span"),
@@ -576,21 +555,19 @@ fn ranks(base: &Side, new: &Side, basis: Basis) -> Vec<RankRow> {
 }
 
 fn iterations(side: &Side, name: &'static str) -> Vec<IterationRow> {
-    let of_run = |(run, digest): (usize, &super::digest::Digest)| {
-        let of_gpu = |gpu: &super::digest::GpuDigest| {
-            let (rank, index) = key(gpu);
-            let row = move |(iteration, times): (usize, &Times)| IterationRow {
+    let mut rows = Vec::new();
+    for (run, digest) in side.runs.iter().enumerate() {
+        for gpu in &digest.gpus {
+            rows.extend(gpu.iterations.iter().enumerate().map(|(iteration, times)| IterationRow {
                 side: name,
                 run,
-                rank,
-                gpu: index,
+                rank: gpu.rank,
+                gpu: gpu.gpu,
                 iteration,
                 duration_ns: times.span_ns,
                 busy_ns: times.busy_ns(),
-            };
-            gpu.iterations.iter().enumerate().map(row).collect::<Vec<_>>()
-        };
-        digest.gpus.iter().flat_map(of_gpu).collect::<Vec<_>>()
-    };
-    side.runs.iter().enumerate().flat_map(of_run).collect()
+            }));
+        }
+    }
+    rows
 }

@@ -7,7 +7,7 @@ use super::digest::CounterDigest;
 use super::document::CounterRow;
 use super::evidence::{Evidence, averaged, difference};
 use super::judgment::{Judgment, Strictness, Verdict, judge};
-use super::matching::Row;
+use super::matching::KernelPair;
 use super::side::Side;
 use wavesieve_model::analysis::statistics::blocks::mean_of_blocks;
 use wavesieve_model::analysis::statistics::trimmed::{Estimate, mean};
@@ -16,7 +16,12 @@ use wavesieve_model::analysis::statistics::trimmed::{Estimate, mean};
 const MIN_DISPATCHES: i64 = 5;
 
 /// Counters that both sides have of a kernel, in the order of kernels and counters.
-pub(crate) fn counter_rows(base: &Side, new: &Side, rows: &[Row<'_>], strictness: Strictness) -> Vec<CounterRow> {
+pub(crate) fn counter_rows(
+    base: &Side,
+    new: &Side,
+    rows: &[KernelPair<'_>],
+    strictness: Strictness,
+) -> Vec<CounterRow> {
     let names: BTreeMap<&str, &str> =
         rows.iter().filter_map(|row| Some((row.new.as_ref()?.name, row.key()?))).collect();
     let of_base = by_kernel(base, &BTreeMap::new());

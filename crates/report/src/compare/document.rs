@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::comparability::Check;
 use super::places::Aligned;
 
 pub const SCHEMA: &str = "wavesieve-compare";
@@ -19,7 +20,7 @@ pub struct Comparison {
     pub settings: Settings,
     pub base: SideFacts,
     pub new: SideFacts,
-    pub comparability: Vec<CheckRow>,
+    pub comparability: Vec<Check>,
     pub totals: Vec<Total>,
     pub decomposition: Vec<PartRow>,
     pub path: Vec<PathRow>,
@@ -73,15 +74,6 @@ pub struct SideFacts {
     pub iterations: usize,
     /// XXH3 (128 bits) of the digests of its runs as they would be saved, one after the other.
     pub digest: Option<String>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-pub struct CheckRow {
-    pub check: &'static str,
-    pub level: &'static str,
-    pub base: String,
-    pub new: String,
-    pub message: String,
 }
 
 /// A time with its test.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::basis::Basis;
 use super::digest::KernelDigest;
-use super::matching::{Row, SideKernel};
+use super::matching::{KernelPair, SideKernel};
 use super::side::{GpuKey, Side, calls, key, levels_of_shape, of_shape};
 use wavesieve_model::analysis::statistics::blocks::{block_estimate, block_means, mean_of_blocks};
 use wavesieve_model::analysis::statistics::trimmed::{Estimate, mean, sum_of_squares, trimmed_estimate, trimmed_mean};
@@ -67,7 +67,7 @@ struct Level {
 }
 
 /// The evidence about a row that both sides have.
-pub fn of_row(row: &Row<'_>, basis: Basis) -> Option<Evidence> {
+pub fn of_row(row: &KernelPair<'_>, basis: Basis) -> Option<Evidence> {
     let (base, new) = row.base.as_ref().zip(row.new.as_ref())?;
     let common: Vec<GpuKey> = base.by_gpu.keys().filter(|key| new.by_gpu.contains_key(key)).copied().collect();
     let units: &[Unit] = match (has_same_mix(base, new), basis) {

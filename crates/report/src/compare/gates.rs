@@ -29,7 +29,7 @@ impl FromStr for GateRule {
         let (name, rest) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
         let percentage = |pct: &str| {
             let number = pct.trim_end_matches('%').parse::<f64>().ok().filter(|pct| pct.is_finite() && *pct > 0.0);
-            number.ok_or_else(|| format!("`{pct}` is no percentage above 0; write such as {name}:5"))
+            number.ok_or_else(|| format!("`{pct}` is not a percentage above 0; write such as {name}:5"))
         };
         if name == "counter" {
             let (counter, pct) = rest

@@ -11,7 +11,7 @@ use super::digest::Digest;
 use super::evidence::{Evidence, of_row, of_times};
 use super::judgment::{Judgment, Strictness, Verdict, judge};
 use super::lengths::{Lengths, WHY};
-use super::matching::{MatchLevel, MatchedBy, Row, kernels_of, matched};
+use super::matching::{KernelPair, MatchLevel, MatchedBy, kernels_of, matched};
 use super::side::{Side, separate_waits};
 use super::tree::{kernel_times, of_side, time_of};
 
@@ -30,7 +30,7 @@ pub struct History {
 }
 
 /// A time over all runs.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Series {
     /// `time` of a part of the span, or `kernel`.
     pub kind: &'static str,
@@ -82,7 +82,10 @@ pub fn history(runs: &[Digest], options: &CompareOptions) -> History {
             };
             evidence.map(|evidence| Evidence { by_gpu: Vec::new(), ..evidence })
         };
-        series.push((new_series("time", name, values_ns), sides.iter().map(evidence).collect()));
+        series.push((
+            Series { kind: "time", name: name.to_owned(), values_ns, ..Series::default() },
+            sides.iter().map(evidence).collect(),
+        ));
     }
     let of_runs: Vec<BTreeMap<&str, i64>> =
         trees.iter().map(|tree| tree.as_ref().map(kernel_times).unwrap_or_default()).collect();
@@ -100,9 +103,11 @@ pub fn history(runs: &[Digest], options: &CompareOptions) -> History {
         let values_ns = of_runs.iter().map(|times| times.get(name).copied()).collect();
         let evidence = of_sides.iter().map(|(before, after)| {
             let (base, new) = (before.get(name).cloned(), after.get(name).cloned());
-            of_row(&Row { base, new, matched_by: MatchedBy::Exact }, basis).filter(|evidence| evidence.error.is_some())
+            of_row(&KernelPair { base, new, matched_by: MatchedBy::Exact }, basis)
+                .filter(|evidence| evidence.error.is_some())
         });
-        series.push((new_series("kernel", name, values_ns), evidence.collect()));
+        let name = name.to_owned();
+        series.push((Series { kind: "kernel", name, values_ns, ..Series::default() }, evidence.collect()));
     }
     let all: Vec<(Option<&Evidence>, f64)> =
         series.iter().flat_map(|(_, evidence)| evidence.iter().map(|one| (one.as_ref(), 0.0))).collect();
@@ -131,21 +136,6 @@ fn have_other_lengths(runs: &[Digest]) -> bool {
     let is_other =
         |run: &Digest| Lengths::of(&matched(&first, &side(run), Basis::Run, MatchLevel::Exact).rows).is_some();
     others.iter().any(is_other)
-}
-
-fn new_series(kind: &'static str, name: &str, values_ns: Vec<Option<i64>>) -> Series {
-    let name = name.to_owned();
-    Series {
-        kind,
-        name,
-        values_ns,
-        step_at: None,
-        step_pct: None,
-        step_gpus: Vec::new(),
-        p_holm: None,
-        resolution_pct: None,
-        step_why: None,
-    }
 }
 
 /// The surest step of a series; of equally sure ones the largest, then the first.

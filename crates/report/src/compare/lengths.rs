@@ -7,7 +7,7 @@ use super::basis::{BasisChoice, NUMBERED_STEPS};
 use super::comparability::{Check, Level};
 use super::comparison::{CompareOptions, compare};
 use super::document::Comparison;
-use super::matching::{Row, SideKernel};
+use super::matching::{KernelPair, SideKernel};
 use super::side::Side;
 
 /// Logarithm of the ratio of calls below which runs have the same length.
@@ -51,7 +51,7 @@ pub fn compare_by_steps<E>(
     }
     let lengths = of_runs.comparability.into_iter().filter(|check| check.check == CHECK);
     by_steps.comparability.extend(lengths.map(|mut check| {
-        check.level = Level::Info.word();
+        check.level = Level::Info;
         check.message = format!("{WHY}; times are per range {step}");
         check
     }));
@@ -70,7 +70,7 @@ pub struct Lengths {
 impl Lengths {
     /// The lengths of two sides, if they repeat the same kernels with the same shapes another number of times; rows are those of whole
     /// runs.
-    pub fn of(rows: &[Row<'_>]) -> Option<Self> {
+    pub fn of(rows: &[KernelPair<'_>]) -> Option<Self> {
         let mut both: Vec<Repeated<'_, '_>> = rows.iter().filter_map(Repeated::of).collect();
         let log_ratio = common(&mut both)?;
         if log_ratio.abs() <= LEAST_LOG {
@@ -80,7 +80,7 @@ impl Lengths {
             is_near(row.log_ratio, log_ratio, TOLERANCE) && have_same_shapes(row.base, row.new)
         };
         let alike: Vec<&Repeated<'_, '_>> = both.iter().filter(is_alike).collect();
-        let all_ns: f64 = rows.iter().map(Row::time_ns).sum();
+        let all_ns: f64 = rows.iter().map(KernelPair::time_ns).sum();
         let repeated_ns: f64 = alike.iter().map(|row| row.time_ns).sum();
         if alike.len() < MIN_KERNELS || repeated_ns < MIN_REPEATED * all_ns {
             return None;
@@ -130,7 +130,7 @@ struct Repeated<'r, 'a> {
 }
 
 impl<'r, 'a> Repeated<'r, 'a> {
-    fn of(row: &'r Row<'a>) -> Option<Self> {
+    fn of(row: &'r KernelPair<'a>) -> Option<Self> {
         let (base, new) = row.base.as_ref().zip(row.new.as_ref())?;
         let log_ratio = libm::log(new.calls / base.calls);
         log_ratio.is_finite().then(|| Self { base, new, log_ratio, time_ns: row.time_ns() })

@@ -77,7 +77,7 @@ pub(crate) struct SideKernel<'a> {
 }
 
 /// A kernel on both sides, or on one.
-pub struct Row<'a> {
+pub struct KernelPair<'a> {
     pub base: Option<SideKernel<'a>>,
     pub new: Option<SideKernel<'a>>,
     pub matched_by: MatchedBy,
@@ -111,7 +111,7 @@ pub fn kernels_of(side: &Side, basis: Basis) -> BTreeMap<&str, SideKernel<'_>> {
 
 /// The kernels of two sides, matched.
 pub(crate) struct Matched<'a> {
-    pub rows: Vec<Row<'a>>,
+    pub rows: Vec<KernelPair<'a>>,
     /// Names of kernels that stand in place of others.
     pub replaced: Vec<Replaced<'a>>,
 }
@@ -125,7 +125,7 @@ pub fn matched<'a>(base: &'a Side, new: &'a Side, basis: Basis, level: MatchLeve
         let (base, new) = (of_base.remove(name), of_new.remove(name));
         let are_alike =
             base.as_ref().zip(new.as_ref()).is_some_and(|(base, new)| base.shapes.keys().eq(new.shapes.keys()));
-        rows.push(Row { base, new, matched_by: if are_alike { MatchedBy::Exact } else { MatchedBy::Shape } });
+        rows.push(KernelPair { base, new, matched_by: if are_alike { MatchedBy::Exact } else { MatchedBy::Shape } });
     }
     if level >= MatchLevel::Family {
         rows.extend(by_family(&mut of_base, &mut of_new));
@@ -135,17 +135,21 @@ pub fn matched<'a>(base: &'a Side, new: &'a Side, basis: Basis, level: MatchLeve
         intervals.into_iter().partition(|interval| interval.base.len() == 1 && interval.new.len() == 1);
     for pair in pairs {
         if let ([base], [new]) = (pair.base.as_slice(), pair.new.as_slice()) {
-            rows.push(Row { base: of_base.remove(base), new: of_new.remove(new), matched_by: MatchedBy::Place });
+            rows.push(KernelPair { base: of_base.remove(base), new: of_new.remove(new), matched_by: MatchedBy::Place });
         }
     }
     let in_interval = |name: &str| {
         let holds = |interval: &Replaced<'_>| interval.base.iter().chain(&interval.new).any(|known| *known == name);
         if replaced.iter().any(holds) { MatchedBy::Replaced } else { MatchedBy::None }
     };
-    let of_base =
-        of_base.into_values().map(|base| Row { matched_by: in_interval(base.name), base: Some(base), new: None });
+    let of_base = of_base.into_values().map(|base| KernelPair {
+        matched_by: in_interval(base.name),
+        base: Some(base),
+        new: None,
+    });
     rows.extend(of_base);
-    let of_new = of_new.into_values().map(|new| Row { matched_by: in_interval(new.name), base: None, new: Some(new) });
+    let of_new =
+        of_new.into_values().map(|new| KernelPair { matched_by: in_interval(new.name), base: None, new: Some(new) });
     rows.extend(of_new);
     rows.sort_by(|one, other| other.time_ns().total_cmp(&one.time_ns()).then_with(|| one.names().cmp(&other.names())));
     Matched { rows, replaced }
@@ -155,7 +159,7 @@ pub fn matched<'a>(base: &'a Side, new: &'a Side, basis: Basis, level: MatchLeve
 fn by_family<'a>(
     base: &mut BTreeMap<&'a str, SideKernel<'a>>,
     new: &mut BTreeMap<&'a str, SideKernel<'a>>,
-) -> Vec<Row<'a>> {
+) -> Vec<KernelPair<'a>> {
     type Members<'a> = BTreeMap<(String, &'a str), Vec<&'a str>>;
     fn members<'a>(kernels: &BTreeMap<&'a str, SideKernel<'a>>) -> Members<'a> {
         let mut members = Members::new();
@@ -184,7 +188,7 @@ fn by_family<'a>(
         let left = names.iter().filter(|name| !pairs.iter().any(|(paired, _)| paired == *name)).copied();
         let by_time: Vec<(&str, &str)> = left.zip(others.iter().copied()).collect();
         pairs.extend(by_time);
-        rows.extend(pairs.into_iter().map(|(one, other)| Row {
+        rows.extend(pairs.into_iter().map(|(one, other)| KernelPair {
             base: base.remove(one),
             new: new.remove(other),
             matched_by: MatchedBy::Family,
@@ -193,7 +197,7 @@ fn by_family<'a>(
     rows
 }
 
-impl<'a> Row<'a> {
+impl<'a> KernelPair<'a> {
     /// Time per unit on both sides.
     pub fn time_ns(&self) -> f64 {
         self.sides().map(|side| side.time_ns).sum()

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::basis::Basis;
 use super::digest::{Digest, GpuDigest, PathDigest};
 use super::document::{Delta, PathRow};
-use super::matching::Row;
+use super::matching::KernelPair;
 use super::side::{Side, units};
-use super::tree::{Part, mean, tiled};
+use super::tree::{SpanPart, mean, tiled};
 
 /// Between the kind and the name in the name of a part.
 const SEPARATOR: char = '\u{1f}';
@@ -15,7 +15,7 @@ const SEPARATOR: char = '\u{1f}';
 const OF_KERNELS: [&str; 3] = ["kernel", "launch_latency", "queue_wait"];
 
 /// Parts of the critical path of both sides per unit, averaged over the processes, largest change first. Empty if a side has none.
-pub(crate) fn path_rows(base: &Side, new: &Side, basis: Basis, rows: &[Row<'_>]) -> Vec<PathRow> {
+pub(crate) fn path_rows(base: &Side, new: &Side, basis: Basis, rows: &[KernelPair<'_>]) -> Vec<PathRow> {
     let names: BTreeMap<&str, &str> =
         rows.iter().filter_map(|row| Some((row.new.as_ref()?.name, row.key()?))).collect();
     let paths: Parts = |run| &run.paths;
@@ -35,9 +35,9 @@ pub fn range_rows(base: &Side, new: &Side, basis: Basis) -> Vec<Delta> {
     rows_of(base, new).into_iter().map(delta).collect()
 }
 
-fn rows_of(base: Option<Part>, new: Option<Part>) -> Vec<PathRow> {
+fn rows_of(base: Option<SpanPart>, new: Option<SpanPart>) -> Vec<PathRow> {
     let (Some(base), Some(new)) = (base, new) else { return Vec::new() };
-    let of_parts = |part: &Part| {
+    let of_parts = |part: &SpanPart| {
         part.children.iter().map(|child| (child.name.clone(), child.time_ns)).collect::<BTreeMap<String, i64>>()
     };
     let (of_base, mut of_new) = (of_parts(&base), of_parts(&new));
@@ -69,7 +69,7 @@ fn rows_of(base: Option<Part>, new: Option<Part>) -> Vec<PathRow> {
 type Parts = fn(&Digest) -> &Vec<PathDigest>;
 
 /// The mean over all processes; kernels get other names if `names` has some for them.
-fn of_side(side: &Side, basis: Basis, names: &BTreeMap<&str, &str>, parts: Parts) -> Option<Part> {
+fn of_side(side: &Side, basis: Basis, names: &BTreeMap<&str, &str>, parts: Parts) -> Option<SpanPart> {
     let of_run = |run: &Digest| {
         let mut by_process: BTreeMap<i64, Vec<&PathDigest>> = BTreeMap::new();
         for path in parts(run) {
@@ -89,9 +89,9 @@ fn of_side(side: &Side, basis: Basis, names: &BTreeMap<&str, &str>, parts: Parts
             }
             Some(tiled("path", sums.into_iter(), units))
         };
-        by_process.into_iter().filter_map(of_process).collect::<Vec<Part>>()
+        by_process.into_iter().filter_map(of_process).collect::<Vec<SpanPart>>()
     };
-    mean(&side.runs.iter().flat_map(of_run).collect::<Vec<Part>>())
+    mean(&side.runs.iter().flat_map(of_run).collect::<Vec<SpanPart>>())
 }
 
 /// How much of the change of a kernel is on the path.

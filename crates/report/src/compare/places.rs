@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::digest::GpuDigest;
-use super::matching::Row;
+use super::matching::KernelPair;
 use super::side::{Side, key};
 
 /// Kernels of the new side that stand where kernels of the base side stood; names in order.
@@ -18,7 +18,7 @@ pub struct Replaced<'a> {
 
 /// A kernel of the typical iteration.
 #[derive(Clone, Copy)]
-struct Step<'a> {
+struct IterationStep<'a> {
     name: &'a str,
     category: &'a str,
 }
@@ -33,12 +33,12 @@ pub struct Aligned {
 }
 
 /// Where typical iterations of both sides differ, in order.
-pub fn alignment(base: &Side, new: &Side, rows: &[Row<'_>]) -> Vec<Aligned> {
+pub fn alignment(base: &Side, new: &Side, rows: &[KernelPair<'_>]) -> Vec<Aligned> {
     let Some((base, new)) = typical_iterations(base, new) else { return Vec::new() };
     let (of_base, of_new) = numbers(rows);
     let (base_tokens, new_tokens) = (tokens(&base, &of_base), tokens(&new, &of_new));
     let (mut after, mut found) = (0, Vec::new());
-    let name = |steps: &[Step<'_>], place: usize| steps.get(place).map(|step| step.name.to_owned());
+    let name = |steps: &[IterationStep<'_>], place: usize| steps.get(place).map(|step| step.name.to_owned());
     for operation in capture_diff_slices(Algorithm::Myers, &base_tokens, &new_tokens) {
         let (_, old, fresh) = operation.as_tag_tuple();
         if let DiffOp::Equal { len, .. } = operation {
@@ -59,7 +59,7 @@ pub fn alignment(base: &Side, new: &Side, rows: &[Row<'_>]) -> Vec<Aligned> {
 /// Numbers of the rows that both sides have, by the names on each.
 type Numbers<'a> = BTreeMap<&'a str, usize>;
 
-fn numbers<'a>(rows: &[Row<'a>]) -> (Numbers<'a>, Numbers<'a>) {
+fn numbers<'a>(rows: &[KernelPair<'a>]) -> (Numbers<'a>, Numbers<'a>) {
     let (mut of_base, mut of_new) = (Numbers::new(), Numbers::new());
     for (number, row) in rows.iter().enumerate() {
         if let (Some(base), Some(new)) = (&row.base, &row.new) {
@@ -71,27 +71,28 @@ fn numbers<'a>(rows: &[Row<'a>]) -> (Numbers<'a>, Numbers<'a>) {
 }
 
 /// Matched kernels by their rows, which is what both sequences have in common, others by their names.
-fn tokens<'a>(steps: &[Step<'a>], matched: &Numbers<'_>) -> Vec<Result<usize, &'a str>> {
-    let token = |step: &Step<'a>| matched.get(step.name).map_or(Err(step.name), |number| Ok(*number));
+fn tokens<'a>(steps: &[IterationStep<'a>], matched: &Numbers<'_>) -> Vec<Result<usize, &'a str>> {
+    let token = |step: &IterationStep<'a>| matched.get(step.name).map_or(Err(step.name), |number| Ok(*number));
     steps.iter().map(token).collect()
 }
 
 /// The intervals of a typical iteration that differ, with unmatched kernels on both sides that have a category in common: a fused kernel
 /// has that of one of its parts. A kernel that stands in intervals with other ones too is in none.
-pub fn intervals<'a>(base: &'a Side, new: &'a Side, rows: &[Row<'a>]) -> Vec<Replaced<'a>> {
+pub fn intervals<'a>(base: &'a Side, new: &'a Side, rows: &[KernelPair<'a>]) -> Vec<Replaced<'a>> {
     let Some((base, new)) = typical_iterations(base, new) else { return Vec::new() };
     let (of_base, of_new) = numbers(rows);
     let (base_tokens, new_tokens) = (tokens(&base, &of_base), tokens(&new, &of_new));
     let mut found: Vec<(BTreeSet<&str>, BTreeSet<&str>)> = Vec::new();
     for operation in capture_diff_slices(Algorithm::Myers, &base_tokens, &new_tokens) {
         let DiffOp::Replace { old_index, old_len, new_index, new_len } = operation else { continue };
-        let of = |steps: &[Step<'a>], from: usize, count: usize, matched: &BTreeMap<&str, usize>| {
+        let of = |steps: &[IterationStep<'a>], from: usize, count: usize, matched: &BTreeMap<&str, usize>| {
             let steps = steps.iter().skip(from).take(count).filter(|step| !matched.contains_key(step.name));
-            steps.copied().collect::<Vec<Step<'a>>>()
+            steps.copied().collect::<Vec<IterationStep<'a>>>()
         };
         let (old, new) = (of(&base, old_index, old_len, &of_base), of(&new, new_index, new_len, &of_new));
-        let categories = |steps: &[Step<'a>]| steps.iter().map(|step| step.category).collect::<BTreeSet<&str>>();
-        let names = |steps: &[Step<'a>]| steps.iter().map(|step| step.name).collect::<BTreeSet<&'a str>>();
+        let categories =
+            |steps: &[IterationStep<'a>]| steps.iter().map(|step| step.category).collect::<BTreeSet<&str>>();
+        let names = |steps: &[IterationStep<'a>]| steps.iter().map(|step| step.name).collect::<BTreeSet<&'a str>>();
         if !categories(&old).is_disjoint(&categories(&new)) {
             found.push((names(&old), names(&new)));
         }
@@ -110,10 +111,10 @@ pub fn intervals<'a>(base: &'a Side, new: &'a Side, rows: &[Row<'a>]) -> Vec<Rep
 }
 
 /// A typical iteration of the first GPU that has one on both sides.
-fn typical_iterations<'a>(base: &'a Side, new: &'a Side) -> Option<(Vec<Step<'a>>, Vec<Step<'a>>)> {
-    fn steps(gpu: &GpuDigest) -> Vec<Step<'_>> {
+fn typical_iterations<'a>(base: &'a Side, new: &'a Side) -> Option<(Vec<IterationStep<'a>>, Vec<IterationStep<'a>>)> {
+    fn steps(gpu: &GpuDigest) -> Vec<IterationStep<'_>> {
         let kernel = |place: &u32| gpu.kernels.get(*place as usize);
-        let step = |place| kernel(place).map(|kernel| Step { name: &kernel.name, category: &kernel.category });
+        let step = |place| kernel(place).map(|kernel| IterationStep { name: &kernel.name, category: &kernel.category });
         gpu.typical.iter().filter_map(step).collect()
     }
     base.gpus().filter(|gpu| !gpu.typical.is_empty()).find_map(|gpu| {

@@ -1,5 +1,6 @@
 //! The verdict in one line: what changed, by how much, how sure, and why.
 
+use super::comparability::Level;
 use super::document::{Comparison, KernelRow, Total};
 use super::lengths::{CHECK, WHY};
 use wavesieve_engine::findings::{duration, shortened};
@@ -19,7 +20,7 @@ pub fn verdict(comparison: &Comparison, is_blocked: bool) -> (&'static str, Stri
         let reasons: Vec<&str> = comparison
             .comparability
             .iter()
-            .filter(|check| check.level == "blocking")
+            .filter(|check| check.level == Level::Blocking)
             .map(|check| check.message.as_str())
             .collect();
         return ("not_comparable", format!("{}; {change}", reasons.join("; ")));

@@ -10,11 +10,11 @@ use wavesieve_model::analysis::statistics::rounding::{largest_remainder, nearest
 
 /// A part of the span with its children.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct SpanPart {
     pub name: String,
     /// Time per unit; what is subtracted is negative.
     pub time_ns: i64,
-    pub children: Vec<Part>,
+    pub children: Vec<SpanPart>,
 }
 
 /// A part of a sum before it is divided by the units.
@@ -37,12 +37,12 @@ impl Sum {
     }
 
     /// The parts per unit, rounded from the top down.
-    fn per_unit(&self, time_ns: i128, units: i128) -> Part {
+    fn per_unit(&self, time_ns: i128, units: i128) -> SpanPart {
         let numerators: Vec<i128> = self.children.iter().map(|child| child.time_ns).collect();
         let rounded = largest_remainder(time_ns, &numerators, units);
         let children =
             self.children.iter().zip(rounded).map(|(child, time_ns)| child.per_unit(time_ns, units)).collect();
-        Part { name: self.name.clone(), time_ns: i64::try_from(time_ns).unwrap_or(i64::MAX), children }
+        SpanPart { name: self.name.clone(), time_ns: i64::try_from(time_ns).unwrap_or(i64::MAX), children }
     }
 }
 
@@ -55,7 +55,7 @@ pub fn kernel_of(part: &str) -> Option<&str> {
 }
 
 /// The span of a GPU per unit; `None` without units.
-pub fn of_gpu(gpu: &GpuDigest, basis: Basis) -> Option<Part> {
+pub fn of_gpu(gpu: &GpuDigest, basis: Basis) -> Option<SpanPart> {
     let units = i128::from(units(gpu, basis));
     if units <= 0 {
         return None;
@@ -93,7 +93,7 @@ pub fn of_gpu(gpu: &GpuDigest, basis: Basis) -> Option<Part> {
 }
 
 /// Parts of a whole per unit; their times add up to it.
-pub fn tiled(name: &str, parts: impl Iterator<Item = (String, i64)>, units: i64) -> Part {
+pub fn tiled(name: &str, parts: impl Iterator<Item = (String, i64)>, units: i64) -> SpanPart {
     let children: Vec<Sum> = parts.map(|(name, time_ns)| Sum::leaf(name, time_ns)).collect();
     let time_ns = children.iter().map(|child| child.time_ns).sum();
     let units = i128::from(units.max(1));
@@ -101,8 +101,8 @@ pub fn tiled(name: &str, parts: impl Iterator<Item = (String, i64)>, units: i64)
 }
 
 /// The mean of trees: their sum, divided by their number.
-pub fn mean(trees: &[Part]) -> Option<Part> {
-    fn summed(name: &str, trees: &[&Part]) -> Sum {
+pub fn mean(trees: &[SpanPart]) -> Option<SpanPart> {
+    fn summed(name: &str, trees: &[&SpanPart]) -> Sum {
         let mut names: Vec<&str> = Vec::new();
         let mut seen: BTreeSet<&str> = BTreeSet::new();
         for child in trees.iter().flat_map(|tree| &tree.children) {
@@ -110,7 +110,7 @@ pub fn mean(trees: &[Part]) -> Option<Part> {
                 names.push(&child.name);
             }
         }
-        let mut by_name: BTreeMap<&str, Vec<&Part>> = BTreeMap::new();
+        let mut by_name: BTreeMap<&str, Vec<&SpanPart>> = BTreeMap::new();
         for child in trees.iter().flat_map(|tree| &tree.children) {
             by_name.entry(&child.name).or_default().push(child);
         }
@@ -124,12 +124,12 @@ pub fn mean(trees: &[Part]) -> Option<Part> {
 }
 
 /// The mean span over all GPUs and runs of a side.
-pub fn of_side(side: &Side, basis: Basis) -> Option<Part> {
+pub fn of_side(side: &Side, basis: Basis) -> Option<SpanPart> {
     mean(&side.gpus().filter_map(|gpu| of_gpu(gpu, basis)).collect::<Vec<_>>())
 }
 
 /// The time of a part anywhere in a tree.
-pub fn time_of(part: &Part, name: &str) -> Option<i64> {
+pub fn time_of(part: &SpanPart, name: &str) -> Option<i64> {
     if part.name == name {
         return Some(part.time_ns);
     }
@@ -137,7 +137,7 @@ pub fn time_of(part: &Part, name: &str) -> Option<i64> {
 }
 
 /// The time of a kernel in the mean span.
-pub fn kernel_ns(tree: &Part, name: &str) -> i64 {
+pub fn kernel_ns(tree: &SpanPart, name: &str) -> i64 {
     if kernel_of(&tree.name) == Some(name) {
         return tree.time_ns;
     }
@@ -145,9 +145,9 @@ pub fn kernel_ns(tree: &Part, name: &str) -> i64 {
 }
 
 /// The times of all kernels in the mean span.
-pub(crate) fn kernel_times(tree: &Part) -> BTreeMap<&str, i64> {
+pub(crate) fn kernel_times(tree: &SpanPart) -> BTreeMap<&str, i64> {
     let mut times = BTreeMap::new();
-    fn add<'a>(part: &'a Part, times: &mut BTreeMap<&'a str, i64>) {
+    fn add<'a>(part: &'a SpanPart, times: &mut BTreeMap<&'a str, i64>) {
         if let Some(kernel) = kernel_of(&part.name) {
             *times.entry(kernel).or_default() += part.time_ns;
         }
@@ -162,7 +162,7 @@ pub(super) mod tests {
     use super::*;
     use crate::compare::digest::{Calls, KernelDigest, Times};
 
-    fn is_closed(part: &Part) -> bool {
+    fn is_closed(part: &SpanPart) -> bool {
         let sum: i64 = part.children.iter().map(|child| child.time_ns).sum();
         (part.children.is_empty() || sum == part.time_ns) && part.children.iter().all(is_closed)
     }

@@ -23,7 +23,7 @@ pub fn figures(
     let share = |ns: i64| (ns as f64 / spans_ns as f64 * 100.0).min(100.0);
     let left_out_ns = spans.all_left_out_ns();
     let mut figures = vec![
-        integer("ranks", "Ranks", "ranks with a trace", Some(provenance.ranks.len() as i64), ColumnUnit::Count),
+        Figure::count("ranks", "Ranks", "ranks with a trace", provenance.ranks.len()),
         integer(
             "gpus",
             "GPUs",
@@ -37,7 +37,7 @@ pub fn figures(
             if view == View::Steady {
                 "longest time from first to last GPU activity of a process in its steady part"
             } else if left_out_ns > 0 {
-                "longest time from first start to last end of the GPU activity of a process, without what is no part of the run"
+                "longest time from first start to last end of the GPU activity of a process, without what is not part of the run"
             } else {
                 "longest time from first start to last end of the GPU activity of a process"
             },
@@ -78,7 +78,7 @@ pub fn figures(
         figures.extend(parts.map(|(id, label, doc, column)| {
             let not_idle_ns = if id == "idle_pct" { left_out_ns } else { 0 };
             let pct = share(sum(column).saturating_sub(not_idle_ns).max(0));
-            Figure { status: status(id, pct), ..figure(id, label, doc, Cell::Float(pct), ColumnUnit::Percent) }
+            Figure { status: status(id, pct), ..Figure::new(id, label, doc, Cell::Float(pct), ColumnUnit::Percent) }
         }));
     }
     if let Some(iterations) = views.all().first().and_then(|view| view.iterations) {
@@ -90,8 +90,7 @@ pub fn figures(
     if !kernels.is_empty() {
         let calls = kernels.sum(kernels.places(), "calls");
         figures.push(integer("dispatches", "Dispatches", "kernels that ran", Some(calls), ColumnUnit::Count));
-        let names = kernels.places().len() as i64;
-        figures.push(integer("kernels", "Kernels", "different kernels", Some(names), ColumnUnit::Count));
+        figures.push(Figure::count("kernels", "Kernels", "different kernels", kernels.places().len()));
     }
     figures.extend(finding_counts(findings));
     figures.retain(|figure| figure.value != Cell::Null);
@@ -103,7 +102,7 @@ pub(crate) fn finding_counts(findings: &[Finding]) -> Vec<Figure> {
     let counted = |(priority, id, label, any)| {
         let count = findings.iter().filter(|finding| finding.priority == priority).count();
         let status = if count == 0 { Status::Good } else { any };
-        Figure { status, ..integer(id, label, "findings of this priority", Some(count as i64), ColumnUnit::Count) }
+        Figure { status, ..Figure::count(id, label, "findings of this priority", count) }
     };
     [
         (Priority::High, "high_findings", "High findings", Status::Critical),
@@ -132,9 +131,5 @@ fn status(id: &str, pct: f64) -> Status {
 }
 
 fn integer(id: &str, label: &str, doc: &str, value: Option<i64>, unit: ColumnUnit) -> Figure {
-    figure(id, label, doc, value.map_or(Cell::Null, Cell::Integer), unit)
-}
-
-fn figure(id: &str, label: &str, doc: &str, value: Cell, unit: ColumnUnit) -> Figure {
-    Figure { id: id.to_owned(), label: label.to_owned(), doc: doc.to_owned(), value, unit, status: Status::Neutral }
+    Figure::new(id, label, doc, value.map_or(Cell::Null, Cell::Integer), unit)
 }

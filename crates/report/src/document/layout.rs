@@ -69,7 +69,7 @@ pub struct LayoutError(#[from] toml::de::Error);
 
 /// A section that documents do not have.
 #[derive(Debug, Error)]
-#[error("{id} is no section; choose among {}", known.join(", "))]
+#[error("{id} is not a section; choose among {}", known.join(", "))]
 pub struct UnknownSection {
     id: String,
     known: Vec<String>,

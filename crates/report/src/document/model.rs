@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use polars::prelude::DataFrame;
+use serde::Serialize;
 
 use crate::charts::Chart;
-use wavesieve_engine::findings::{Finding, QueryRequest, RunViews, bytes, duration};
+use wavesieve_engine::findings::{Finding, Priority, QueryRequest, RunViews, bytes, duration};
 use wavesieve_engine::{ColumnUnit, OutputColumn};
 use wavesieve_export::cell::Cell;
 
@@ -111,6 +112,29 @@ pub struct Section {
     pub blocks: Vec<Block>,
 }
 
+impl Section {
+    pub fn new(id: &str, title: &str, about: &str, blocks: impl IntoIterator<Item = Block>) -> Self {
+        let blocks = blocks.into_iter().collect();
+        Self { id: id.to_owned(), title: title.to_owned(), about: about.to_owned(), blocks }
+    }
+
+    /// Its tables.
+    pub fn tables(&self) -> impl Iterator<Item = &Table> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::Table(table) => Some(&**table),
+            _ => None,
+        })
+    }
+
+    /// What there is to know in it.
+    pub fn notes(&self) -> impl Iterator<Item = &Note> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::Note(note) => Some(note),
+            _ => None,
+        })
+    }
+}
+
 /// A part of a section.
 #[derive(Clone, Debug)]
 pub enum Block {
@@ -123,7 +147,7 @@ pub enum Block {
 }
 
 /// A number to read first.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Figure {
     /// Stable id, such as `busy_pct`.
     pub id: String,
@@ -138,6 +162,16 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// A figure that cannot be good or bad.
+    pub fn new(id: &str, label: &str, doc: &str, value: Cell, unit: ColumnUnit) -> Self {
+        Self { id: id.to_owned(), label: label.to_owned(), doc: doc.to_owned(), value, unit, status: Status::Neutral }
+    }
+
+    /// A number of things.
+    pub fn count(id: &str, label: &str, doc: &str, count: usize) -> Self {
+        Self::new(id, label, doc, Cell::Integer(count as i64), ColumnUnit::Count)
+    }
+
     /// The value in the unit that suits it.
     pub fn shown(&self) -> String {
         let number = match &self.value {
@@ -155,7 +189,8 @@ impl Figure {
 }
 
 /// Whether a figure is good.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Status {
     /// It cannot be good or bad.
     #[default]
@@ -166,6 +201,16 @@ pub enum Status {
     Warning,
     /// Costs much.
     Critical,
+}
+
+impl From<Priority> for Status {
+    fn from(priority: Priority) -> Self {
+        match priority {
+            Priority::High => Self::Critical,
+            Priority::Medium => Self::Warning,
+            Priority::Low | Priority::Info => Self::Neutral,
+        }
+    }
 }
 
 /// Rows of an answer.
@@ -190,6 +235,26 @@ pub struct Table {
 }
 
 impl Table {
+    /// A table that is not an answer to a query, of which the first rows are shown, 0 for all.
+    pub fn new(
+        (id, title, about): (&str, &str, &str),
+        columns: Vec<OutputColumn>,
+        frame: DataFrame,
+        rows: usize,
+        key: &[&str],
+    ) -> Self {
+        Self {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            about: about.to_owned(),
+            question: None,
+            columns,
+            total_rows: frame.height(),
+            frame: if rows > 0 { frame.head(Some(rows)) } else { frame },
+            key: key.iter().map(|name| (*name).to_owned()).collect(),
+        }
+    }
+
     /// The key of each row, such as `rank=0/kernel_name=gemm`. Rows that only their position distinguishes get a
     /// number, as in `rank=0#2`.
     pub(crate) fn row_keys(&self) -> Vec<String> {
@@ -224,7 +289,7 @@ pub struct Drawn {
 }
 
 /// Something to know.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
     /// Whether something is wrong.
     pub is_warning: bool,
@@ -240,7 +305,7 @@ impl Note {
 }
 
 /// Where a document comes from.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Provenance {
     /// Version of the program.
     pub version: String,
@@ -261,7 +326,7 @@ pub struct Provenance {
 }
 
 /// A process that was read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Input {
     /// The file, as it was named or found.
     pub path: String,
@@ -274,6 +339,7 @@ pub struct Input {
     /// Names of its GPUs.
     pub gpus: Vec<String>,
     /// Whether it is a thread trace, of a dispatch and not of a run.
+    #[serde(skip)]
     pub is_thread_trace: bool,
 }
 

@@ -4,5 +4,5 @@ mod index;
 mod replace;
 mod write;
 
-pub use replace::{Place, place};
+pub use replace::{FolderPlace, place};
 pub use write::{FolderFormat, FolderOptions, write};

@@ -13,7 +13,7 @@ use wavesieve_input::is_unfinished;
 
 /// Content at the place where a folder is to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FolderPlace {
     /// Nothing, a link to nothing, or an empty folder.
     Free,
     /// A folder that was written here and holds nothing else.
@@ -26,20 +26,20 @@ pub enum Place {
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub fn place(path: &Path) -> io::Result<Place> {
+pub fn place(path: &Path) -> io::Result<FolderPlace> {
     if !path.exists() {
-        return Ok(Place::Free);
+        return Ok(FolderPlace::Free);
     }
     if !path.is_dir() {
-        return Ok(Place::Foreign(None));
+        return Ok(FolderPlace::Foreign(None));
     }
     let known = known_files(path);
     let mut found = FolderContent { names: BTreeSet::new(), foreign: None };
     found.search(path, "", &known)?;
     Ok(match found.foreign {
-        Some(name) => Place::Foreign(Some(name)),
-        None if found.names.is_empty() => Place::Free,
-        None => Place::Ours,
+        Some(name) => FolderPlace::Foreign(Some(name)),
+        None if found.names.is_empty() => FolderPlace::Free,
+        None => FolderPlace::Ours,
     })
 }
 
@@ -88,24 +88,24 @@ mod tests {
     fn only_what_was_written_here_is_replaced() {
         let directory = tempfile::tempdir().unwrap();
         let folder = directory.path().join("out");
-        assert_eq!(place(&folder).unwrap(), Place::Free);
+        assert_eq!(place(&folder).unwrap(), FolderPlace::Free);
         fs::create_dir_all(folder.join("time")).unwrap();
-        assert_eq!(place(&folder).unwrap(), Place::Foreign(Some("time".to_owned())));
+        assert_eq!(place(&folder).unwrap(), FolderPlace::Foreign(Some("time".to_owned())));
         fs::write(folder.join("time/busy.csv"), "").unwrap();
         fs::write(folder.join(INDEX), r#"{"schema": "wavesieve-tables", "tables": [{"file": "time/busy.csv"}]}"#)
             .unwrap();
-        assert_eq!(place(&folder).unwrap(), Place::Ours);
+        assert_eq!(place(&folder).unwrap(), FolderPlace::Ours);
         fs::write(folder.join("time/mine.csv"), "").unwrap();
-        assert_eq!(place(&folder).unwrap(), Place::Foreign(Some("time/mine.csv".to_owned())));
+        assert_eq!(place(&folder).unwrap(), FolderPlace::Foreign(Some("time/mine.csv".to_owned())));
         fs::remove_file(folder.join("time/mine.csv")).unwrap();
         fs::write(folder.join(INDEX), r#"{"schema": "other", "tables": [{"file": "time/busy.csv"}]}"#).unwrap();
-        assert!(matches!(place(&folder).unwrap(), Place::Foreign(Some(_))));
-        assert_eq!(place(&folder.join(INDEX)).unwrap(), Place::Foreign(None));
+        assert!(matches!(place(&folder).unwrap(), FolderPlace::Foreign(Some(_))));
+        assert_eq!(place(&folder.join(INDEX)).unwrap(), FolderPlace::Foreign(None));
     }
 
     #[test]
     fn an_empty_folder_is_free() {
         let directory = tempfile::tempdir().unwrap();
-        assert_eq!(place(directory.path()).unwrap(), Place::Free);
+        assert_eq!(place(directory.path()).unwrap(), FolderPlace::Free);
     }
 }

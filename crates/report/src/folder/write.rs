@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 
 use super::index::{DOCUMENT, INDEX, file_of, index};
-use super::replace::{Place, place};
+use super::replace::{FolderPlace, place};
 use crate::analysis::Analysis;
 use crate::compat::tracelens::{self, TraceLensOptions};
 use crate::full_tables::{FullTable, findings_table, full_tables};
@@ -84,9 +84,9 @@ pub fn write(analysis: &Analysis, options: &FolderOptions, path: &Path) -> Resul
         })
     };
     match place(path).with_context(|| format!("cannot read {}", path.display()))? {
-        Place::Free => write_directory(path, fill),
-        Place::Ours => replace_directory(path, fill),
-        Place::Foreign(_) => bail!("{} holds other files by now; name another folder", path.display()),
+        FolderPlace::Free => write_directory(path, fill),
+        FolderPlace::Ours => replace_directory(path, fill),
+        FolderPlace::Foreign(_) => bail!("{} holds other files by now; name another folder", path.display()),
     }
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct FindingView {
     id: String,
     number: usize,
     name: String,
-    priority: &'static str,
+    priority: Priority,
     category: String,
     title: Vec<Piece>,
     explanation: Vec<Piece>,
@@ -63,8 +63,8 @@ struct CommandView {
 /// How many findings have a priority.
 #[derive(Serialize)]
 pub(crate) struct Badge {
-    priority: &'static str,
-    count: usize,
+    pub priority: Priority,
+    pub count: usize,
 }
 
 /// A text, taken apart.
@@ -92,7 +92,7 @@ impl FindingView {
         Self {
             number,
             name: finding.id.clone(),
-            priority: finding.priority.word(),
+            priority: finding.priority,
             category: finding.category.clone(),
             title: text(&finding.title),
             explanation: text(&finding.explanation),
@@ -116,6 +116,6 @@ impl FindingView {
 /// The findings of each priority, where there are any.
 pub(crate) fn badges(findings: &[Finding]) -> Vec<Badge> {
     let count = |priority: Priority| findings.iter().filter(|finding| finding.priority == priority).count();
-    let badges = Priority::ALL.map(|priority| Badge { priority: priority.word(), count: count(priority) });
+    let badges = Priority::ALL.map(|priority| Badge { priority, count: count(priority) });
     badges.into_iter().filter(|badge| badge.count > 0).collect()
 }

@@ -13,8 +13,9 @@ mod tests;
 mod words;
 
 pub(crate) use anchors::anchor;
-pub(crate) use finding_view::{Piece, text};
+pub(crate) use finding_view::{Badge, Piece, text};
 pub use origin::is_page;
 pub use page::write;
+pub(crate) use section_view::ChartView;
 pub(crate) use shell::{Shell, render};
 pub(crate) use table_view::{grouped, halves};

@@ -59,7 +59,7 @@ struct FigureView {
     doc: String,
     value: String,
     raw: String,
-    status: &'static str,
+    status: Status,
     share: Option<String>,
 }
 
@@ -160,12 +160,7 @@ fn figure(figure: &Figure) -> FigureView {
         doc: figure.doc.clone(),
         value: grouped(&figure.shown()),
         raw: figure.value.plain(),
-        status: match figure.status {
-            Status::Neutral => "neutral",
-            Status::Good => "good",
-            Status::Warning => "warning",
-            Status::Critical => "critical",
-        },
+        status: figure.status,
         share,
     }
 }

@@ -4,8 +4,9 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::anchors::anchor;
-use super::finding_view::{Piece, text};
+use super::finding_view::{NoteView, Piece, text};
 use super::table_view::TableView;
+use crate::charts::Chart;
 use crate::document::{Block, Drawn, Section};
 use wavesieve_engine::findings::QueryRequest;
 
@@ -20,32 +21,42 @@ pub(crate) struct SectionView {
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum BlockView {
-    Chart(ChartView),
+    Chart(DrawnView),
     Table(Box<TableView>),
-    Note { is_warning: bool, text: Vec<Piece> },
+    Note(NoteView),
 }
 
+/// A chart of a page.
 #[derive(Serialize)]
-struct ChartView {
-    id: String,
+pub(crate) struct ChartView {
     title: String,
     /// Elements that are drawn, escaped already.
     svg: String,
     notes: Vec<String>,
+}
+
+impl ChartView {
+    pub fn new(chart: &Chart) -> Result<Self> {
+        Ok(Self { title: chart.title.clone(), svg: chart.page()?, notes: chart.all_notes() })
+    }
+}
+
+#[derive(Serialize)]
+struct DrawnView {
+    id: String,
+    #[serde(flatten)]
+    chart: ChartView,
     command: String,
 }
 
 impl SectionView {
     /// A section.
-    ///
-    /// # Errors
-    /// When a chart cannot be drawn.
     pub fn new(section: &Section) -> Result<Self> {
         let block = |block: &Block| {
             Ok(match block {
                 Block::Chart(drawn) => BlockView::Chart(chart(drawn)?),
                 Block::Table(table) => BlockView::Table(Box::new(TableView::of_table(table))),
-                Block::Note(note) => BlockView::Note { is_warning: note.is_warning, text: text(&note.text) },
+                Block::Note(note) => BlockView::Note(NoteView::new(note)),
             })
         };
         Ok(Self {
@@ -64,12 +75,10 @@ impl SectionView {
     }
 }
 
-fn chart(drawn: &Drawn) -> Result<ChartView> {
-    Ok(ChartView {
+fn chart(drawn: &Drawn) -> Result<DrawnView> {
+    Ok(DrawnView {
         id: anchor("chart", &drawn.id),
-        title: drawn.chart.title.clone(),
-        svg: drawn.chart.page()?,
-        notes: drawn.chart.all_notes(),
+        chart: ChartView::new(&drawn.chart)?,
         command: drawn.question.as_ref().map(QueryRequest::command_line).unwrap_or_default(),
     })
 }

@@ -73,9 +73,6 @@ impl Shell {
 }
 
 /// Writes a page by its template.
-///
-/// # Errors
-/// When writing fails.
 pub fn render(template: &str, page: &impl Serialize, out: &mut dyn Write) -> Result<()> {
     let environment = environment()?;
     let template = environment.get_template(template).context("internal: the page has no template")?;

@@ -4,11 +4,10 @@ use std::io::Write;
 
 use anyhow::Result;
 use polars::prelude::DataFrame;
-use serde_json::{Map, Number, Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::document::{Block, Document, Figure, Note, Section, Status, Table};
+use crate::document::{Document, Section, Table};
 use wavesieve_engine::findings::{Command, Evidence, Finding, Handoff, QueryRequest, RunView};
-use wavesieve_engine::{ColumnUnit, OutputColumn};
 use wavesieve_export::cell::Cell;
 use wavesieve_tables::trace::views::View;
 
@@ -35,9 +34,9 @@ pub fn value(document: &Document) -> Value {
         "title": document.title,
         "summary": document.summary,
         "views": document.views.all().iter().map(view).collect::<Vec<Value>>(),
-        "notes": document.notes.iter().map(note).collect::<Vec<Value>>(),
+        "notes": document.notes,
         "tier": document.tier,
-        "figures": document.figures.iter().map(figure).collect::<Vec<Value>>(),
+        "figures": document.figures,
         "findings": document.findings.iter().map(finding).collect::<Vec<Value>>(),
         "sections": document.sections.iter().map(section).collect::<Vec<Value>>(),
         "provenance": provenance(document),
@@ -46,7 +45,7 @@ pub fn value(document: &Document) -> Value {
 
 /// How the GPUs spent a view of the run.
 pub fn view(view: &RunView) -> Value {
-    let shares = view.shares.iter().map(|(id, pct)| ((*id).to_owned(), share(*pct)));
+    let shares = view.shares.iter().map(|(id, pct)| ((*id).to_owned(), json!(pct)));
     json!({
         "id": view.id,
         "label": view.label,
@@ -58,18 +57,14 @@ pub fn view(view: &RunView) -> Value {
             "found": iterations.found,
             "processes": iterations.processes,
             "processes_without": iterations.processes_without,
-            "mean_ns": share(iterations.mean_ns),
+            "mean_ns": iterations.mean_ns,
         })),
         "parts": view.parts.iter().map(|(kind, duration_ns, pct)| json!({
             "kind": kind,
             "duration_ns": duration_ns,
-            "pct": share(*pct),
+            "pct": pct,
         })).collect::<Vec<Value>>(),
     })
-}
-
-fn share(value: f64) -> Value {
-    cell(&Cell::Float(value))
 }
 
 fn view_word(view: View) -> &'static str {
@@ -77,21 +72,6 @@ fn view_word(view: View) -> &'static str {
         View::WholeRun => "whole_run",
         View::Steady => "steady",
     }
-}
-
-fn note(note: &Note) -> Value {
-    json!({ "is_warning": note.is_warning, "text": note.text })
-}
-
-fn figure(figure: &Figure) -> Value {
-    json!({
-        "id": figure.id,
-        "label": figure.label,
-        "doc": figure.doc,
-        "value": cell(&figure.value),
-        "unit": unit(figure.unit),
-        "status": status(figure.status),
-    })
 }
 
 fn finding(finding: &Finding) -> Value {
@@ -108,7 +88,7 @@ fn finding(finding: &Finding) -> Value {
         "view": view_word(finding.view),
         "saving": saving.map(|saving| json!({
             "gpu_time_ns": saving.gpu_time_ns,
-            "pct_of_span": cell(&Cell::Float(saving.pct_of_span)),
+            "pct_of_span": saving.pct_of_span,
             "iterations": saving.iterations,
             "per_iteration_ns": saving.per_iteration_ns(),
         })),
@@ -152,27 +132,19 @@ fn evidence(evidence: &Evidence) -> Value {
     json!({
         "title": evidence.title,
         "question": question(&evidence.question),
-        "columns": columns(&evidence.columns),
+        "columns": evidence.columns,
         "rows": rows,
         "total_rows": evidence.rows,
     })
 }
 
 fn section(section: &Section) -> Value {
-    let tables = section.blocks.iter().filter_map(|block| match block {
-        Block::Table(shown) => Some(table(shown)),
-        Block::Note(_) | Block::Chart(_) => None,
-    });
-    let notes = section.blocks.iter().filter_map(|block| match block {
-        Block::Note(shown) => Some(note(shown)),
-        Block::Table(_) | Block::Chart(_) => None,
-    });
     json!({
         "id": section.id,
         "title": section.title,
         "about": section.about,
-        "tables": tables.collect::<Vec<Value>>(),
-        "notes": notes.collect::<Vec<Value>>(),
+        "tables": section.tables().map(table).collect::<Vec<Value>>(),
+        "notes": section.notes().collect::<Vec<_>>(),
     })
 }
 
@@ -184,7 +156,7 @@ fn table(table: &Table) -> Value {
         "title": table.title,
         "about": table.about,
         "question": table.question.as_ref().map(question),
-        "columns": columns(&table.columns),
+        "columns": table.columns,
         "rows": rows.collect::<Vec<Value>>(),
         "total_rows": table.total_rows,
     })
@@ -199,57 +171,19 @@ fn question(question: &QueryRequest) -> Value {
     })
 }
 
-fn columns(columns: &[OutputColumn]) -> Vec<Value> {
-    let column = |column: &OutputColumn| json!({ "name": column.name, "unit": unit(column.unit), "doc": column.doc });
-    columns.iter().map(column).collect()
-}
-
 fn record(frame: &DataFrame, row: usize) -> Map<String, Value> {
-    frame.columns().iter().map(|column| (column.name().to_string(), cell(&Cell::new(column, row)))).collect()
-}
-
-fn cell(cell: &Cell) -> Value {
-    match cell {
-        Cell::Null => Value::Null,
-        Cell::Integer(value) => Value::from(*value),
-        Cell::Float(value) => Number::from_f64(*value).map_or(Value::Null, Value::Number),
-        Cell::Bool(value) => Value::Bool(*value),
-        Cell::Text(text) => Value::String(text.clone()),
-    }
-}
-
-fn unit(unit: ColumnUnit) -> &'static str {
-    unit.word()
-}
-
-fn status(status: Status) -> &'static str {
-    match status {
-        Status::Neutral => "neutral",
-        Status::Good => "good",
-        Status::Warning => "warning",
-        Status::Critical => "critical",
-    }
+    frame.columns().iter().map(|column| (column.name().to_string(), Cell::new(column, row).json())).collect()
 }
 
 fn provenance(document: &Document) -> Value {
     let provenance = &document.provenance;
-    let inputs = provenance.inputs.iter().map(|input| {
-        json!({
-            "path": input.path,
-            "format": input.format,
-            "schema_version": input.schema_version,
-            "rank": input.rank,
-            "hostname": input.hostname,
-            "gpus": input.gpus,
-        })
-    });
     let pairs = |pairs: &[(String, String)], name: &str| -> Vec<Value> {
         pairs.iter().map(|(subject, reason)| json!({ name: subject, "reason": reason })).collect()
     };
     json!({
         "program": "wavesieve",
         "version": provenance.version,
-        "inputs": inputs.collect::<Vec<Value>>(),
+        "inputs": provenance.inputs,
         "processes": provenance.processes,
         "ranks": provenance.ranks,
         "filters": provenance.filters.iter().map(|(option, value)| json!({ "option": option, "value": value })).collect::<Vec<Value>>(),

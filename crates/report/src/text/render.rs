@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::document::{Block, Document, Figure, Note, Section, Status, Table};
 use wavesieve_engine::ColumnUnit;
-use wavesieve_engine::findings::{Evidence, Finding, Priority, counted, duration};
+use wavesieve_engine::findings::{Evidence, Finding, counted, duration};
 use wavesieve_export::cell::Cell;
 use wavesieve_export::terminal;
 use wavesieve_export::unit::{TimeUnit, displays};
@@ -114,11 +114,7 @@ fn color_of(status: Status) -> Style {
 
 fn write_finding(number: usize, finding: &Finding, style: TextStyle, out: &mut dyn Write) -> Result<()> {
     let priority = finding.priority.word().to_uppercase();
-    let paint = match finding.priority {
-        Priority::High => color_of(Status::Critical).bold(),
-        Priority::Medium => color_of(Status::Warning).bold(),
-        Priority::Low | Priority::Info => Style::new().bold(),
-    };
+    let paint = color_of(finding.priority.into()).bold();
     let paint = if style.color { paint } else { Style::new() };
     let confidence = finding.confidence * 100.0;
     writeln!(

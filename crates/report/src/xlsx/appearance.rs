@@ -2,6 +2,7 @@
 
 use rust_xlsxwriter::{Color, Format, FormatAlign, FormatBorder};
 
+use crate::document::Status;
 use wavesieve_engine::ColumnUnit;
 
 /// Ink of headings and titles.
@@ -17,17 +18,6 @@ const CRITICAL: Color = Color::RGB(0xF8_CBAD);
 pub(crate) const FIRST_TAB: Color = Color::RGB(0xC0_392B);
 /// See [`FIRST_TAB`].
 pub(crate) const FOREIGN_TAB: Color = Color::RGB(0x8A_8A8A);
-
-/// How good something is, as a color behind it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tint {
-    /// As it should be.
-    Good,
-    /// Worth a look.
-    Warning,
-    /// Costs much.
-    Critical,
-}
 
 /// Format of a heading of a table.
 pub fn heading() -> Format {
@@ -45,13 +35,14 @@ pub fn wrapped() -> Format {
     Format::new().set_text_wrap().set_align(FormatAlign::Top)
 }
 
-/// With a color behind it.
-pub(crate) fn tinted(format: Format, tint: Tint) -> Format {
-    format.set_background_color(match tint {
-        Tint::Good => GOOD,
-        Tint::Warning => WARNING,
-        Tint::Critical => CRITICAL,
-    })
+/// With a color behind it where something is good or bad.
+pub(crate) fn tinted(format: Format, status: Status) -> Format {
+    match status {
+        Status::Neutral => format,
+        Status::Good => format.set_background_color(GOOD),
+        Status::Warning => format.set_background_color(WARNING),
+        Status::Critical => format.set_background_color(CRITICAL),
+    }
 }
 
 /// Number format of a unit, by number of decimals. For numbers without unit, it also depends on whether some are so

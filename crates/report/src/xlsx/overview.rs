@@ -5,11 +5,11 @@ use polars::prelude::{Column, DataFrame};
 use rust_xlsxwriter::{Format, Url, Worksheet};
 use serde::Deserialize;
 
-use super::appearance::{self, Tint};
+use super::appearance;
 use super::text::cell_text;
-use crate::document::{Block, Document, Figure, SECTIONS_IN_WORDS, Status};
+use crate::document::{Document, Figure, SECTIONS_IN_WORDS};
 use crate::full_tables::FullTable;
-use wavesieve_engine::findings::{Finding, Priority};
+use wavesieve_engine::findings::Finding;
 use wavesieve_engine::{ColumnUnit, OutputColumn};
 use wavesieve_export::cell::Cell;
 use wavesieve_export::unit::{TimeUnit, displays};
@@ -34,9 +34,6 @@ struct Writer<'a> {
 }
 
 /// Writes the sheet; `sheets` has the others with their names, in order.
-///
-/// # Errors
-/// When the sheet cannot take it.
 pub(crate) fn write_overview(
     document: &Document,
     sheets: &[(String, &FullTable)],
@@ -67,10 +64,8 @@ pub(crate) fn write_overview(
     for section in document.sections.iter().filter(|section| SECTIONS_IN_WORDS.contains(&section.id.as_str())) {
         writer.part(&section.title, &[])?;
         writer.line(&section.about, &Format::new())?;
-        for block in &section.blocks {
-            if let Block::Note(note) = block {
-                writer.line(&note.text, &Format::new())?;
-            }
+        for note in section.notes() {
+            writer.line(&note.text, &Format::new())?;
         }
     }
     writer.part("Run", &["what", "value"])?;
@@ -109,11 +104,7 @@ fn headline(finding: &Finding) -> Figure {
         doc: finding.title.clone(),
         value: saving,
         unit: ColumnUnit::Nanoseconds,
-        status: match finding.priority {
-            Priority::High => Status::Critical,
-            Priority::Medium => Status::Warning,
-            Priority::Low | Priority::Info => Status::Neutral,
-        },
+        status: finding.priority.into(),
     }
 }
 
@@ -146,7 +137,7 @@ impl Writer<'_> {
     }
 
     fn figure(&mut self, figure: &Figure, unit: TimeUnit) -> Result<()> {
-        let declared = OutputColumn { name: String::new(), unit: figure.unit, doc: String::new() };
+        let declared = OutputColumn::new("", figure.unit, "");
         let values = match &figure.value {
             Cell::Integer(value) => Column::new("".into(), [*value]),
             Cell::Float(value) => Column::new("".into(), [*value]),
@@ -160,13 +151,7 @@ impl Writer<'_> {
             _ => f64::NAN,
         };
         let format = Format::new().set_num_format(appearance::number_format(figure.unit, display.decimals(), false));
-        let tint = match figure.status {
-            Status::Neutral => None,
-            Status::Good => Some(Tint::Good),
-            Status::Warning => Some(Tint::Warning),
-            Status::Critical => Some(Tint::Critical),
-        };
-        let format = tint.map_or(format.clone(), |tint| appearance::tinted(format, tint));
+        let format = appearance::tinted(format, figure.status);
         let unit = display.header("");
         let unit = if figure.unit == ColumnUnit::Percent { "%" } else { unit.trim() };
         self.sheet.write_string(self.row, 0, cell_text(&figure.label))?;

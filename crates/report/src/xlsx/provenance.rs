@@ -9,40 +9,47 @@ use wavesieve_engine::{ColumnUnit, OutputColumn};
 
 /// A row of the table.
 #[derive(Default)]
-struct Row<'a> {
+struct ProvenanceRow<'a> {
     what: &'static str,
     subject: String,
     input: Option<&'a Input>,
-    reason: Option<&'a str>,
+    reason: Option<String>,
 }
 
 /// The version, what was read, and what is missing and why.
-///
-/// # Errors
-/// When the columns do not fit together, which cannot be.
 pub(crate) fn provenance_table(document: &Document) -> Result<FullTable> {
     let provenance = &document.provenance;
-    let version = Row { what: "program", subject: format!("wavesieve {}", provenance.version), ..Row::default() };
-    let tier = Row { what: "tier", subject: document.tier.to_string(), ..Row::default() };
-    let inputs = provenance.inputs.iter().map(|input| Row {
+    let version = ProvenanceRow {
+        what: "program",
+        subject: format!("wavesieve {}", provenance.version),
+        ..ProvenanceRow::default()
+    };
+    let tier = ProvenanceRow { what: "tier", subject: document.tier.to_string(), ..ProvenanceRow::default() };
+    let inputs = provenance.inputs.iter();
+    let inputs = inputs.map(|input| ProvenanceRow {
         what: "input",
         subject: input.path.clone(),
         input: Some(input),
-        reason: None,
+        ..ProvenanceRow::default()
     });
-    let pairs = |what: &'static str, pairs: &'_ [(String, String)]| -> Vec<(&'static str, String, String)> {
-        pairs.iter().map(|(subject, reason)| (what, subject.clone(), reason.clone())).collect()
+    let missing = |what: &'static str, pairs: &'_ [(String, String)]| {
+        let row = move |(subject, reason): &'_ (String, String)| ProvenanceRow {
+            what,
+            subject: subject.clone(),
+            reason: Some(reason.clone()),
+            ..ProvenanceRow::default()
+        };
+        pairs.iter().map(row).collect::<Vec<ProvenanceRow<'_>>>()
     };
-    let missing = [pairs("left out", &provenance.left_out), pairs("not answered", &provenance.failures)].concat();
-    let missing = missing.iter().map(|(what, subject, reason)| Row {
-        what,
-        subject: subject.clone(),
-        input: None,
-        reason: Some(reason.as_str()),
+    let left_out = missing("left out", &provenance.left_out);
+    let failures = missing("not answered", &provenance.failures);
+    let damage = provenance.damage.iter().map(|damage| ProvenanceRow {
+        what: "damaged",
+        subject: damage.clone(),
+        ..ProvenanceRow::default()
     });
-    let damage =
-        provenance.damage.iter().map(|damage| Row { what: "damaged", subject: damage.clone(), ..Row::default() });
-    let rows: Vec<Row<'_>> = [version, tier].into_iter().chain(inputs).chain(damage).chain(missing).collect();
+    let rows: Vec<ProvenanceRow<'_>> =
+        [version, tier].into_iter().chain(inputs).chain(damage).chain(left_out).chain(failures).collect();
     let of_input = |of: &dyn Fn(&Input) -> Option<String>| -> Vec<Option<String>> {
         rows.iter().map(|row| row.input.and_then(of)).collect()
     };
@@ -54,11 +61,9 @@ pub(crate) fn provenance_table(document: &Document) -> Result<FullTable> {
         "gpus" => of_input(&|input| Some(input.gpus.join(" "))),
         "format" => of_input(&|input| Some(input.format.clone())),
         "schema_version" => of_input(&|input| input.schema_version.clone()),
-        "reason" => rows.iter().map(|row| row.reason).collect::<Vec<Option<&str>>>(),
+        "reason" => rows.iter().map(|row| row.reason.as_deref()).collect::<Vec<Option<&str>>>(),
     )
     .context("internal: the columns of the provenance differ in length")?;
-    let column =
-        |(name, unit, doc): (&str, ColumnUnit, &str)| OutputColumn { name: name.to_owned(), unit, doc: doc.to_owned() };
     let columns = [
         ("what", ColumnUnit::Text, "what the row is about"),
         ("subject", ColumnUnit::Text, "the version, the file, the damage, the section or the query"),
@@ -69,15 +74,7 @@ pub(crate) fn provenance_table(document: &Document) -> Result<FullTable> {
         ("schema_version", ColumnUnit::Text, "version of its schema"),
         ("reason", ColumnUnit::Text, "why it is left out or not answered"),
     ];
-    Ok(FullTable {
-        section: String::new(),
-        name: "provenance".to_owned(),
-        title: "Provenance".to_owned(),
-        about: "What was read, by which version, and what is missing and why.".to_owned(),
-        question: None,
-        columns: columns.map(column).to_vec(),
-        total_rows: frame.height(),
-        frame,
-        is_exact: false,
-    })
+    let columns = columns.map(|(name, unit, doc)| OutputColumn::new(name, unit, doc)).to_vec();
+    let about = "What was read, by which version, and what is missing and why.";
+    Ok(FullTable::new("provenance", "Provenance", about, columns, frame))
 }

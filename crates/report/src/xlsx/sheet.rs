@@ -4,8 +4,9 @@ use anyhow::{Context as _, Result};
 use polars::prelude::{Column, DataFrame, DataType};
 use rust_xlsxwriter::{ConditionalFormatCell, ConditionalFormatCellRule, Format, IgnoreError, Note, Worksheet};
 
-use super::appearance::{self, Tint};
+use super::appearance;
 use super::text::cell_text;
+use crate::document::Status;
 use crate::full_tables::FullTable;
 use wavesieve_engine::{ColumnUnit, OutputColumn};
 use wavesieve_export::cell::Cell;
@@ -26,8 +27,12 @@ const WIDEST: usize = 60;
 const BUTTON: usize = 3;
 /// Columns with words that are tinted, and these words.
 const SEVERITIES: [&str; 2] = ["priority", "severity"];
-const TINTED_WORDS: [(&str, Tint); 4] =
-    [("high", Tint::Critical), ("error", Tint::Critical), ("medium", Tint::Warning), ("warning", Tint::Warning)];
+const TINTED_WORDS: [(&str, Status); 4] = [
+    ("high", Status::Critical),
+    ("error", Status::Critical),
+    ("medium", Status::Warning),
+    ("warning", Status::Warning),
+];
 
 /// How a column is written.
 struct ColumnStyle {
@@ -41,9 +46,6 @@ struct ColumnStyle {
 }
 
 /// Writes a table to a sheet; at most so many of its rows.
-///
-/// # Errors
-/// When the sheet cannot take it.
 pub fn write_table(table: &FullTable, unit: TimeUnit, most_rows: usize, sheet: &mut Worksheet) -> Result<()> {
     let (frame, columns) = visible_columns(table);
     let frame = frame.head(Some(most_rows));
@@ -71,7 +73,7 @@ pub fn write_table(table: &FullTable, unit: TimeUnit, most_rows: usize, sheet: &
         sheet.set_freeze_panes(1, 0)?;
     }
     if let Some(remark) = remark(frame.height(), table.total_rows, most_rows) {
-        sheet.write_string_with_format(0, width + 1, remark, &appearance::tinted(Format::new(), Tint::Warning))?;
+        sheet.write_string_with_format(0, width + 1, remark, &appearance::tinted(Format::new(), Status::Warning))?;
     }
     Ok(())
 }
@@ -132,9 +134,9 @@ fn style(table: &FullTable, values: &Column, declared: &OutputColumn, display: &
 }
 
 fn tint_words(place: u16, last_row: u32, sheet: &mut Worksheet) -> Result<()> {
-    for (word, tint) in TINTED_WORDS {
+    for (word, status) in TINTED_WORDS {
         let rule = ConditionalFormatCellRule::EqualTo(word.to_owned());
-        let tinted = ConditionalFormatCell::new().set_rule(rule).set_format(appearance::tinted(Format::new(), tint));
+        let tinted = ConditionalFormatCell::new().set_rule(rule).set_format(appearance::tinted(Format::new(), status));
         sheet.add_conditional_format(1, place, last_row, place, &tinted)?;
     }
     Ok(())
@@ -213,22 +215,9 @@ mod tests {
         )
         .unwrap();
         let units = [ColumnUnit::Name, ColumnUnit::Number, ColumnUnit::Nanoseconds, ColumnUnit::Text, ColumnUnit::Text];
-        let columns = frame.get_column_names().into_iter().zip(units).map(|(name, unit)| OutputColumn {
-            name: name.to_string(),
-            unit,
-            doc: "what it holds".to_owned(),
-        });
-        let table = FullTable {
-            section: String::new(),
-            name: "odd".to_owned(),
-            title: String::new(),
-            about: String::new(),
-            question: None,
-            columns: columns.collect(),
-            total_rows: 3,
-            frame,
-            is_exact: false,
-        };
+        let names = frame.get_column_names().into_iter().zip(units);
+        let columns = names.map(|(name, unit)| OutputColumn::new(name.as_str(), unit, "what it holds")).collect();
+        let table = FullTable::new("odd", "", "", columns, frame);
         for most_rows in [0, 2, 3] {
             let mut workbook = Workbook::new();
             write_table(&table, TimeUnit::Auto, most_rows, workbook.add_worksheet()).unwrap();

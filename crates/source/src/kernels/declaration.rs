@@ -2,8 +2,8 @@
 
 use super::model::{Parameter, Template};
 use super::pieces::{Piece, close, is_angle, joined, split, text};
-use super::start::is_attribute;
 use super::types::parameter;
+use crate::scan::c_kernels::is_attribute;
 
 /// Words that are not names of functions, though parentheses may follow.
 const NO_NAMES: [&str; 14] = [
@@ -68,7 +68,7 @@ pub(super) fn declaration(pieces: &[Piece]) -> Option<Declaration> {
                 found.qualifiers.push(joined(pieces.get(at..=end)?));
                 at = end;
             }
-            _ if is_word && next == "(" && is_attribute(word) => {
+            _ if is_word && next == "(" && is_attribute(word.as_bytes()) => {
                 let end = close(pieces, at + 1)?;
                 if word == "__launch_bounds__" {
                     found.launch_bounds = Some(joined(pieces.get(at + 2..end)?));
@@ -128,7 +128,7 @@ fn is_macro(pieces: &[Piece], end: usize) -> bool {
     while pieces.get(next).is_some_and(Piece::is_word) {
         let word = text(pieces, next);
         if text(pieces, next + 1) == "(" || is_angle(pieces, next + 1) {
-            if !is_attribute(word) {
+            if !is_attribute(word.as_bytes()) {
                 return word.chars().any(char::is_lowercase);
             }
             let Some(close) = close(pieces, next + 1) else { return false };

@@ -1,18 +1,18 @@
 //! Words of a declaration, apart from where they stand.
 
-use crate::scan::tokens::{Kind, Stream, Token};
+use crate::scan::tokens::{Stream, Token, TokenKind};
 
 /// A word, number, literal or punctuation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
-    pub kind: Kind,
+    pub kind: TokenKind,
     pub text: String,
 }
 
 impl Piece {
     /// Whether it is a name or keyword.
     pub(super) fn is_word(&self) -> bool {
-        self.kind == Kind::Word
+        self.kind == TokenKind::Word
     }
 
     /// Whether it is this punctuation or word.
@@ -32,8 +32,8 @@ pub(super) fn joined(pieces: &[Piece]) -> String {
     let mut text = String::new();
     let mut before: Option<&Piece> = None;
     for piece in pieces {
-        let is_apart =
-            before.is_some_and(|before| before.is(",") || (before.kind != Kind::Mark && piece.kind != Kind::Mark));
+        let is_apart = before
+            .is_some_and(|before| before.is(",") || (before.kind != TokenKind::Mark && piece.kind != TokenKind::Mark));
         if is_apart {
             text.push(' ');
         }

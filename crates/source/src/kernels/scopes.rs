@@ -1,7 +1,7 @@
 //! Namespaces and classes around a place.
 
 use crate::scan::c_structure::Structure;
-use crate::scan::tokens::{Kind, Stream};
+use crate::scan::tokens::{Stream, TokenKind};
 
 /// So many tokens may stand between the keyword and the brace.
 const MAX_HEAD: usize = 400;
@@ -23,7 +23,7 @@ pub(super) fn blocks(stream: Stream<'_>, structure: &Structure) -> Vec<Block> {
         let head = match word {
             b"namespace" => namespace(stream, structure, at + 1),
             b"class" | b"struct" | b"union" => class(stream, structure, at + 1),
-            b"extern" if stream.kind(at + 1) == Some(Kind::Text) && stream.is_mark(at + 2, "{") => {
+            b"extern" if stream.kind(at + 1) == Some(TokenKind::Text) && stream.is_mark(at + 2, "{") => {
                 Some((at + 2, Vec::new()))
             }
             _ => None,

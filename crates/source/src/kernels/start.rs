@@ -1,7 +1,8 @@
 //! Where the declaration of a kernel begins.
 
+use crate::scan::c_kernels::is_attribute;
 use crate::scan::c_structure::Structure;
-use crate::scan::tokens::{Kind, Stream};
+use crate::scan::tokens::{Stream, TokenKind};
 
 /// So many tokens may stand before the word that makes it a kernel.
 const MAX_BACK: usize = 400;
@@ -25,13 +26,6 @@ const SPECIFIERS: [&str; 16] = [
     "__cluster_dims__",
 ];
 
-/// Words with parentheses that belong to a declaration.
-pub(super) fn is_attribute(word: &str) -> bool {
-    let is_reserved = word.starts_with("__") && word.ends_with("__");
-    is_reserved
-        || matches!(word, "alignas" | "__declspec" | "requires" | "noexcept" | "explicit" | "reqd_work_group_size")
-}
-
 /// The first token of the declaration whose keyword stands at a place. Words that are not known belong to it if they stand on
 /// its first line, or behind `template <…>`.
 pub(super) fn declaration_start(stream: Stream<'_>, structure: &Structure, keyword: usize) -> usize {
@@ -51,7 +45,7 @@ pub(super) fn declaration_start(stream: Stream<'_>, structure: &Structure, keywo
                 // Without a word it is a part of a constraint.
                 match open.checked_sub(1).filter(|word| stream.word(*word).is_some()) {
                     Some(word) => {
-                        let is_known = is_attribute(&stream.text(word));
+                        let is_known = is_attribute(stream.bytes(word));
                         (word, is_known || stream.line(before) == stream.line(at))
                     }
                     None => (open, false),
@@ -61,7 +55,7 @@ pub(super) fn declaration_start(stream: Stream<'_>, structure: &Structure, keywo
                 let Some(open) = structure.open(before) else { break };
                 (open, stream.is_mark(open + 1, "["))
             }
-            _ if stream.kind(before) == Some(Kind::Text) => {
+            _ if stream.kind(before) == Some(TokenKind::Text) => {
                 let is_linkage = before.checked_sub(1).is_some_and(|word| stream.is_word(word, "extern"));
                 if !is_linkage {
                     break;

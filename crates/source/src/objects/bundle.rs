@@ -15,7 +15,7 @@ const MAX_BYTES: u64 = 2 << 30;
 const MAX_ENTRIES: u64 = 4096;
 
 /// Code in a bundle.
-pub(super) struct Entry<'a> {
+pub(super) struct BundleEntry<'a> {
     /// Such as `hipv4-amdgcn-amd-amdhsa--gfx942` or `host-x86_64-unknown-linux-gnu`.
     pub id: &'a str,
     pub bytes: &'a [u8],
@@ -35,23 +35,25 @@ pub(super) fn next(bytes: &[u8]) -> Option<usize> {
     plain.into_iter().chain(compressed).min()
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u64> {
-    let eight = bytes.get(at..at.checked_add(8)?)?;
-    Some(u64::from_le_bytes(eight.try_into().ok()?))
+/// So many bytes at a place.
+fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..at.checked_add(N)?)?.try_into().ok()
 }
 
-fn half(bytes: &[u8], at: usize) -> Option<u32> {
-    let four = bytes.get(at..at.checked_add(4)?)?;
-    Some(u32::from_le_bytes(four.try_into().ok()?))
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    array(bytes, at).map(u64::from_le_bytes)
+}
+
+fn half(bytes: &[u8], at: usize) -> Option<u64> {
+    array(bytes, at).map(u32::from_le_bytes).map(u64::from)
 }
 
 fn quarter(bytes: &[u8], at: usize) -> Option<u16> {
-    let two = bytes.get(at..at.checked_add(2)?)?;
-    Some(u16::from_le_bytes(two.try_into().ok()?))
+    array(bytes, at).map(u16::from_le_bytes)
 }
 
 /// The entries of a plain bundle, and how many bytes it takes.
-pub(super) fn entries(bytes: &[u8]) -> Result<(Vec<Entry<'_>>, usize), ObjectError> {
+pub(super) fn entries(bytes: &[u8]) -> Result<(Vec<BundleEntry<'_>>, usize), ObjectError> {
     let damaged = |what: &str| ObjectError::Bundle(what.to_owned());
     let count = word(bytes, MAGIC.len()).ok_or_else(|| damaged("it ends before its entries"))?;
     if count > MAX_ENTRIES {
@@ -79,7 +81,7 @@ pub(super) fn entries(bytes: &[u8]) -> Result<(Vec<Entry<'_>>, usize), ObjectErr
             ))
         })?;
         end = end.max(at).max(offset + size);
-        found.push(Entry { id, bytes: code });
+        found.push(BundleEntry { id, bytes: code });
     }
     Ok((found, end))
 }
@@ -101,8 +103,8 @@ impl Compressed {
         let method = quarter(bytes, 6).ok_or_else(short)?;
         // The 8 bytes that follow the sizes are a hash, which is cut off MD5 and not checked by clang either.
         let (header, total, plain) = match version {
-            1 => (20, None, half(bytes, 8).map(u64::from)),
-            2 => (24, half(bytes, 8).map(u64::from), half(bytes, 12).map(u64::from)),
+            1 => (20, None, half(bytes, 8)),
+            2 => (24, half(bytes, 8), half(bytes, 12)),
             3 => (32, word(bytes, 8), word(bytes, 16)),
             _ => return Err(ObjectError::Compression(format!("its version is {version}, and 1 to 3 are known"))),
         };
@@ -138,25 +140,19 @@ pub(super) fn plain(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, usize), ObjectError>
 }
 
 fn decompressed(content: &[u8], method: u16, plain: u64) -> Result<Vec<u8>, ObjectError> {
-    let failed = |error: std::io::Error| ObjectError::Compression(error.to_string());
     let mut all = Vec::new();
     // One more than there should be, so that more is noticed and much more is not read.
     let limit = plain.saturating_add(1);
-    match method {
-        0 => flate2::read::ZlibDecoder::new(content).take(limit).read_to_end(&mut all).map_err(failed)?,
-        1 => zstandard(content, limit, &mut all)?,
+    let read = match method {
+        0 => flate2::read::ZlibDecoder::new(content).take(limit).read_to_end(&mut all),
+        // Bytes after the frame are padding.
+        1 => zstd::stream::read::Decoder::with_buffer(content)
+            .and_then(|decoder| decoder.single_frame().take(limit).read_to_end(&mut all)),
         _ => {
-            return Err(ObjectError::Compression(format!(
-                "its method is {method}, and 0 (zlib) and 1 (zstd) are known"
-            )));
+            let known = "0 (zlib) and 1 (zstd) are known";
+            return Err(ObjectError::Compression(format!("its method is {method}, and {known}")));
         }
     };
+    read.map_err(|error| ObjectError::Compression(error.to_string()))?;
     Ok(all)
-}
-
-fn zstandard(content: &[u8], limit: u64, all: &mut Vec<u8>) -> Result<usize, ObjectError> {
-    let failed = |error: std::io::Error| ObjectError::Compression(error.to_string());
-    // Bytes after the frame are padding.
-    let decoder = zstd::stream::read::Decoder::with_buffer(content).map_err(failed)?.single_frame();
-    decoder.take(limit).read_to_end(all).map_err(failed)
 }

@@ -53,7 +53,7 @@ pub fn occupancy(
         work_items: i64::from(work_items),
         wave_size: i64::from(kernel.wave_size),
     };
-    Occupancy::compute(&limits, &resources)
+    Occupancy::compute(limits, &resources)
 }
 
 /// The figures of two kernels side by side, for workgroups of so many work-items.
@@ -100,6 +100,6 @@ pub fn launch_refusal(kernel: &KernelCode, workgroup: [u32; 3]) -> Option<String
 
 /// Why workgroups cannot have so much LDS on a target, if they cannot.
 pub fn lds_refusal(target: &str, lds_bytes: u64) -> Option<String> {
-    let most = u64::try_from(limits(target)?.workgroup_lds_bytes()).ok()?;
+    let most = u64::try_from(limits(target)?.unit.workgroup_lds_bytes).ok()?;
     (lds_bytes > most).then(|| format!("its workgroups take {lds_bytes} B of LDS, and {target} has {most} B for each"))
 }

@@ -10,7 +10,7 @@ const MACHINE: u32 = 0xff;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct MachinesFile {
     machine: Vec<Machine>,
 }
 
@@ -23,7 +23,7 @@ struct Machine {
 
 /// The processor of a file's flags, without features.
 pub(super) fn target(flags: u32) -> String {
-    static KNOWN: OnceLock<File> = OnceLock::new();
+    static KNOWN: OnceLock<MachinesFile> = OnceLock::new();
     let known = KNOWN.get_or_init(|| toml::from_str(MACHINES).unwrap_or_default());
     let number = flags & MACHINE;
     let name = known.machine.iter().find(|machine| machine.number == number).map(|machine| machine.name.clone());
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn the_file_is_whole() {
-        let file: File = toml::from_str(MACHINES).unwrap();
+        let file: MachinesFile = toml::from_str(MACHINES).unwrap();
         assert!(file.machine.is_sorted_by_key(|machine| machine.number));
         assert_eq!(target(0xe4c), "gfx942");
         assert_eq!(target(0), "machine 0x0");

@@ -70,7 +70,7 @@ pub struct TraceEvidence {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct AdviceFile {
     program: Vec<ProgramForm>,
     counters: Vec<CounterForm>,
     risk: Vec<RiskForm>,
@@ -177,8 +177,8 @@ impl Facts {
     }
 }
 
-fn form() -> &'static Form {
-    static FORM: OnceLock<Form> = OnceLock::new();
+fn form() -> &'static AdviceFile {
+    static FORM: OnceLock<AdviceFile> = OnceLock::new();
     FORM.get_or_init(|| toml::from_str(ADVICE).unwrap_or_default())
 }
 
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn the_table_is_read_and_names_roles_that_exist() {
-        let form: Form = toml::from_str(ADVICE).unwrap();
+        let form: AdviceFile = toml::from_str(ADVICE).unwrap();
         let roles: BTreeSet<&String> = Patterns::builtin().all().iter().flat_map(|pattern| &pattern.roles).collect();
         let whens = form.counters.iter().map(|one| &one.when);
         let whens = whens.chain(form.risk.iter().map(|one| &one.when)).chain(form.advice.iter().map(|one| &one.when));

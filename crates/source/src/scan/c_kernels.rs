@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::c_scan::{Part, template_end};
+use super::c_scan::{CodePart, template_end};
 use super::file_matches::{FileMatches, KernelSite, Mention};
-use super::tokens::{Kind, Stream};
+use super::tokens::{Stream, TokenKind};
 
 /// So many tokens may stand between `__global__` and the name, and in the arguments of a launch.
 const MAX_TOKENS: usize = 400;
@@ -22,7 +22,7 @@ fn is_name(word: &[u8]) -> bool {
 }
 
 /// Attributes that are written like calls.
-fn is_attribute(word: &[u8]) -> bool {
+pub(crate) fn is_attribute(word: &[u8]) -> bool {
     let is_reserved = word.starts_with(b"__") && word.ends_with(b"__");
     is_reserved
         || matches!(
@@ -33,7 +33,7 @@ fn is_attribute(word: &[u8]) -> bool {
 
 /// The kernel after a word that starts one. Its name stands before the parentheses of its parameters; attributes and
 /// macros for them, before or after `void`, have parentheses as well, but a name after them.
-pub fn definition(part: &Part<'_>, begin: usize, pattern: usize, found: &mut FileMatches) {
+pub fn definition(part: &CodePart<'_>, begin: usize, pattern: usize, found: &mut FileMatches) {
     let stream = part.stream;
     let mut name: Option<(Range<usize>, usize)> = None;
     let mut at = begin + 1;
@@ -59,7 +59,7 @@ pub fn definition(part: &Part<'_>, begin: usize, pattern: usize, found: &mut Fil
                 at = close;
             }
             b"__global__" | b"__kernel" => break,
-            word if stream.kind(at) == Some(Kind::Word) => {
+            word if stream.kind(at) == Some(TokenKind::Word) => {
                 let end = if stream.is_mark(at + 1, "<") {
                     let Some(end) = template_end(part, at + 1) else { break };
                     end
@@ -120,7 +120,7 @@ pub(crate) fn opens_launch(stream: Stream<'_>, at: usize) -> bool {
 }
 
 /// A launch `name<<<...>>>(...)` whose `<<<` starts at a token.
-pub(crate) fn angle_launch(part: &Part<'_>, open: usize, pattern: usize, found: &mut FileMatches) {
+pub(crate) fn angle_launch(part: &CodePart<'_>, open: usize, pattern: usize, found: &mut FileMatches) {
     let stream = part.stream;
     if !is_followed_by_arguments(part, open) {
         return;
@@ -145,7 +145,7 @@ pub(crate) fn angle_launch(part: &Part<'_>, open: usize, pattern: usize, found: 
                 Some(_) => None,
             }
         }),
-        word if stream.kind(name_end) == Some(Kind::Word) && is_name(word) => Some(stream.text(name_end)),
+        word if stream.kind(name_end) == Some(TokenKind::Word) && is_name(word) => Some(stream.text(name_end)),
         b"]" => None,
         // Nothing that can be launched.
         _ => return,
@@ -159,7 +159,7 @@ pub(crate) fn angle_launch(part: &Part<'_>, open: usize, pattern: usize, found: 
     }
 }
 
-fn is_followed_by_arguments(part: &Part<'_>, open: usize) -> bool {
+fn is_followed_by_arguments(part: &CodePart<'_>, open: usize) -> bool {
     let stream = part.stream;
     let mut at = open + 3;
     let limit = open + MAX_TOKENS;
@@ -186,7 +186,7 @@ fn is_followed_by_arguments(part: &Part<'_>, open: usize) -> bool {
 }
 
 /// The bracket that opens the template arguments that end at a token.
-fn template_begin(part: &Part<'_>, end: usize) -> Option<usize> {
+fn template_begin(part: &CodePart<'_>, end: usize) -> Option<usize> {
     let stream = part.stream;
     let (mut depth, mut at) = (0_usize, end);
     for _ in 0..MAX_TOKENS {
@@ -215,7 +215,7 @@ fn template_begin(part: &Part<'_>, end: usize) -> Option<usize> {
 }
 
 /// The name of a kernel that is an argument: without casts, `&`, namespaces and template arguments.
-pub fn named(part: &Part<'_>, argument: Range<usize>) -> Option<String> {
+pub fn named(part: &CodePart<'_>, argument: Range<usize>) -> Option<String> {
     let stream = part.stream;
     let (mut at, mut end) = (argument.start, argument.end);
     for _ in 0..8 {
@@ -261,7 +261,7 @@ pub fn named(part: &Part<'_>, argument: Range<usize>) -> Option<String> {
 }
 
 /// The values that a name was given before a place: `name = &kernel<T>;`, `auto name = kernel;`.
-pub(crate) fn given_to(part: &Part<'_>, place: usize, name: &str) -> Vec<String> {
+pub(crate) fn given_to(part: &CodePart<'_>, place: usize, name: &str) -> Vec<String> {
     let stream = part.stream;
     let mut names = Vec::new();
     for at in place.saturating_sub(MAX_BACK)..place {

@@ -1,7 +1,7 @@
 //! Words of C, C++, HIP, CUDA and OpenCL.
 
 use super::text::Text;
-use super::tokens::{Kind, Token, begins_word, continues_word};
+use super::tokens::{Token, TokenKind, begins_word, continues_word};
 
 /// A line for the preprocessor.
 #[derive(Debug, Default)]
@@ -77,7 +77,7 @@ impl Lexer<'_> {
         self.at = to;
     }
 
-    fn push(&mut self, kind: Kind, length: usize) {
+    fn push(&mut self, kind: TokenKind, length: usize) {
         let end = (self.at + length).min(self.text.len());
         let token = Token {
             kind,
@@ -123,19 +123,19 @@ impl Lexer<'_> {
                 self.directive = Some(Directive { at: self.lexed.code.len(), tokens: Vec::new() });
                 self.advance(self.at + 1);
             }
-            b'"' | b'\'' => self.push(Kind::Text, quoted(self.rest())),
+            b'"' | b'\'' => self.push(TokenKind::Text, quoted(self.rest())),
             b'<' if self.names_header() => {
                 let line = memchr::memchr2(b'\n', b'>', self.rest());
-                self.push(Kind::Text, line.map_or(self.rest().len(), |at| at + 1));
+                self.push(TokenKind::Text, line.map_or(self.rest().len(), |at| at + 1));
             }
             _ if byte.is_ascii_digit() || (byte == b'.' && self.peek(1).is_some_and(|next| next.is_ascii_digit())) => {
-                self.push(Kind::Number, number(self.rest()));
+                self.push(TokenKind::Number, number(self.rest()));
             }
             _ if begins_word(byte) => self.word(),
             _ => {
                 let is_pair =
                     matches!((byte, self.peek(1)), (b'-', Some(b'>')) | (b':', Some(b':')) | (b'#', Some(b'#')));
-                self.push(Kind::Mark, if is_pair { 2 } else { 1 });
+                self.push(TokenKind::Mark, if is_pair { 2 } else { 1 });
             }
         }
         true
@@ -155,11 +155,11 @@ impl Lexer<'_> {
         let is_raw = matches!(word, b"R" | b"LR" | b"uR" | b"UR" | b"u8R") && after.first() == Some(&b'"');
         let is_prefix = matches!(word, b"L" | b"u" | b"U" | b"u8") && matches!(after.first(), Some(b'"' | b'\''));
         if is_raw {
-            self.push(Kind::Text, length + raw(after));
+            self.push(TokenKind::Text, length + raw(after));
         } else if is_prefix {
-            self.push(Kind::Text, length + quoted(after));
+            self.push(TokenKind::Text, length + quoted(after));
         } else {
-            self.push(Kind::Word, length);
+            self.push(TokenKind::Word, length);
         }
     }
 }

@@ -7,9 +7,9 @@ use super::c_kernels;
 use super::c_lexer::lex;
 use super::c_structure::Structure;
 use super::file_matches::{FileMatches, KernelSite, Mention};
-use super::patterns::{Form, KernelName, Pattern, Patterns};
+use super::patterns::{KernelName, Pattern, PatternForm, Patterns};
 use super::text::Text;
-use super::tokens::{Kind, Stream};
+use super::tokens::{Stream, TokenKind};
 
 /// Keywords that stand before a call; any other word there makes it a declaration.
 const BEFORE_CALLS: [&str; 16] = [
@@ -37,7 +37,7 @@ const MAX_TEMPLATE_TOKENS: usize = 200;
 pub(crate) type KernelMacros = BTreeSet<Vec<u8>>;
 
 /// Code, or what a macro stands for, with what is known about it.
-pub struct Part<'a> {
+pub struct CodePart<'a> {
     /// The tokens.
     pub stream: Stream<'a>,
     /// Brackets and loops.
@@ -54,7 +54,7 @@ pub fn scan(file: &[u8], is_opencl: bool, macros: &KernelMacros, patterns: &Patt
     let mut found = FileMatches::default();
     let stream = Stream { text: &text.bytes, tokens: &live.code };
     let structure = Structure::new(stream, &live.choices);
-    let code = Part { stream, structure, parameters: BTreeSet::new() };
+    let code = CodePart { stream, structure, parameters: BTreeSet::new() };
     part(&code, is_opencl, macros, patterns, &mut found);
     for number in live.directives {
         let Some(directive) = lexed.directives.get(number) else { continue };
@@ -80,7 +80,7 @@ pub fn scan(file: &[u8], is_opencl: bool, macros: &KernelMacros, patterns: &Patt
 }
 
 /// Whether the code after a line of the preprocessor is in a loop.
-fn directive_in_loop(code: &Part<'_>, line: u32) -> bool {
+fn directive_in_loop(code: &CodePart<'_>, line: u32) -> bool {
     let next = code.stream.tokens.partition_point(|token| token.line <= line);
     code.structure.is_in_loop(next)
 }
@@ -98,7 +98,7 @@ fn definition(line: Stream<'_>, is_opencl: bool, macros: &KernelMacros, patterns
     }
     let stream = Stream { text: line.text, tokens: line.tokens.get(from..).unwrap_or_default() };
     let structure = Structure::new(stream, &[]);
-    part(&Part { stream, structure, parameters }, is_opencl, macros, patterns, found);
+    part(&CodePart { stream, structure, parameters }, is_opencl, macros, patterns, found);
 }
 
 /// Words that a file defines to start kernels: macros without parameters that stand for `__global__` and attributes.
@@ -122,11 +122,11 @@ pub(crate) fn kernel_macros(file: &[u8]) -> KernelMacros {
     macros
 }
 
-fn part(part: &Part<'_>, is_opencl: bool, macros: &KernelMacros, patterns: &Patterns, found: &mut FileMatches) {
+fn part(part: &CodePart<'_>, is_opencl: bool, macros: &KernelMacros, patterns: &Patterns, found: &mut FileMatches) {
     let stream = part.stream;
     let form = |form| patterns.of_form(form).next();
-    let definitions = (form(Form::KernelDefinition), form(Form::OpenclKernelDefinition));
-    let angle = form(Form::AngleLaunch);
+    let definitions = (form(PatternForm::KernelDefinition), form(PatternForm::OpenclKernelDefinition));
+    let angle = form(PatternForm::AngleLaunch);
     for at in 0..stream.len() {
         if let Some(word) = stream.word(at) {
             let pattern = match word {
@@ -149,7 +149,7 @@ fn part(part: &Part<'_>, is_opencl: bool, macros: &KernelMacros, patterns: &Patt
     }
 }
 
-fn call(part: &Part<'_>, at: usize, word: &[u8], patterns: &Patterns, found: &mut FileMatches) {
+fn call(part: &CodePart<'_>, at: usize, word: &[u8], patterns: &Patterns, found: &mut FileMatches) {
     let stream = part.stream;
     let opens = stream.is_mark(at + 1, "(") || stream.is_mark(at + 1, "<");
     let before = at.checked_sub(1);
@@ -164,8 +164,8 @@ fn call(part: &Part<'_>, at: usize, word: &[u8], patterns: &Patterns, found: &mu
     if fitting.is_empty() {
         return;
     }
-    let declares =
-        stream.kind(at + 1) == Some(Kind::Word) && outer.is_some_and(|outer| outer == b"sycl" || outer == b"nvtx3");
+    let declares = stream.kind(at + 1) == Some(TokenKind::Word)
+        && outer.is_some_and(|outer| outer == b"sycl" || outer == b"nvtx3");
     let open = match () {
         () if stream.is_mark(at + 1, "(") => Some(at + 1),
         () if stream.is_mark(at + 1, "<") => template_end(part, at + 1).map(|end| end + 1),
@@ -208,7 +208,7 @@ fn is_declared(stream: Stream<'_>, at: usize) -> bool {
 }
 
 /// The bracket that closes template arguments; `None` where the bracket is a comparison.
-pub(crate) fn template_end(part: &Part<'_>, open: usize) -> Option<usize> {
+pub(crate) fn template_end(part: &CodePart<'_>, open: usize) -> Option<usize> {
     let stream = part.stream;
     let (mut depth, mut at) = (0_usize, open);
     for _ in 0..MAX_TEMPLATE_TOKENS {
@@ -234,7 +234,11 @@ fn has_argument(stream: Stream<'_>, mut arguments: std::ops::Range<usize>, patte
 }
 
 /// The argument of a number, from 1.
-pub fn argument(part: &Part<'_>, arguments: std::ops::Range<usize>, number: usize) -> Option<std::ops::Range<usize>> {
+pub fn argument(
+    part: &CodePart<'_>,
+    arguments: std::ops::Range<usize>,
+    number: usize,
+) -> Option<std::ops::Range<usize>> {
     let (mut begin, mut at, mut current) = (arguments.start, arguments.start, 1);
     while at < arguments.end {
         match part.stream.bytes(at) {
@@ -254,7 +258,7 @@ pub fn argument(part: &Part<'_>, arguments: std::ops::Range<usize>, number: usiz
     (current == number && begin < arguments.end).then_some(begin..arguments.end)
 }
 
-fn kernel_argument(part: &Part<'_>, arguments: std::ops::Range<usize>, place: KernelName) -> Option<String> {
+fn kernel_argument(part: &CodePart<'_>, arguments: std::ops::Range<usize>, place: KernelName) -> Option<String> {
     match place {
         KernelName::Argument(number) => c_kernels::named(part, argument(part, arguments, number)?),
         KernelName::Literal(number) => {

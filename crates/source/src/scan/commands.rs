@@ -41,7 +41,6 @@ pub struct Argument {
 pub(crate) struct CommandForm {
     tool: String,
     description: String,
-    #[serde(default)]
     mode: Option<String>,
     flags: Vec<String>,
     #[serde(default)]

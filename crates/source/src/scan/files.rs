@@ -37,19 +37,17 @@ pub enum Language {
 
 /// Why a path that a user named cannot be scanned, and what to do.
 pub fn refusal(path: &Path) -> Option<&'static str> {
-    if path.is_dir() {
-        None
-    } else if !is_source(path) {
-        Some("is no source file by its extension; name one in C, C++, HIP, CUDA, OpenCL or Python, or a directory")
-    } else if !path.is_file() {
-        Some(NO_FILE)
-    } else {
-        None
+    match path.is_dir() {
+        false if !is_source(path) => Some(
+            "is not a source file by its extension; name one in C, C++, HIP, CUDA, OpenCL or Python, or a directory",
+        ),
+        false if !path.is_file() => Some(NO_FILE),
+        _ => None,
     }
 }
 
 /// The message for pipes, sockets and devices, which may never end.
-const NO_FILE: &str = "is no regular file; name a source file, or a directory";
+const NO_FILE: &str = "is not a regular file; name a source file, or a directory";
 
 /// Whether a scan takes a file of this name for source code.
 pub fn is_source(path: &Path) -> bool {

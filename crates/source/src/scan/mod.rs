@@ -2,7 +2,7 @@
 
 mod advice;
 pub(crate) mod c_conditions;
-mod c_kernels;
+pub(crate) mod c_kernels;
 pub mod c_lexer;
 mod c_scan;
 pub(crate) mod c_structure;

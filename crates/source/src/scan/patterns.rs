@@ -24,7 +24,7 @@ pub enum Severity {
 /// Constructs that are found by their form instead of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Form {
+pub enum PatternForm {
     /// A function with `__global__`.
     KernelDefinition,
     /// A function with `__kernel`.
@@ -65,13 +65,10 @@ pub struct Pattern {
     /// The roles from which conclusions are drawn.
     pub roles: Vec<String>,
     /// The form by which it is found.
-    #[serde(default)]
-    pub form: Option<Form>,
+    pub form: Option<PatternForm>,
     /// The role that a form is about.
-    #[serde(default)]
     pub of: Option<String>,
     /// The role that must not be there.
-    #[serde(default)]
     pub absent: Option<String>,
     #[serde(default)]
     calls: Vec<String>,
@@ -89,7 +86,6 @@ pub struct Pattern {
     #[serde(default)]
     includes: Vec<String>,
     /// A module that a Python file must import for methods to count.
-    #[serde(default)]
     pub needs: Option<String>,
     /// Words of which one must be among the arguments.
     #[serde(default)]
@@ -98,7 +94,6 @@ pub struct Pattern {
     #[serde(default)]
     pub with_text: Vec<String>,
     /// Where a call has the name of a kernel.
-    #[serde(default)]
     pub kernel: Option<KernelName>,
 }
 
@@ -225,7 +220,7 @@ impl Patterns {
     }
 
     /// The patterns found by a form.
-    pub(crate) fn of_form(&self, form: Form) -> impl Iterator<Item = usize> {
+    pub(crate) fn of_form(&self, form: PatternForm) -> impl Iterator<Item = usize> {
         self.all.iter().enumerate().filter(move |(_, pattern)| pattern.form == Some(form)).map(|(at, _)| at)
     }
 

@@ -1,7 +1,7 @@
 //! Words and logical lines of Python.
 
 use super::text::Text;
-use super::tokens::{Kind, Token, begins_word, continues_word};
+use super::tokens::{Token, TokenKind, begins_word, continues_word};
 
 /// Fields of formatted literals are looked into so deep.
 const DEEPEST: usize = 8;
@@ -54,10 +54,10 @@ pub fn lex(text: &Text<'_>) -> Lexed {
                 (None, 1)
             }
             b'#' => (None, memchr::memchr(b'\n', rest).unwrap_or(rest.len())),
-            b'"' | b'\'' => (Some(Kind::Text), literal(rest, false, 0)),
+            b'"' | b'\'' => (Some(TokenKind::Text), literal(rest, false, 0)),
             _ if byte.is_ascii_digit() => {
                 let digits = |byte: &&u8| continues_word(**byte) || **byte == b'.';
-                (Some(Kind::Number), rest.iter().take_while(digits).count())
+                (Some(TokenKind::Number), rest.iter().take_while(digits).count())
             }
             _ if begins_word(byte) => {
                 let length = rest.iter().take_while(|byte| continues_word(**byte)).count();
@@ -65,9 +65,9 @@ pub fn lex(text: &Text<'_>) -> Lexed {
                 let is_prefix = length <= 2 && word.iter().all(|byte| b"rRbBuUfFtT".contains(byte));
                 if is_prefix && matches!(after.first(), Some(b'"' | b'\'')) {
                     let is_formatted = word.iter().any(|byte| b"fFtT".contains(byte));
-                    (Some(Kind::Text), length + literal(after, is_formatted, 0))
+                    (Some(TokenKind::Text), length + literal(after, is_formatted, 0))
                 } else {
-                    (Some(Kind::Word), length)
+                    (Some(TokenKind::Word), length)
                 }
             }
             _ => {
@@ -76,7 +76,7 @@ pub fn lex(text: &Text<'_>) -> Lexed {
                     b')' | b']' | b'}' => open = open.saturating_sub(1),
                     _ => {}
                 }
-                (Some(Kind::Mark), if rest.starts_with(b"->") { 2 } else { 1 })
+                (Some(TokenKind::Mark), if rest.starts_with(b"->") { 2 } else { 1 })
             }
         };
         let length = length.max(1);

@@ -1,11 +1,11 @@
 //! A file of Python or Cython.
 
 use super::file_matches::{FileMatches, KernelSite, Mention};
-use super::patterns::{Form, Patterns};
+use super::patterns::{PatternForm, Patterns};
 use super::python_lexer::{Lexed, Line, lex};
 use super::python_structure::{Chain, Structure, colon};
 use super::text::Text;
-use super::tokens::{Kind, Stream};
+use super::tokens::{Stream, TokenKind};
 
 /// So many decorators may stand before a function.
 const MAX_DECORATORS: usize = 64;
@@ -70,7 +70,7 @@ impl Scan<'_> {
     fn decorator(&self, number: usize, line: &Line, found: &mut FileMatches) {
         let Some(chain) = self.structure.chain(self.stream, line.tokens.start + 1) else { return };
         let is_kernel =
-            |at: &usize| self.patterns.get(*at).is_some_and(|pattern| pattern.form == Some(Form::PythonKernel));
+            |at: &usize| self.patterns.get(*at).is_some_and(|pattern| pattern.form == Some(PatternForm::PythonKernel));
         let Some(pattern) = self.patterns.used_path(&chain.path).into_iter().find(is_kernel) else { return };
         let below = self.lexed.lines.get(number..).unwrap_or_default();
         let mut function = below
@@ -147,7 +147,7 @@ impl Scan<'_> {
         let open = chain.last + 1;
         if self.stream.is_mark(open, "[") {
             let call = self.close(open).filter(|close| self.stream.is_mark(close + 1, "("));
-            if let (Some(_), Some(pattern)) = (call, self.patterns.of_form(Form::SubscriptLaunch).next()) {
+            if let (Some(_), Some(pattern)) = (call, self.patterns.of_form(PatternForm::SubscriptLaunch).next()) {
                 let (name, mention) = (chain.name.clone(), Mention::MaybeLaunch);
                 found.kernels.push(KernelSite { name, line, pattern, mention, in_loop, substitutes: Vec::new() });
             }
@@ -182,8 +182,8 @@ impl Scan<'_> {
             return true;
         }
         arguments.any(|at| match self.stream.kind(at) {
-            Some(Kind::Word) => words.iter().any(|word| self.stream.is_word(at, word)),
-            Some(Kind::Text) => {
+            Some(TokenKind::Word) => words.iter().any(|word| self.stream.is_word(at, word)),
+            Some(TokenKind::Text) => {
                 let literal = self.stream.literal(at).unwrap_or_default();
                 texts.iter().any(|text| literal.starts_with(text.as_bytes()))
             }

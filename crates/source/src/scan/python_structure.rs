@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::python_lexer::{Lexed, Line};
-use super::tokens::{Kind, Stream};
+use super::tokens::{Stream, TokenKind};
 
 /// A name with the names before its dots.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl Structure {
     pub fn chain(&self, stream: Stream<'_>, at: usize) -> Option<Chain> {
         let first = stream.word(at)?;
         let is_after_dot = at.checked_sub(1).is_some_and(|before| stream.is_mark(before, "."));
-        if is_after_dot && at.checked_sub(2).is_some_and(|before| stream.kind(before) == Some(Kind::Word)) {
+        if is_after_dot && at.checked_sub(2).is_some_and(|before| stream.kind(before) == Some(TokenKind::Word)) {
             return None;
         }
         let begin = match (is_after_dot, self.names.get(first)) {

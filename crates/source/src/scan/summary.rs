@@ -9,7 +9,7 @@ use super::commands::Target;
 use super::file_matches::{FileMatches, Mention};
 use super::files::Language;
 use super::model::programming_model;
-use super::patterns::{Form, Pattern, Patterns, Severity};
+use super::patterns::{Pattern, PatternForm, Patterns, Severity};
 
 /// Places of a pattern that are named of one file, and in all.
 const LOCATIONS_OF_FILE: usize = 10;
@@ -189,11 +189,11 @@ fn sites(files: &[FileFound]) -> impl Iterator<Item = (&FileFound, &super::file_
 fn derive(places: &mut BTreeMap<usize, Places>, patterns: &Patterns) {
     let having = |role: &str| -> Vec<usize> {
         let all = patterns.all().iter().enumerate();
-        all.filter(|(_, pattern)| pattern.form != Some(Form::InLoop) && pattern.has_role(role))
+        all.filter(|(_, pattern)| pattern.form != Some(PatternForm::InLoop) && pattern.has_role(role))
             .map(|(at, _)| at)
             .collect()
     };
-    for at in patterns.of_form(Form::InLoop).collect::<Vec<_>>() {
+    for at in patterns.of_form(PatternForm::InLoop).collect::<Vec<_>>() {
         let mut sum = Places::default();
         for own in patterns.get(at).and_then(|pattern| pattern.of.as_deref()).map(having).unwrap_or_default() {
             let Some(places) = places.get(&own) else { continue };
@@ -206,7 +206,7 @@ fn derive(places: &mut BTreeMap<usize, Places>, patterns: &Patterns) {
             places.insert(at, sum);
         }
     }
-    for at in patterns.of_form(Form::Without).collect::<Vec<_>>() {
+    for at in patterns.of_form(PatternForm::Without).collect::<Vec<_>>() {
         let Some(pattern) = patterns.get(at) else { continue };
         let of = |role: &Option<String>| role.as_deref().map(having).unwrap_or_default();
         let is_there = |own: &Vec<usize>| own.iter().any(|at| places.contains_key(at));
@@ -239,11 +239,11 @@ fn detected(places: &BTreeMap<usize, Places>, patterns: &Patterns) -> Vec<Detect
 
 /// Kernels by their names: definitions, and launches wherever they are.
 fn kernels(files: &[FileFound], defined: &BTreeSet<&str>, patterns: &Patterns) -> Vec<DetectedKernel> {
-    struct Entry {
+    struct KernelEntry {
         kernel: DetectedKernel,
         mention: Mention,
     }
-    let mut order: Vec<Entry> = Vec::new();
+    let mut order: Vec<KernelEntry> = Vec::new();
     let mut by_name: BTreeMap<String, usize> = BTreeMap::new();
     for (file, site) in sites(files) {
         let is_defined = defined.contains(site.name.as_str());
@@ -260,7 +260,7 @@ fn kernels(files: &[FileFound], defined: &BTreeSet<&str>, patterns: &Patterns) -
         for name in names {
             let at = *by_name.entry(name.clone()).or_insert_with(|| {
                 let kernel = DetectedKernel { name: name.clone(), ..DetectedKernel::default() };
-                order.push(Entry { kernel, mention: Mention::MaybeLaunch });
+                order.push(KernelEntry { kernel, mention: Mention::MaybeLaunch });
                 order.len() - 1
             });
             let Some(entry) = order.get_mut(at) else { continue };

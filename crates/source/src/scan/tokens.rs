@@ -1,7 +1,7 @@
 //! Words of a source text, with comments left out.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     /// A name or keyword.
     Word,
     Number,
@@ -14,7 +14,7 @@ pub enum Kind {
 /// A token and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    pub kind: Kind,
+    pub kind: TokenKind,
     /// First byte in the text that was lexed.
     pub start: u32,
     /// The byte after the last.
@@ -48,12 +48,12 @@ impl<'a> Stream<'a> {
 
     /// Whether a token is this punctuation.
     pub fn is_mark(&self, at: usize, mark: &str) -> bool {
-        self.kind(at) == Some(Kind::Mark) && self.bytes(at) == mark.as_bytes()
+        self.kind(at) == Some(TokenKind::Mark) && self.bytes(at) == mark.as_bytes()
     }
 
     /// The bytes of a name or keyword; `None` for everything else.
     pub fn word(&self, at: usize) -> Option<&'a [u8]> {
-        (self.kind(at) == Some(Kind::Word)).then(|| self.bytes(at))
+        (self.kind(at) == Some(TokenKind::Word)).then(|| self.bytes(at))
     }
 
     /// Whether a token is this name or keyword.
@@ -62,7 +62,7 @@ impl<'a> Stream<'a> {
     }
 
     /// The kind of a token; `None` past the end.
-    pub fn kind(&self, at: usize) -> Option<Kind> {
+    pub fn kind(&self, at: usize) -> Option<TokenKind> {
         self.tokens.get(at).map(|token| token.kind)
     }
 
@@ -84,7 +84,7 @@ impl<'a> Stream<'a> {
 
     /// The content of a literal, without prefix and quotes.
     pub fn literal(&self, at: usize) -> Option<&'a [u8]> {
-        if self.kind(at) != Some(Kind::Text) {
+        if self.kind(at) != Some(TokenKind::Text) {
             return None;
         }
         let bytes = self.bytes(at);

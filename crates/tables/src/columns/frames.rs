@@ -1,11 +1,14 @@
 //! Canonical columns as polars series and empty frames.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use polars::prelude::*;
 use polars_arrow::array::BooleanArray;
 use polars_arrow::bitmap::Bitmap;
 
+use crate::columns::values;
 use wavesieve_model::schema::{Column as Declaration, ColumnType, Table};
 
 /// The polars type of a canonical column.
@@ -119,10 +122,28 @@ pub fn is_identity(name: &str) -> bool {
     name == "process" || name == "rank"
 }
 
+/// An entry of a dictionary.
+pub trait Entry {
+    /// Its text, if it has one.
+    fn text(&self) -> Option<&str>;
+}
+
+impl Entry for Option<String> {
+    fn text(&self) -> Option<&str> {
+        self.as_deref()
+    }
+}
+
+impl Entry for &str {
+    fn text(&self) -> Option<&str> {
+        Some(self)
+    }
+}
+
 /// A dictionary-encoded column: the entries of `dictionary` at `codes`, null where the code is null or out of range.
 pub fn dictionary_column(
     name: &str,
-    dictionary: &[Option<String>],
+    dictionary: &[impl Entry],
     codes: impl Iterator<Item = Option<usize>>,
 ) -> PolarsResult<Column> {
     text_dictionary(name, dictionary, codes, &categorical())
@@ -131,7 +152,7 @@ pub fn dictionary_column(
 /// As [`dictionary_column`], as plain text.
 pub fn text_column_from_dictionary(
     name: &str,
-    dictionary: &[Option<String>],
+    dictionary: &[impl Entry],
     codes: impl Iterator<Item = Option<usize>>,
 ) -> PolarsResult<Column> {
     text_dictionary(name, dictionary, codes, &DataType::String)
@@ -139,7 +160,7 @@ pub fn text_column_from_dictionary(
 
 fn text_dictionary(
     name: &str,
-    dictionary: &[Option<String>],
+    dictionary: &[impl Entry],
     codes: impl Iterator<Item = Option<usize>>,
     data_type: &DataType,
 ) -> PolarsResult<Column> {
@@ -154,20 +175,40 @@ fn text_dictionary(
 ///
 /// # Errors
 /// When a position is out of range, which is a defect, or polars cannot build the column.
-pub fn dictionary_column_at(name: &str, dictionary: &[Option<String>], positions: &IdxCa) -> PolarsResult<Column> {
+pub fn dictionary_column_at(name: &str, dictionary: &[impl Entry], positions: &IdxCa) -> PolarsResult<Column> {
     let values = dictionary_values(name, dictionary, &categorical())?;
     Ok(values.take(positions)?.with_name(name.into()).into_column())
 }
 
-fn dictionary_values(name: &str, dictionary: &[Option<String>], data_type: &DataType) -> PolarsResult<Series> {
-    let values = StringChunked::from_iter_options(name.into(), dictionary.iter().map(Option::as_deref));
+fn dictionary_values(name: &str, dictionary: &[impl Entry], data_type: &DataType) -> PolarsResult<Series> {
+    let values = StringChunked::from_iter_options(name.into(), dictionary.iter().map(Entry::text));
     values.into_series().cast(data_type)
+}
+
+/// A column of integers.
+pub(crate) fn integers(name: &str, values: impl ExactSizeIterator<Item = Option<i64>>) -> Column {
+    values::integers(name, values).into_column()
+}
+
+/// A column of floats.
+pub(crate) fn floats(name: &str, values: impl Iterator<Item = Option<f64>>) -> Column {
+    values.collect::<Float64Chunked>().with_name(name.into()).into_column()
+}
+
+/// A column of texts.
+pub(crate) fn texts<'a>(name: &str, values: impl Iterator<Item = Option<&'a str>>) -> Column {
+    StringChunked::from_iter_options(name.into(), values).into_column()
+}
+
+/// A dictionary-encoded column of texts.
+pub(crate) fn categories<'a>(name: &str, values: impl Iterator<Item = Option<&'a str>>) -> PolarsResult<Column> {
+    texts(name, values).cast(&categorical())
 }
 
 /// A column with the same text in every row.
 pub fn constant_cat(name: &str, value: Option<&str>, rows: usize) -> PolarsResult<Column> {
-    let values = StringChunked::from_iter_options(name.into(), std::iter::once(value)).into_series();
-    Ok(values.cast(&categorical())?.new_from_index(0, rows).into_column())
+    let text = categories(name, std::iter::once(value))?;
+    Ok(text.as_materialized_series().new_from_index(0, rows).into_column())
 }
 
 /// Which rows of a `cat` column have a text that is `wanted`; the predicate is asked once for each text.
@@ -201,6 +242,15 @@ pub(crate) fn rows_named(column: &Column, wanted: impl Fn(&str) -> bool) -> Pola
     };
     let rows = BooleanArray::new(ArrowDataType::Boolean, rows, codes.validity().cloned());
     Ok(BooleanChunked::with_chunk(column.name().clone(), rows))
+}
+
+/// Adds the texts that occur in a `cat` column to others.
+///
+/// # Errors
+/// When the column holds no texts.
+pub(crate) fn add_texts(column: &Column, texts: &mut BTreeSet<String>) -> PolarsResult<()> {
+    let seen = RefCell::new(texts);
+    rows_named(column, |text| seen.borrow_mut().insert(text.to_owned())).map(drop)
 }
 
 /// The result of `value` for each row of a `cat` column; `value` is called once for each text.

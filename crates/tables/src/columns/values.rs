@@ -3,7 +3,7 @@
 //! Iterators of chunked columns look for the next chunk at every row. Columns that are read are in one piece, of which
 //! these give the values several times as fast; others are joined first.
 
-use polars::prelude::{BooleanChunked, Int64Chunked};
+use polars::prelude::{BooleanChunked, DataFrame, Int64Chunked, PolarsError, PolarsResult};
 use polars_arrow::array::{BooleanArray, PrimitiveArray};
 use polars_arrow::bitmap::{Bitmap, MutableBitmap};
 
@@ -94,9 +94,55 @@ impl BoolValues {
     }
 }
 
+/// Columns of a frame as values.
+pub trait FrameValues {
+    /// The integers of a column.
+    ///
+    /// # Errors
+    /// When the column is missing or has another type.
+    fn integer(&self, name: &str) -> PolarsResult<I64Values>;
+
+    /// The truth values of a column.
+    ///
+    /// # Errors
+    /// As of [`FrameValues::integer`].
+    fn truths(&self, name: &str) -> PolarsResult<BoolValues>;
+
+    /// The integers of several columns.
+    ///
+    /// # Errors
+    /// As of [`FrameValues::integer`].
+    fn integers<const N: usize>(&self, names: [&str; N]) -> PolarsResult<[I64Values; N]> {
+        let columns = names.into_iter().map(|name| self.integer(name)).collect::<PolarsResult<Vec<_>>>()?;
+        columns.try_into().map_err(|_| PolarsError::ComputeError("internal: a column was not read".into()))
+    }
+
+    /// The rows that are valid and have an integer in all of these columns, by their numbers.
+    ///
+    /// # Errors
+    /// As of [`FrameValues::integer`], of the column `valid` too.
+    fn valid_rows<const N: usize>(&self, names: [&str; N]) -> PolarsResult<impl Iterator<Item = (u32, [i64; N])>> {
+        let columns = self.integers(names)?;
+        let counted = present_in(self.truths("valid")?.are_true(), columns.each_ref());
+        let rows = (0_u32..).zip(counted).filter(|(_, is_counted)| *is_counted).map(|(row, _)| row);
+        let value = |column: &I64Values, row: u32| column.values().get(row as usize).copied().unwrap_or_default();
+        Ok(rows.map(move |row| (row, columns.each_ref().map(|column| value(column, row)))))
+    }
+}
+
+impl FrameValues for DataFrame {
+    fn integer(&self, name: &str) -> PolarsResult<I64Values> {
+        Ok(I64Values::new(self.column(name)?.i64()?))
+    }
+
+    fn truths(&self, name: &str) -> PolarsResult<BoolValues> {
+        Ok(BoolValues::new(self.column(name)?.bool()?))
+    }
+}
+
 /// The rows of some that have a value in all of these columns.
-pub(crate) fn present_in(rows: Bitmap, columns: &[&I64Values]) -> Bitmap {
-    columns.iter().filter_map(|column| column.present()).fold(rows, |rows, present| &rows & present)
+pub(crate) fn present_in<const N: usize>(rows: Bitmap, columns: [&I64Values; N]) -> Bitmap {
+    columns.into_iter().filter_map(|column| column.present()).fold(rows, |rows, present| &rows & present)
 }
 
 /// A column of integers, made row by row.

@@ -5,6 +5,7 @@ use polars::prelude::*;
 
 use crate::columns::values::repeated_integers;
 use crate::derive::Frames;
+use wavesieve_model::schema::process::Process;
 
 /// A column of values that are each repeated a number of times; a single one takes no memory.
 pub fn repeated(name: &str, values: impl Iterator<Item = (Option<i64>, usize)>) -> Column {
@@ -20,6 +21,17 @@ pub fn repeated(name: &str, values: impl Iterator<Item = (Option<i64>, usize)>) 
         return Column::new_scalar(name.into(), value, *times);
     }
     repeated_integers(name, runs.into_iter()).into_series().into_column()
+}
+
+/// The columns `gpu` and `device` of rows that are each of a GPU so many times.
+pub fn gpu_columns(process: &Process, gpus: impl Iterator<Item = (i64, usize)> + Clone) -> [Column; 2] {
+    let devices = gpus.clone().map(|(gpu, times)| (device_of(process, gpu), times));
+    [repeated("gpu", gpus.map(|(gpu, times)| (Some(gpu), times))), repeated("device", devices)]
+}
+
+/// The device that a GPU of a process is.
+pub fn device_of(process: &Process, gpu: i64) -> Option<i64> {
+    process.gpus.values().rev().find(|known| known.gpu == gpu).map(|known| known.device)
 }
 
 /// Columns of a derived table. Unwanted columns are not built, except the first, which determines the number

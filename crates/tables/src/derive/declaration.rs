@@ -24,7 +24,7 @@ pub struct DerivedTable {
     pub needs: fn() -> Needs,
     /// The same where only some columns are requested, if that is more than to leave out columns that are handed on.
     pub needs_of: Option<fn(&Wanted) -> Needs>,
-    /// Columns of the first needed table that are only handed on: without one the table is built without it.
+    /// Pass-through columns of the first needed table: one that is not requested is not built.
     pub passthrough: &'static [&'static str],
     /// How it is built.
     pub build: Build,
@@ -102,7 +102,7 @@ pub struct Family {
 }
 
 /// The part of a process that counts for a joint table.
-pub type Part<'a> = (&'a Process, DataFrame);
+pub type ProcessPart<'a> = (&'a Process, DataFrame);
 
 /// How a table is built whose rows depend on all processes: what counts of each is taken out of its source tables, and then
 /// all of that is related.
@@ -114,7 +114,7 @@ pub struct Joint {
     /// handed on may be left out if they are not among the wanted columns.
     pub extract: fn(&Process, &Frames, &dyn OnDemandTables, &Wanted) -> Result<DataFrame>,
     /// The rows of every process, from what counts of all.
-    pub relate: fn(&[Part<'_>], &EffectiveDefinitions) -> Result<Vec<DataFrame>>,
+    pub relate: fn(&[ProcessPart<'_>], &EffectiveDefinitions) -> Result<Vec<DataFrame>>,
     /// Which rows of its only source table count for the wanted columns, where not all do.
     pub keep: fn(&Wanted) -> Option<Keep>,
 }

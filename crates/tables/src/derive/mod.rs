@@ -21,8 +21,8 @@ pub mod repeating;
 mod source_frames;
 pub mod steadiness;
 
-use columns::{WantedColumns, repeated};
-pub use declaration::{Build, DerivedTable, Family, Joint, Needs, Owner, Part, Rows, RowsWhen, WhyEmpty};
+use columns::{WantedColumns, device_of, gpu_columns, repeated};
+pub use declaration::{Build, DerivedTable, Family, Joint, Needs, Owner, ProcessPart, Rows, RowsWhen, WhyEmpty};
 pub use on_demand::OnDemandTables;
 use registry::column;
 pub use registry::{declaration, derive, families, from_facts, is_joint, joint, needs, source_request};

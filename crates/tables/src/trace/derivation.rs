@@ -84,8 +84,8 @@ impl Derivation<'_> {
         // Looks first: the sooner one is taken, the sooner its tables may be dropped.
         let early = early.into_iter().map(Task::Consume);
         let tasks: Vec<Task> = early.chain(families.into_iter().map(Task::Build)).collect();
-        let mut kinds = vec![Step::Read];
-        kinds.resize(tasks.len() + 1, Step::Do);
+        let mut kinds = vec![WorkerStep::Read];
+        kinds.resize(tasks.len() + 1, WorkerStep::Do);
         let read = Mutex::new(read);
         let work = Work {
             plan: self,
@@ -100,8 +100,8 @@ impl Derivation<'_> {
             &kinds,
             |_| 0,
             |step| match step {
-                Step::Read => work.read_all(&mut *read.lock()),
-                Step::Do => work.next().map_or(Ok(()), |task| work.carry_out(task)),
+                WorkerStep::Read => work.read_all(&mut *read.lock()),
+                WorkerStep::Do => work.next().map_or(Ok(()), |task| work.carry_out(task)),
             },
         )?;
         if !self.evicts {
@@ -254,7 +254,7 @@ pub(crate) struct SourceRows {
 
 /// The next step of a worker.
 #[derive(Clone, Copy)]
-enum Step {
+enum WorkerStep {
     /// Reads all source tables.
     Read,
     /// Builds tables, or takes a look.

@@ -9,7 +9,7 @@ use polars::prelude::DataFrame;
 /// Rows of a table by process.
 type ByProcess = BTreeMap<i64, DataFrame>;
 
-/// Columns of a table, of which those that are only handed on may be missing.
+/// Columns of a table; pass-through columns may be missing.
 type Columns = BTreeSet<&'static str>;
 
 /// The tables built so far, with the columns that were requested.

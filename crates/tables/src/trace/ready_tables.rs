@@ -59,14 +59,15 @@ impl Trace {
 
     /// The rows of a table over all processes. Workers may ask for it: all but the first wait until it is there.
     fn build_joint(&self, name: &'static str, wanted: &BTreeSet<&'static str>) -> Result<BTreeMap<i64, DataFrame>> {
-        let joint = derive::joint(name).with_context(|| format!("internal: {name} is no joint table"))?;
+        let joint = derive::joint(name).with_context(|| format!("internal: {name} is not a joint table"))?;
         let request = joint_request(name, wanted);
         let extract = |member: &TraceProcess| match self.joint.take(name, wanted, member.process.process) {
             Some(part) => Ok(part),
             None => self.joint_part(member, name, wanted),
         };
         let extracted = self.each(self.members(), |member| member.memory_bytes_of(&request), extract)?;
-        let parts: Vec<derive::Part<'_>> = self.members().iter().map(|member| &member.process).zip(extracted).collect();
+        let parts: Vec<derive::ProcessPart<'_>> =
+            self.members().iter().map(|member| &member.process).zip(extracted).collect();
         let rows = (joint.relate)(&parts, self.metrics())?;
         Ok(parts.iter().map(|(process, _)| process.process).zip(rows).collect())
     }
@@ -81,7 +82,7 @@ impl Trace {
         name: &'static str,
         wanted: &BTreeSet<&'static str>,
     ) -> Result<DataFrame> {
-        let joint = derive::joint(name).with_context(|| format!("internal: {name} is no joint table"))?;
+        let joint = derive::joint(name).with_context(|| format!("internal: {name} is not a joint table"))?;
         let context = ReadContext { at_once: true, keep: (joint.keep)(wanted), ..self.context(member) };
         let tables = joint_request(name, wanted).into_iter().map(|(table, columns)| {
             let rows = self.read_in(&context, member, known_table(table)?, &columns)?;

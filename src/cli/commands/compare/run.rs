@@ -9,14 +9,15 @@ use clap::{Args, ValueEnum};
 use regex::Regex;
 
 use super::runs::{NamedRun, RunReader};
-use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, UNDECIDED};
+use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, UNDECIDED, refuse};
 use crate::cli::options::csv::CsvArguments;
 use crate::cli::options::document_arguments::write_charts;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments};
 use crate::cli::options::plot;
 use crate::cli::options::plot::{CHART_FORMATS, ChartFormat};
-use crate::cli::output::delivery::{check_file, deliver, extension_of, print_written, unknown_extension};
+use crate::cli::output::delivery::{check_file, deliver, extension_of, print_written, unknown_extension, write_json};
+use crate::cli::output::messages::note;
 use crate::cli::output::{messages, pdf};
 use crate::invocation;
 use wavesieve_export::atomic::{write_directory, write_file};
@@ -181,10 +182,6 @@ fn probability(text: &str) -> Result<f64, &'static str> {
     text.parse::<f64>().ok().filter(|p| *p > 0.0 && *p < 1.0).ok_or("give a number between 0 and 1")
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the inputs, the options or the output cannot be used, or a side has no data.
 pub(crate) fn run(arguments: &CompareArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let format = arguments.format()?;
     if !arguments.history.is_empty() {
@@ -199,12 +196,12 @@ pub(crate) fn run(arguments: &CompareArguments, global: &GlobalArguments) -> Res
     let (new_side, repeated_of_new) = Side::of_distinct(runs.split_off(count));
     let (base_side, repeated_of_base) = Side::of_distinct(runs);
     for (name, repeated) in [("base", repeated_of_base), ("new", repeated_of_new)] {
-        for sentence in repeated.iter().filter(|_| !global.quiet) {
-            messages::print_note(format_args!("warning: {name} side: {sentence}"));
+        for sentence in &repeated {
+            note!(global, "warning: {name} side: {sentence}");
         }
     }
-    if base == new && !global.quiet {
-        messages::print_note("note: both sides are the same input");
+    if base == new {
+        note!(global, "note: both sides are the same input");
     }
     for (name, side) in [("base", &base_side), ("new", &new_side)] {
         if side.gpus().next().is_none() {
@@ -250,19 +247,18 @@ impl CompareArguments {
         self.format.map_or_else(|| self.output_path().map_or(Ok(CompareFormat::Text), by_name), Ok)
     }
 
-    /// The inputs of both sides.
     fn sides(&self) -> Result<(Vec<String>, Vec<String>), Failure> {
         if !self.base.is_empty() {
             if !self.input.is_empty() {
-                return Err(Failure::Usage("name the sides with BASE and NEW, or with --base and --new".to_owned()));
+                refuse!("name the sides with BASE and NEW, or with --base and --new");
             }
             return Ok((self.base.clone(), self.new.clone()));
         }
         match self.input.named()?.as_slice() {
             [base, new] => Ok((vec![base.clone()], vec![new.clone()])),
-            [_] => Err(Failure::Usage("one input; name two, BASE and NEW".to_owned())),
+            [_] => refuse!("one input; name two, BASE and NEW"),
             more => {
-                Err(Failure::Usage(format!("{} inputs; name two, or several a side with --base and --new", more.len())))
+                refuse!("{} inputs; name two, or several a side with --base and --new", more.len())
             }
         }
     }
@@ -272,32 +268,30 @@ impl CompareArguments {
         let inputs = self.input.with_inputs(base.iter().chain(new).cloned().collect());
         let is_folder = matches!(format, CompareFormat::Csv | CompareFormat::Parquet);
         if is_folder && self.output_path().is_none() {
-            return Err(Failure::Usage("csv and parquet are directories; name one with -o".to_owned()));
+            refuse!("csv and parquet are directories; name one with -o");
         }
         if matches!(format, CompareFormat::Xlsx | CompareFormat::Pdf)
             && self.output_path().is_none()
             && invocation::is_stdout_terminal()
         {
-            return Err(Failure::Usage("a workbook does not go to a terminal; name a file with -o".to_owned()));
+            refuse!("a workbook does not go to a terminal; name a file with -o");
         }
         if self.save.is_some() && (new.len() > 1 || self.runs_by.is_some()) {
-            return Err(Failure::Usage(
-                "--save takes one run; leave out --runs-by and name one input as NEW".to_owned(),
-            ));
+            refuse!("--save takes one run; leave out --runs-by and name one input as NEW");
         }
         if self.save.as_deref().is_some_and(|save| save.as_os_str() == "-") {
-            return Err(Failure::Usage("--save takes a file; name one that ends in .wsd".to_owned()));
+            refuse!("--save takes a file; name one that ends in .wsd");
         }
         if let (Some(output), Some(save)) = (self.output_path(), self.save.as_deref())
             && is_same_place(output, save)
         {
             let shown = save.display();
-            return Err(Failure::Usage(format!("--save and -o are the same, {shown}; name two files")));
+            refuse!("--save and -o are the same, {shown}; name two files");
         }
         for path in self.output_path().filter(|_| !is_folder).into_iter().chain(self.save.as_deref()) {
             if path.exists() && inputs.contain(path) {
                 let shown = path.display();
-                return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another file")));
+                refuse!("{shown} is an input, which is never written; name another file");
             }
             check_file(path)?;
         }
@@ -305,10 +299,7 @@ impl CompareArguments {
             plot::check_directory(directory, &inputs)?;
         }
         if let Some(path) = self.output_path().filter(|path| is_folder && inputs.contain(path)) {
-            return Err(Failure::Usage(format!(
-                "{} is an input, which is never written; name another directory",
-                path.display()
-            )));
+            refuse!("{} is an input, which is never written; name another directory", path.display());
         }
         Ok(())
     }
@@ -364,10 +355,10 @@ impl CompareArguments {
     /// Runs in order of time.
     fn write_history(&self, format: CompareFormat, global: &GlobalArguments) -> Result<u8, Failure> {
         if !self.input.is_empty() {
-            return Err(Failure::Usage("--history names all runs; leave out other inputs".to_owned()));
+            refuse!("--history names all runs; leave out other inputs");
         }
         if !matches!(format, CompareFormat::Text | CompareFormat::Json | CompareFormat::Html) {
-            return Err(Failure::Usage("a history is text, json or html; choose one with -f".to_owned()));
+            refuse!("a history is text, json or html; choose one with -f");
         }
         self.check_outputs(format, &self.history, &[])?;
         let reader = self.reader(global);
@@ -378,7 +369,7 @@ impl CompareArguments {
         }
         let (runs, is_damaged) = reader.read(named)?;
         if runs.len() < 2 {
-            return Err(Failure::Usage("a history of one run; name two or more".to_owned()));
+            refuse!("a history of one run; name two or more");
         }
         if let Some(empty) = runs.iter().find(|run| run.gpus.is_empty()) {
             messages::print_note(format_args!("no data: {} has no GPU work", empty.facts.inputs.join(" ")));
@@ -387,18 +378,14 @@ impl CompareArguments {
         let found = history(&runs, &self.options());
         self.write_charts(|| history_document(&found), global)?;
         deliver(self.output_path(), global, |_, out| match format {
-            CompareFormat::Json => {
-                serde_json::to_writer_pretty(&mut *out, &found)?;
-                Ok(writeln!(out)?)
-            }
+            CompareFormat::Json => write_json(&found, out),
             CompareFormat::Html => html::write(&history_document(&found)?, out),
-            CompareFormat::Pdf => write_pdf(&history_document(&found)?, out),
+            CompareFormat::Pdf => pdf::write(&history_document(&found)?, out),
             _ => write_history(&found, out),
         })?;
         Ok(if is_damaged { PARTIAL } else { DONE })
     }
 
-    /// Writes the charts if they are asked for.
     fn write_charts(
         &self,
         document: impl Fn() -> anyhow::Result<Document>,
@@ -410,9 +397,7 @@ impl CompareArguments {
         plot::check_names(directory, &names, &self.chart_format)?;
         let written = write_charts(&document, directory, &self.chart_format)?;
         global.outbox.add(directory);
-        if !global.quiet {
-            messages::print_note(format_args!("wrote {written} charts to {}", directory.display()));
-        }
+        note!(global, "wrote {written} charts to {}", directory.display());
         Ok(())
     }
 
@@ -428,12 +413,9 @@ impl CompareArguments {
                 Ok(())
             }
             _ => deliver(self.output_path(), global, |_, out| match format {
-                CompareFormat::Json => {
-                    serde_json::to_writer_pretty(&mut *out, comparison)?;
-                    Ok(writeln!(out)?)
-                }
+                CompareFormat::Json => write_json(comparison, out),
                 CompareFormat::Html => html::write(&document(comparison)?, out),
-                CompareFormat::Pdf => write_pdf(&document(comparison)?, out),
+                CompareFormat::Pdf => pdf::write(&document(comparison)?, out),
                 CompareFormat::Xlsx => {
                     xlsx::write_tables("Comparison of two runs", env!("CARGO_PKG_VERSION"), &sheets(comparison)?, out)
                 }
@@ -442,12 +424,6 @@ impl CompareArguments {
             }),
         }
     }
-}
-
-fn write_pdf(document: &Document, out: &mut dyn std::io::Write) -> anyhow::Result<()> {
-    let mut page = Vec::new();
-    html::write(document, &mut page)?;
-    Ok(out.write_all(&pdf::from_page(&page)?)?)
 }
 
 /// The command line without its outputs, as it can be repeated.

@@ -34,7 +34,6 @@ pub(super) struct NamedRun {
 }
 
 impl NamedRun {
-    /// Whether it is a digest.
     pub(super) fn is_saved(&self) -> bool {
         matches!(self.source, RunSource::Digest(_))
     }
@@ -58,9 +57,6 @@ struct ReadRun {
 
 impl RunReader<'_> {
     /// The runs of a side: digests first, in the order of the inputs.
-    ///
-    /// # Errors
-    /// When the pattern of runs matches nothing.
     pub(super) fn runs(&self, side: &str, inputs: &[String]) -> Result<Vec<NamedRun>, Failure> {
         let of_side = |source| NamedRun { side: side.to_owned(), source };
         let (mut found, mut traces) = (Vec::new(), Vec::new());
@@ -88,9 +84,6 @@ impl RunReader<'_> {
 
     /// Reads runs, several at a time; what jobs and memory there are is divided among them. Also returns whether parts could not be
     /// read, which is reported.
-    ///
-    /// # Errors
-    /// When one cannot be read, or a digest was saved with other options.
     pub(super) fn read(&self, runs: Vec<NamedRun>) -> Result<(Vec<Digest>, bool), Failure> {
         let all = self.global.jobs();
         let traces = runs.iter().filter(|run| matches!(run.source, RunSource::Trace { .. })).count();

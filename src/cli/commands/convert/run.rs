@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::viewers::{TimelineArguments, ViewerFormat, check_place, nothing_written};
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::options::csv::CsvArguments;
-use crate::cli::options::filters::{explain_all_unmatched, explain_unmatched, note_untouched};
+use crate::cli::options::filters::{end, end_of_all, explain_unmatched, note_untouched};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
 use crate::cli::options::shards::ShardArguments;
 use crate::cli::output::delivery::print_written;
-use crate::cli::output::messages;
+use crate::cli::output::messages::{self, note};
 use crate::cli::output::progress::Progress;
 use wavesieve_engine::Registry;
 use wavesieve_export::atomic::write_directory;
@@ -109,8 +109,7 @@ impl ConvertArguments {
         global: &GlobalArguments,
     ) -> Result<u8, Failure> {
         if !self.with.is_empty() || self.overwrite {
-            let message = "--with and --overwrite are about tables; leave them out of time lines";
-            return Err(Failure::Usage(message.to_owned()));
+            refuse!("--with and --overwrite are about tables; leave them out of time lines");
         }
         self.timeline.write(&self.input, &self.output, format, registry, global)
     }
@@ -119,9 +118,7 @@ impl ConvertArguments {
     fn write_compute_database(&self, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
         self.timeline.refuse()?;
         if !self.with.is_empty() || self.overwrite || self.csv_flavor != Flavor::default() {
-            let message =
-                "--with, --overwrite and --csv-flavor are about tables; leave them out of --to rocprof-compute-db";
-            return Err(Failure::Usage(message.to_owned()));
+            refuse!("--with, --overwrite and --csv-flavor are about tables; leave them out of --to rocprof-compute-db");
         }
         let output = &self.output;
         check_place(&self.input, output, true)?;
@@ -144,23 +141,16 @@ impl ConvertArguments {
                 ));
             }
         }
-        if messages::report_damage(&trace, global) {
-            return Ok(PARTIAL);
-        }
-        Ok(if explain_all_unmatched(&trace, false, global)? { NO_DATA } else { DONE })
+        end_of_all(&trace, global)
     }
 
-    /// Writes the CSV files of rocprofv3.
     fn write_rocprofv3(&self, global: &GlobalArguments) -> Result<u8, Failure> {
         self.timeline.refuse()?;
         if !self.with.is_empty() || self.overwrite {
-            let message = "--with and --overwrite are about tables; leave them out of --to rocprofv3-csv";
-            return Err(Failure::Usage(message.to_owned()));
+            refuse!("--with and --overwrite are about tables; leave them out of --to rocprofv3-csv");
         }
         if self.csv.formulas() == Formulas::Defused {
-            let message =
-                "--csv-safe changes texts, and --to rocprofv3-csv writes the files of rocprofv3; leave one out";
-            return Err(Failure::Usage(message.to_owned()));
+            refuse!("--csv-safe changes texts, and --to rocprofv3-csv writes the files of rocprofv3; leave one out");
         }
         let output = &self.output;
         check_place(&self.input, output, false)?;
@@ -178,24 +168,15 @@ impl ConvertArguments {
         }
         let written = written?;
         print_written(output, global);
-        if !global.quiet {
-            messages::print_note(format_args!("{} rows in {} files", written.rows, written.files));
-        }
-        if messages::report_damage(&trace, global) {
-            return Ok(PARTIAL);
-        }
-        Ok(if explain_all_unmatched(&trace, false, global)? { NO_DATA } else { DONE })
+        note!(global, "{} rows in {} files", written.rows, written.files);
+        end_of_all(&trace, global)
     }
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the inputs cannot be used or the output cannot be written.
 pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let output = &arguments.output;
     if arguments.shards.are_given() && arguments.to != ConvertFormat::Parquet {
-        return Err(Failure::Usage("--shard and --finish are about --to parquet; leave out --to".to_owned()));
+        refuse!("--shard and --finish are about --to parquet; leave out --to");
     }
     let format = match arguments.to {
         ConvertFormat::Parquet => TableFormat::Parquet,
@@ -213,10 +194,10 @@ pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &Gl
     };
     arguments.timeline.refuse()?;
     if arguments.csv_flavor != Flavor::default() {
-        return Err(Failure::Usage("--csv-flavor is about --to rocprofv3-csv; choose that".to_owned()));
+        refuse!("--csv-flavor requires --to rocprofv3-csv");
     }
     let address = output.to_str().map_or(Ok(None), Address::parse);
-    if let Some(address) = address.map_err(|error| Failure::Usage(error.to_string()))? {
+    if let Some(address) = address.map_err(Failure::usage)? {
         return upload(arguments, &address, format, global);
     }
     check_output(output, arguments.overwrite).map_err(refusal)?;
@@ -237,18 +218,14 @@ pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &Gl
         let shard = Some(ShardPlan { share, unread: &unread, rank_from, unmatched });
         let plan = Plan { output: &place, format, with, overwrite, pack_bytes, shard };
         let outcome = run_plan(&trace, &plan, progress)?;
-        if !global.quiet {
-            messages::print_note(summary(&format!("{share} of {}", output.display()), own, &outcome));
-        }
+        note!(global, "{}", summary(&format!("{share} of {}", output.display()), own, &outcome));
         return exit_of_shard(&trace, global);
     }
     let plan = Plan { output, format, with, overwrite, pack_bytes, shard: None };
     let outcome = run_plan(&trace, &plan, progress)?;
     global.outbox.add(output);
-    if !global.quiet {
-        messages::print_note(summary(&output.display().to_string(), own, &outcome));
-    }
-    exit_of(&trace, &outcome, global)
+    note!(global, "{}", summary(&output.display().to_string(), own, &outcome));
+    end(&trace, outcome.written.events == 0, global)
 }
 
 /// Opens the inputs of a conversion, and the tables that are kept too.
@@ -261,17 +238,10 @@ fn open(
     let trace = arguments.input.open(global, &Opening { exclude: Some(exclude), share, ..Opening::default() })?;
     messages::warn(&trace, global);
     let (with, left_out) = on_demand_tables(&arguments.with, trace.choice().chooses_rows());
-    if let Some(table) = left_out.filter(|_| !global.quiet) {
-        messages::print_note(format!("{table} is not kept: its figures are of the whole run, whatever filters choose"));
+    if let Some(table) = left_out {
+        note!(global, "{table} is not kept: its figures are of the whole run, whatever filters choose");
     }
     Ok((trace, with))
-}
-
-fn exit_of(trace: &Trace, outcome: &Outcome, global: &GlobalArguments) -> Result<u8, Failure> {
-    if messages::report_damage(trace, global) {
-        return Ok(PARTIAL);
-    }
-    Ok(if explain_unmatched(trace, outcome.written.events == 0, global)? { NO_DATA } else { DONE })
 }
 
 /// Converts to a temporary folder and sends the dataset to a store.
@@ -282,11 +252,11 @@ fn upload(
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     if format != TableFormat::Parquet {
-        return Err(Failure::Usage(format!("{address}: only datasets are sent to stores; leave out --to")));
+        refuse!("{address}: only datasets are sent to stores; leave out --to");
     }
     if arguments.shards.are_given() {
         let advice = "convert in shards to a shared file system, and copy the finished dataset";
-        return Err(Failure::Usage(format!("{address}: shards are not sent to stores; {advice}")));
+        refuse!("{address}: shards are not sent to stores; {advice}");
     }
     let destination = Destination::open(address, arguments.overwrite).map_err(refusal)?;
     let folder = TemporaryFolder::new()?;
@@ -309,7 +279,7 @@ fn upload(
         let deleted = if sent.deleted > 0 { format!(", {} deleted", sent.deleted) } else { String::new() };
         messages::print_note(format_args!("{done}; sent {count} of {of} files, {mebibytes:.1} MiB{deleted}"));
     }
-    exit_of(&trace, &outcome, global)
+    end(&trace, outcome.written.events == 0, global)
 }
 
 /// Converts, and reports how to go on if the program is interrupted.
@@ -344,7 +314,6 @@ fn exit_of_shard(trace: &Trace, global: &GlobalArguments) -> Result<u8, Failure>
     Ok(if trace.members().is_empty() && explain_unmatched(trace, true, global)? { NO_DATA } else { DONE })
 }
 
-/// Puts shards together.
 fn finish_shards(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let (input, output) = (&arguments.input, &arguments.output);
     let choice = input.filters()?;
@@ -376,8 +345,8 @@ fn finish_shards(arguments: &ConvertArguments, global: &GlobalArguments) -> Resu
     if unmatched.is_empty() && !has_rows && (choice.chooses_rows() || choice.ranks.is_some()) {
         unmatched.push("nothing matches the filters".to_owned());
     }
-    for sentence in unmatched.iter().filter(|_| !global.quiet) {
-        messages::print_note(format_args!("{}: {sentence}", if has_rows { "no match" } else { "no rows" }));
+    for sentence in &unmatched {
+        note!(global, "{}: {sentence}", if has_rows { "no match" } else { "no rows" });
     }
     Ok(if unmatched.is_empty() { DONE } else { NO_DATA })
 }

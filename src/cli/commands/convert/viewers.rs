@@ -9,13 +9,13 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use flate2::write::GzEncoder;
 
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::memory;
 use crate::cli::options::filters::explain_all_unmatched;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
 use crate::cli::output::delivery::{check_file, deliver, print_written};
-use crate::cli::output::messages;
+use crate::cli::output::messages::{self, note};
 use wavesieve_engine::findings::{Judgement, RuleBook};
 use wavesieve_engine::{NameForm, Registry};
 use wavesieve_export::apart::make_apart;
@@ -35,7 +35,6 @@ const TOO_LARGE_BYTES: u64 = 4 << 30;
 const MANY_DISPATCHES: u64 = 1_000_000;
 /// The name of the file that puts the parts of a trace together in a viewer.
 const MANIFEST: &str = "perfetto_manifest.json";
-/// The name of an archive.
 const ARCHIVE: &str = "traces";
 
 /// A format of a viewer.
@@ -127,9 +126,6 @@ pub(super) struct TimelineArguments {
 
 impl TimelineArguments {
     /// Refuses these options where tables are written.
-    ///
-    /// # Errors
-    /// When one is given.
     pub(super) fn refuse(&self) -> Result<(), Failure> {
         let given = [
             ("--args", self.args != Arguments::default()),
@@ -143,7 +139,7 @@ impl TimelineArguments {
         ];
         match given.into_iter().find(|(_, is_given)| *is_given) {
             Some((name, _)) => {
-                Err(Failure::Usage(format!("{name} is about time lines; choose --to pftrace, otf2 or chrome-json")))
+                refuse!("{name} is about time lines; choose --to pftrace, otf2 or chrome-json")
             }
             None => Ok(()),
         }
@@ -161,10 +157,6 @@ impl TimelineArguments {
         Ok(())
     }
 
-    /// Writes a time line.
-    ///
-    /// # Errors
-    /// When an option does not fit, the inputs cannot be used or the output cannot be written.
     pub(super) fn write(
         &self,
         input: &InputArguments,
@@ -180,7 +172,7 @@ impl TimelineArguments {
         let is_file = format == ViewerFormat::Pftrace && self.split.is_none();
         let is_standard_output = output.as_os_str() == "-";
         if is_standard_output && !is_file {
-            return Err(Failure::Usage("standard output takes one file; name a directory with -o".to_owned()));
+            refuse!("standard output takes one file; name a directory with -o");
         }
         if !is_standard_output {
             check_place(input, output, is_file)?;
@@ -257,21 +249,16 @@ fn something(summary: &Summary) -> Result<()> {
 }
 
 /// Reports why an output was not written.
-///
-/// # Errors
-/// When the trace cannot be asked for it.
 pub(in crate::cli::commands) fn nothing_written(
     trace: &Trace,
     output: &Path,
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     let is_damaged = messages::report_damage(trace, global);
-    if !explain_all_unmatched(trace, true, global)? && !is_damaged && !global.quiet {
-        messages::print_note("no rows: the trace has no events");
+    if !explain_all_unmatched(trace, true, global)? && !is_damaged {
+        note!(global, "no rows: the trace has no events");
     }
-    if !global.quiet {
-        messages::print_note(format_args!("note: {} is not written", output.display()));
-    }
+    note!(global, "note: {} is not written", output.display());
     Ok(if is_damaged { PARTIAL } else { NO_DATA })
 }
 
@@ -279,20 +266,20 @@ pub(in crate::cli::commands) fn nothing_written(
 pub(super) fn check_place(input: &InputArguments, output: &Path, is_file: bool) -> Result<(), Failure> {
     let shown = output.display();
     if output.exists() && input.contain(output) {
-        return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another one")));
+        refuse!("{shown} is an input, which is never written; name another one");
     }
     if is_file {
         if output.is_dir() {
-            return Err(Failure::Usage(format!("{shown} is a directory; name a file with -o")));
+            refuse!("{shown} is a directory; name a file with -o");
         }
         return check_file(output).map(drop);
     }
     if output.exists() && !output.is_dir() {
-        return Err(Failure::Usage(format!("{shown} is a file; name a directory with -o")));
+        refuse!("{shown} is a file; name a directory with -o");
     }
     let is_occupied = output.read_dir().is_ok_and(|mut files| files.next().is_some());
     if is_occupied {
-        return Err(Failure::Usage(format!("{shown} is not empty; name another directory")));
+        refuse!("{shown} is not empty; name another directory");
     }
     Ok(())
 }

@@ -45,10 +45,6 @@ enum Action {
     Code(CodeArguments),
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the options cannot be used, or the work fails.
 pub(crate) fn run(arguments: &LabArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     if !matches!(arguments.action, Action::Replay(_) | Action::Code(_)) && !global.quiet {
         note_withheld(&withheld_variables());

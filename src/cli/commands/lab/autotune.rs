@@ -9,11 +9,11 @@ use regex::Regex;
 
 use super::files::{Named, check_apart};
 use super::minutes::minutes;
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::options::csv::CsvArguments;
 use crate::cli::options::global::GlobalArguments;
-use crate::cli::output::delivery::{check_file, deliver, extension_of, print_written, unknown_extension};
-use crate::cli::output::messages::{detail, print, print_note};
+use crate::cli::output::delivery::{check_file, deliver, extension_of, print_written, unknown_extension, write_json};
+use crate::cli::output::messages::{detail, note, print, print_note};
 use wavesieve_export::atomic::write_file;
 use wavesieve_lab::autotune::{
     AutotuneError, Document, History, Objective, Outcome, Parts, Program, Search, Settings, Space, State, Stopped,
@@ -158,10 +158,6 @@ pub(super) struct AutotuneArguments {
     command: Vec<String>,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the options cannot be used, or the work fails.
 pub(super) fn run(arguments: &AutotuneArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let objective = objective(arguments)?;
     let format = format(arguments)?;
@@ -171,14 +167,11 @@ pub(super) fn run(arguments: &AutotuneArguments, global: &GlobalArguments) -> Re
         Some(path) => read_space(path)?,
         None => space_of_parameters(&arguments.parameter, &arguments.constraint)?,
     };
-    if space.duplicates > 0 && !global.quiet {
-        print_note(format_args!(
-            "note: {} configurations are listed more than once; each counts once",
-            space.duplicates
-        ));
+    if space.duplicates > 0 {
+        note!(global, "note: {} configurations are listed more than once; each counts once", space.duplicates);
     }
     let words = match &arguments.cmd_template {
-        Some(line) => words_of_line(line).map_err(|error| Failure::Usage(error.to_string()))?,
+        Some(line) => words_of_line(line).map_err(Failure::usage)?,
         None => arguments.command.clone(),
     };
     let template = Template::new(&words, &space)?;
@@ -198,13 +191,13 @@ pub(super) fn run(arguments: &AutotuneArguments, global: &GlobalArguments) -> Re
         }
         None => (None, History::new(space.len())),
     };
-    if history.runs() > 0 && !global.quiet {
-        print_note(format_args!("continuing after {} runs", history.runs()));
+    if history.runs() > 0 {
+        note!(global, "continuing after {} runs", history.runs());
     }
     let stopped =
         search_on(arguments, global, &objective, &space, &template, &mut search, &mut history, state.as_mut())?;
     if let Stopped::Impossible(reason) = &stopped {
-        return Err(Failure::Usage(reason.clone()));
+        refuse!("{reason}");
     }
     let (top, is_maximized) = (usize::try_from(arguments.top).unwrap_or(usize::MAX), arguments.maximize);
     let parts = Parts {
@@ -223,15 +216,13 @@ pub(super) fn run(arguments: &AutotuneArguments, global: &GlobalArguments) -> Re
     }
     deliver(output_file(arguments), global, |_, out| match format {
         ResultFormat::Text => Ok(out.write_all(text(&document).as_bytes())?),
-        ResultFormat::Json => {
-            serde_json::to_writer_pretty(&mut *out, &document)?;
-            Ok(out.write_all(b"\n")?)
-        }
+        ResultFormat::Json => write_json(&document, out),
         ResultFormat::Csv => write_csv(&document, arguments.csv.formulas(), out),
     })?;
-    if document.warning.is_some() && document.best_config.is_some() && !global.quiet {
-        print_note(
-            "warning: the model predicts too little of what it was not fitted to, so that the best may be among what did not run; raise --evaluations or --budget",
+    if document.warning.is_some() && document.best_config.is_some() {
+        note!(
+            global,
+            "warning: the model predicts too little of what it was not fitted to, so that the best may be among what did not run; raise --evaluations or --budget"
         );
     }
     Ok(match (&stopped, document.best_config.is_some()) {
@@ -279,8 +270,8 @@ fn search_on(
                 detail(global, format_args!("{line}: {value}"));
                 if best.is_none_or(is_better) {
                     best = Some(*value);
-                    if !global.quiet && !global.verbose {
-                        print_note(format_args!("best so far, {line}: {}", short(*value)));
+                    if !global.verbose {
+                        note!(global, "best so far, {line}: {}", short(*value));
                     }
                 }
             }
@@ -305,7 +296,8 @@ fn settings(arguments: &AutotuneArguments) -> Settings {
 
 fn objective(arguments: &AutotuneArguments) -> Result<Objective, Failure> {
     let regex = |option: &str, text: &String| {
-        Regex::new(text).map_err(|error| Failure::Usage(format!("{option} `{text}` is no regular expression: {error}")))
+        Regex::new(text)
+            .map_err(|error| Failure::Usage(format!("{option} `{text}` is not a regular expression: {error}")))
     };
     let kernel = arguments.kernel.as_ref().map(|text| regex("--kernel", text)).transpose()?;
     let pattern = arguments.pattern.as_ref().map(|text| regex("--pattern", text)).transpose()?;
@@ -317,7 +309,7 @@ fn objective(arguments: &AutotuneArguments) -> Result<Objective, Failure> {
         (arguments.maximize && !is_printed, "--maximize", "--measure printed"),
     ];
     if let Some((_, option, needed)) = needless.into_iter().find(|(is_needless, ..)| *is_needless) {
-        return Err(Failure::Usage(format!("{option} needs {needed}; add it")));
+        refuse!("{option} needs {needed}; add it");
     }
     match (arguments.measure, pattern) {
         (Measure::Wall, _) => Ok(Objective::Wall),
@@ -327,7 +319,7 @@ fn objective(arguments: &AutotuneArguments) -> Result<Objective, Failure> {
             Ok(Objective::Printed { pattern, factor: unit.factor() })
         }
         (Measure::Printed, None) => {
-            Err(Failure::Usage("--measure printed needs --pattern, such as 'time: ([0-9.]+) ms'".to_owned()))
+            refuse!("--measure printed needs --pattern, such as 'time: ([0-9.]+) ms'")
         }
     }
 }
@@ -368,7 +360,7 @@ fn check_chart(path: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
     match extension_of(path).as_deref() {
         Some("svg" | "png") => check_file(path).map(drop),
-        _ => Err(Failure::Usage(format!("{} is no .svg or .png file; name one", path.display()))),
+        _ => refuse!("{} is not a .svg or .png file; name one", path.display()),
     }
 }
 

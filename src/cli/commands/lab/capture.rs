@@ -7,9 +7,9 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde::{Serialize, Serializer};
 
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, UNEXPECTED, USAGE};
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, UNEXPECTED, USAGE, refuse};
 use crate::cli::options::global::GlobalArguments;
-use crate::cli::output::messages::{print, print_note};
+use crate::cli::output::messages::{note, print, print_note};
 use wavesieve_captures::captures::MEMORY;
 use wavesieve_captures::recording::Indices;
 use wavesieve_lab::capturing::{CaptureRequest, LIBRARY_VARIABLE, Report, find_library};
@@ -125,14 +125,10 @@ struct Document<'a> {
     report: &'a Report,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the options cannot be used, or nothing can be run.
 pub(super) fn run(arguments: &CaptureArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let application = Application::of_words(arguments.program.clone());
     if application.words.is_empty() {
-        return Err(Failure::Usage("the command is empty; name the program to capture after --".to_owned()));
+        refuse!("the command is empty; name the program to capture after --");
     }
     let own = std::env::current_exe().context("cannot find this program")?;
     let library = find_library(arguments.library.as_deref(), &own);
@@ -164,9 +160,7 @@ pub(super) fn run(arguments: &CaptureArguments, global: &GlobalArguments) -> Res
     let is_interrupted = interruptions.check();
     let ended =
         run_program(&application.words, &environment, &working_directory, &limits, &*is_interrupted, &mut |line| {
-            if !global.quiet {
-                print_note(line);
-            }
+            note!(global, "{line}");
         });
     drop(is_interrupted);
     drop(interruptions);
@@ -233,7 +227,7 @@ fn check_free(output: &Path, named: &Path) -> Result<(), Failure> {
     if is_free {
         return Ok(());
     }
-    Err(Failure::Usage(format!("{} is not an empty folder; name another with --output", named.display())))
+    refuse!("{} is not an empty folder; name another with --output", named.display())
 }
 
 /// A program that was ended leaves folders of captures that are not whole: hidden ones, with memory in them.

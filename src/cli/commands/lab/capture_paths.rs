@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use wavesieve_captures::captures::DISPATCH;
 use wavesieve_files::regular;
 use wavesieve_model::text::natural_order::natural_key;
@@ -12,9 +12,6 @@ use wavesieve_model::text::natural_order::natural_key;
 const NAMED: usize = 5;
 
 /// Refuses a path that is not a directory, or a directory of captures in place of a single capture.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(super) fn check_capture(path: &Path) -> Result<(), Failure> {
     check_directory(path, "a capture", "name a directory that holds dispatch.json")?;
     if path.join(DISPATCH).exists() {
@@ -29,16 +26,13 @@ pub(super) fn check_capture(path: &Path) -> Result<(), Failure> {
         more => format!(" and {more} more"),
     };
     let example = path.join(first);
-    Err(Failure::Usage(format!(
+    refuse!(
         "{shown} is a directory of captures ({named}{more}); name one or more of them, such as {}",
         example.display()
-    )))
+    )
 }
 
 /// Refuses a path that is not a directory.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(super) fn check_directory(path: &Path, what: &str, advice: &str) -> Result<(), Failure> {
     let shown = path.display();
     let reason = match fs::metadata(path) {
@@ -47,13 +41,10 @@ pub(super) fn check_directory(path: &Path, what: &str, advice: &str) -> Result<(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => "there is no such directory".to_owned(),
         Err(error) => error.to_string(),
     };
-    Err(Failure::Usage(format!("no directory of {what} at {shown}: {reason}; {advice}")))
+    refuse!("no directory of {what} at {shown}: {reason}; {advice}")
 }
 
 /// Refuses a file of an option that cannot be read as one.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(super) fn check_readable(path: &Path, option: &str) -> Result<(), Failure> {
     let shown = path.display();
     let reason = match fs::metadata(path) {
@@ -65,13 +56,10 @@ pub(super) fn check_readable(path: &Path, option: &str) -> Result<(), Failure> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => "it does not exist".to_owned(),
         Err(error) => error.to_string(),
     };
-    Err(Failure::Usage(format!("{option} {shown}: {reason}; name a code object")))
+    refuse!("{option} {shown}: {reason}; name a code object")
 }
 
 /// Refuses a place for a new directory that is taken.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(super) fn check_new(path: &Path, option: &str) -> Result<(), Failure> {
     let is_free = match fs::symlink_metadata(path) {
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
@@ -81,7 +69,7 @@ pub(super) fn check_new(path: &Path, option: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let shown = path.display();
-    Err(Failure::Usage(format!("{option} {shown}: it is neither new nor an empty directory; name a new one")))
+    refuse!("{option} {shown}: it is neither new nor an empty directory; name a new one")
 }
 
 /// Names of captures in a directory, in the order of their numbers.

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
 use super::protected::refuse_input;
-use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
+use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::memory;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::delivery::{check_file, deliver, extension_of, unknown_extension};
@@ -68,10 +68,6 @@ fn dynamic_lds(text: &str) -> Result<u64, String> {
     if bytes > u64::from(u32::MAX) { Err("a launch adds less than 4G".to_owned()) } else { Ok(bytes) }
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the options cannot be used, or the listing cannot be written.
 pub(super) fn run(arguments: &CodeArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let path = arguments.output.as_deref().filter(|path| path.as_os_str() != "-");
     let format = format(arguments, path)?;
@@ -151,9 +147,9 @@ fn read(path: &Path) -> Result<Result<Vec<CodeObject>, u8>, Failure> {
     let shown = path.display();
     let code = match &error {
         ObjectError::Io(cause) if cause.kind() == io::ErrorKind::NotFound => {
-            return Err(Failure::Usage(format!("{shown} does not exist; name a file with device code")));
+            refuse!("{shown} does not exist; name a file with device code");
         }
-        ObjectError::Io(_) | ObjectError::NotAFile => return Err(Failure::Usage(format!("{shown}: {error}"))),
+        ObjectError::Io(_) | ObjectError::NotAFile => refuse!("{shown}: {error}"),
         ObjectError::Unrecognized | ObjectError::NoDeviceCode | ObjectError::OtherElf(_) => NO_DATA,
         _ => PARTIAL,
     };

@@ -3,26 +3,23 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use wavesieve_export::target::{parent, through_links};
 
 /// An option with the file that it names.
 pub(super) type Named<'a> = (&'static str, &'a Path);
 
 /// Refuses outputs that are an input or another output, also through links.
-///
-/// # Errors
-/// [`Failure::Usage`] with the options that name the same file.
 pub(super) fn check_apart(inputs: &[Named<'_>], outputs: &[Named<'_>]) -> Result<(), Failure> {
     for (place, (option, path)) in outputs.iter().enumerate() {
         let shown = path.display();
         let is_same = |other: &&Named<'_>| is_same_file(path, other.1);
         if let Some((input, _)) = inputs.iter().find(is_same) {
             let reason = format!("{option} {shown} is the file of {input}, which is never written; name another file");
-            return Err(Failure::Usage(reason));
+            refuse!("{reason}");
         }
         if let Some((other, _)) = outputs.iter().take(place).find(is_same) {
-            return Err(Failure::Usage(format!("{other} and {option} are the same file, {shown}; name two files")));
+            refuse!("{other} and {option} are the same file, {shown}; name two files");
         }
     }
     Ok(())

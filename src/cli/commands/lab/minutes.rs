@@ -6,9 +6,6 @@ use std::time::Duration;
 const MOST_MINUTES: u32 = 1_000_000;
 
 /// The time of a number of minutes.
-///
-/// # Errors
-/// With what to give instead.
 pub(super) fn minutes(text: &str) -> Result<Duration, String> {
     let number: f64 = text.trim().parse().map_err(|_| "give a number of minutes, such as 10".to_owned())?;
     if number > f64::from(MOST_MINUTES) {

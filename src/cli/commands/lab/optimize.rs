@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::cli::exit::{DONE, EXCEEDED, Failure};
+use crate::cli::exit::{DONE, EXCEEDED, Failure, refuse};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::llm::LlmArguments;
 use crate::cli::output::messages;
@@ -15,8 +15,8 @@ use wavesieve_export::atomic::make_directory;
 use wavesieve_lab::interactive::face::Interruptions;
 use wavesieve_lab::interactive::programs::Application;
 use wavesieve_lab::optimize::{
-    Attempt, Checks, Commands, GateResult, Limits, Observer, OptimizeError, Options, Outcome, OutputFile, Place,
-    Replays, Target, Tolerance, Verdict, has_results, optimize, read_source,
+    Attempt, Checks, Commands, GateResult, Limits, Observer, OptimizeError, Options, Outcome, OutputFile, Replays,
+    SourcesPlace, Target, Tolerance, Verdict, has_results, optimize, read_source,
 };
 use wavesieve_lab::proposers::{KernelFacts, ModelProposer, Prompted, Question, Transform};
 use wavesieve_model::analysis::counter_plan::quoted;
@@ -169,14 +169,10 @@ enum SummaryFormat {
     Json,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the options cannot be used, or the work fails.
 pub(super) fn run(arguments: &OptimizeArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let mut options = arguments.options()?;
     let current = std::env::current_dir().map_err(anyhow::Error::from)?;
-    let place = Place::find(&arguments.source, arguments.source_dir.as_deref(), &current)?;
+    let place = SourcesPlace::find(&arguments.source, arguments.source_dir.as_deref(), &current)?;
     let llm = if arguments.dry_run { arguments.llm.clone().dry() } else { arguments.llm.clone() };
     let narrator = llm.narrator(global)?;
     let model = |traces: &[PathBuf]| -> Result<Option<ModelProposer<'_>>, OptimizeError> {
@@ -189,12 +185,11 @@ pub(super) fn run(arguments: &OptimizeArguments, registry: &Registry, global: &G
     }
     if arguments.output.exists() {
         let text = format!("{} exists; remove it, or name another with --output", arguments.output.display());
-        return Err(Failure::Usage(text));
+        refuse!("{text}");
     }
     options.object = arguments.gates.object.as_deref().map(|path| place.below(path)).transpose()?;
     if options.transforms.is_empty() && narrator.is_none() {
-        let text = "--transform none needs a model, or nothing is tried; name one with --llm";
-        return Err(Failure::Usage(text.to_owned()));
+        refuse!("--transform none needs a model, or nothing is tried; name one with --llm");
     }
     if let Some(narrator) = &narrator {
         ModelProposer::check(narrator, &place.file, &read_source(&place.root.join(&place.file))?)
@@ -230,7 +225,7 @@ impl OptimizeArguments {
         let outputs = gates.output_file.iter().map(|word| OutputFile::of_word(word)).collect::<Result<_, _>>()?;
         let is_share = |pct: f64| pct.is_finite() && (0.0..100.0).contains(&pct);
         if !is_share(gates.min_gain) || gates.min_occupancy.is_some_and(|pct| !is_share(pct)) {
-            return Err(Failure::Usage("--min-gain and --min-occupancy are from 0 to below 100 percent".to_owned()));
+            refuse!("--min-gain and --min-occupancy are from 0 to below 100 percent");
         }
         let (facts, profiled) = match &candidates.profile {
             Some(directory) => {
@@ -299,7 +294,7 @@ fn transforms(words: &[String]) -> Result<Vec<Transform>, Failure> {
 }
 
 /// Prints what would be tried or sent first.
-fn dry_run(options: &Options, place: &Place, model: Option<&ModelProposer<'_>>) -> Result<u8, Failure> {
+fn dry_run(options: &Options, place: &SourcesPlace, model: Option<&ModelProposer<'_>>) -> Result<u8, Failure> {
     let path = place.root.join(&place.file);
     let text = read_source(&path)?;
     let target = Target::find(&text, options.kernel.as_deref())?;
@@ -331,7 +326,6 @@ fn dry_run(options: &Options, place: &Place, model: Option<&ModelProposer<'_>>) 
     Ok(EXCEEDED)
 }
 
-/// Reports how it goes.
 struct Reporter {
     is_quiet: bool,
 }
@@ -359,7 +353,7 @@ impl Observer for Reporter {
     }
 }
 
-fn print(outcome: &Outcome, place: &Place, format: SummaryFormat) -> Result<(), Failure> {
+fn print(outcome: &Outcome, place: &SourcesPlace, format: SummaryFormat) -> Result<(), Failure> {
     if let Some(shown) = &outcome.shown {
         return messages::print(shown.clone());
     }
@@ -382,7 +376,7 @@ fn print(outcome: &Outcome, place: &Place, format: SummaryFormat) -> Result<(), 
     messages::print(text)
 }
 
-fn summary(outcome: &Outcome, place: &Place) -> String {
+fn summary(outcome: &Outcome, place: &SourcesPlace) -> String {
     let mut lines: Vec<String> = outcome.attempts.iter().map(line).collect();
     lines.extend(outcome.refusals.iter().map(|(name, reason)| format!("   {name} does not fit: {reason}")));
     lines.push(match &outcome.promoted {

@@ -7,16 +7,16 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
 use super::minutes::minutes;
-use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::options::global::GlobalArguments;
-use crate::cli::output::messages::{print, print_note};
+use crate::cli::output::messages::{note, print, print_note};
 use wavesieve_engine::Registry;
 use wavesieve_export::atomic::{replace_directory, write_directory};
 use wavesieve_lab::interactive::face::Interruptions;
 use wavesieve_lab::interactive::programs::{Application, Limits, Profiling};
 use wavesieve_lab::measuring::{MOST_RUNS, MeasureError, Until};
 use wavesieve_lab::profiling::{
-    Evidence, Listener, Numbers, Parts, Place, ProfileRequest, TRACES, documents, place, plan, record, summary,
+    Evidence, Listener, Numbers, Parts, ProfilePlace, ProfileRequest, TRACES, documents, place, plan, record, summary,
     thread_trace, write_all,
 };
 
@@ -111,14 +111,10 @@ fn pattern(text: &str) -> Result<String, String> {
     regex::Regex::new(text).map(|_| text.to_owned()).map_err(|error| format!("not a regular expression: {error}"))
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the options cannot be used, or the program cannot be measured.
 pub(super) fn run(arguments: &ProfileArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let application = Application::of_words(arguments.program.clone());
     if application.words.is_empty() {
-        return Err(Failure::Usage("the command is empty; name the program to profile after --".to_owned()));
+        refuse!("the command is empty; name the program to profile after --");
     }
     if arguments.plan {
         print(planned(arguments, application)?)?;
@@ -141,10 +137,10 @@ pub(super) fn run(arguments: &ProfileArguments, registry: &Registry, global: &Gl
     };
     let settled = std::path::absolute(output).context("cannot find the output directory")?;
     let profile = match place(&settled)? {
-        Place::Free => write_directory(&settled, |folder| profiler.profile(folder, Some(&settled))),
-        Place::Ours => replace_directory(&settled, |folder| profiler.profile(folder, Some(&settled))),
-        Place::Foreign(reason) => {
-            return Err(Failure::Usage(format!("{} {reason}; name another folder", output.display())));
+        ProfilePlace::Free => write_directory(&settled, |folder| profiler.profile(folder, Some(&settled))),
+        ProfilePlace::Ours => replace_directory(&settled, |folder| profiler.profile(folder, Some(&settled))),
+        ProfilePlace::Foreign(reason) => {
+            refuse!("{} {reason}; name another folder", output.display());
         }
     };
     let profile = match profile {
@@ -155,9 +151,7 @@ pub(super) fn run(arguments: &ProfileArguments, registry: &Registry, global: &Gl
     for name in ["profile.json", "roofline.json", "dag.json", "analysis.json", "report.html"] {
         global.outbox.add(&settled.join(name));
     }
-    if !global.quiet {
-        print_note(format_args!("written: {}", output.display()));
-    }
+    note!(global, "written: {}", output.display());
     Ok(profile.code)
 }
 
@@ -253,10 +247,9 @@ fn planned(arguments: &ProfileArguments, application: Application) -> Result<Str
     let folder = arguments.output.clone().unwrap_or_else(|| PathBuf::from(PLANNED));
     let request = arguments.request(application, &folder, PathBuf::from("."));
     let plan = plan(&request, arguments.arch.as_deref());
-    let usage = |error: wavesieve_lab::interactive::programs::ProgramError| Failure::Usage(error.to_string());
     let words = ["rocprofv3", "--kernel-trace"].map(ToOwned::to_owned);
     let times = request.traces.join("run-1");
-    let times = Profiling::of_words(&words, &request.application, &times).map_err(usage)?;
+    let times = Profiling::of_words(&words, &request.application, &times).map_err(Failure::usage)?;
     let how_often = match arguments.runs {
         Some(runs) => format!("{runs} runs"),
         None => format!(
@@ -280,7 +273,7 @@ fn planned(arguments: &ProfileArguments, application: Application) -> Result<Str
         }
     }
     if arguments.att {
-        let (profiling, _) = thread_trace(&request, "KERNEL", 2).map_err(usage)?;
+        let (profiling, _) = thread_trace(&request, "KERNEL", 2).map_err(Failure::usage)?;
         text.push_str(&format!("Thread trace of the dominant kernel:\n  {}\n", profiling.line()));
     }
     Ok(text)

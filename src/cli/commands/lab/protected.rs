@@ -4,14 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use super::files::is_same_file;
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Failure, refuse};
 use crate::cli::output::delivery::resolved;
 use wavesieve_export::target::{Target, through_links};
 
 /// Refuses an output that is one of the inputs, or lies in one that is a directory, however both are spelled.
-///
-/// # Errors
-/// [`Failure::Usage`] with what to name instead.
 pub(super) fn refuse_input<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
     // A link is written through, also when it leads to nothing yet.
     let place = match Target::resolve(output) {
@@ -25,9 +22,7 @@ pub(super) fn refuse_input<'a>(output: &Path, inputs: impl IntoIterator<Item = &
         if place.starts_with(&own) || is_same_file(&place, &own) || holds(&own, &place) {
             let (output, input) = (output.display(), input.display());
             let within = if place == own { String::new() } else { format!(" ({input})") };
-            return Err(Failure::Usage(format!(
-                "{output} is an input{within}, which is never written; name another place for the output"
-            )));
+            refuse!("{output} is an input{within}, which is never written; name another place for the output");
         }
     }
     Ok(())

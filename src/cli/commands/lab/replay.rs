@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::capture_paths::{check_capture, check_directory, check_new, check_readable};
 use super::protected::refuse_input;
-use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, UNEXPECTED, USAGE};
+use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, UNEXPECTED, USAGE, refuse};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::output::delivery::{check_file, extension_of, print_written, resolved, unknown_extension};
 use crate::cli::output::messages;
@@ -121,23 +121,16 @@ struct Document<'a, T> {
     replays: &'a [T],
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the options cannot be used, or no process can be started.
 pub(super) fn run(arguments: &ReplayArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     if let Some(task) = &arguments.worker {
         return run_task(task);
     }
     arguments.format()?;
     if arguments.captures.len() > 1 && (arguments.save.is_some() || arguments.expects_directory()) {
-        let message = "--save and --expect DIR are for one capture; run the command for each, or use --expect original";
-        return Err(Failure::Usage(message.to_owned()));
+        refuse!("--save and --expect DIR are for one capture; run the command for each, or use --expect original");
     }
     if arguments.expect.as_deref() == Some(Path::new(ORIGINAL)) && arguments.hsaco.is_none() {
-        return Err(Failure::Usage(
-            "--expect original compares the code of --hsaco with the captured; add --hsaco".to_owned(),
-        ));
+        refuse!("--expect original compares the code of --hsaco with the captured; add --hsaco");
     }
     arguments.check_paths()?;
     if arguments.inspect {
@@ -164,7 +157,6 @@ pub(super) fn run(arguments: &ReplayArguments, global: &GlobalArguments) -> Resu
     arguments.deliver(&outcomes, texts, code, global)
 }
 
-/// The exit code of an outcome.
 fn exit_code(status: Status) -> u8 {
     match status {
         Status::Ok => DONE,
@@ -213,7 +205,7 @@ impl ReplayArguments {
             refuse_input(output, inputs())?;
             if self.save.as_deref().is_some_and(|save| resolved(output).starts_with(resolved(save))) {
                 let shown = output.display();
-                return Err(Failure::Usage(format!("{shown} is the place of --save; name another for -o")));
+                refuse!("{shown} is the place of --save; name another for -o");
             }
             check_file(output)?;
         }
@@ -317,7 +309,6 @@ impl ReplayArguments {
     }
 }
 
-/// A variable and its value.
 fn variable(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),

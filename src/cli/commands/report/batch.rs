@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::outputs::{Outputs, Place, is_foreign};
-use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, SOME_FAILED};
+use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, SOME_FAILED, refuse};
 use crate::cli::options::document_arguments::DocumentArguments;
 use crate::cli::options::filters::print_unmatched;
 use crate::cli::options::global::GlobalArguments;
@@ -19,7 +19,9 @@ use wavesieve_engine::Registry;
 use wavesieve_export::atomic::{make_directory, replace_entries, write_file};
 use wavesieve_input::InputError;
 use wavesieve_report::analysis::AnalysisOptions;
-use wavesieve_report::batch::{Entry, Grouping, Index, Outcome, Run, RunComparison, RunFigures, index_questions, runs};
+use wavesieve_report::batch::{
+    Grouping, Index, Outcome, Run, RunComparison, RunEntry, RunFigures, index_questions, runs,
+};
 use wavesieve_report::batch::{write_json, write_page};
 use wavesieve_report::compare::{
     CompareOptions, Comparison, Digest, Side, TakeOptions, compare, document, take_digest,
@@ -62,15 +64,11 @@ struct RunOutcome {
 }
 
 /// Writes the documents and the index.
-///
-/// # Errors
-/// When the options or the output cannot be used, no run is found, or the index cannot be written.
 pub(crate) fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     if batch.output.output.is_some() {
-        return Err(Failure::Usage(
+        refuse!(
             "-o names one file, but --group-by writes one of each run; name their directory with -d, and the format with -f"
-                .to_owned(),
-        ));
+        );
     }
     let directory = batch.output.directory.clone().unwrap_or_else(|| PathBuf::from(DIRECTORY));
     let mut options = batch.document.options(registry, batch.output, batch.format)?;
@@ -86,7 +84,7 @@ pub(crate) fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArgumen
     }
     if let Some(name) = batch.baseline.filter(|name| grouped.runs.iter().all(|run| run.name != **name)) {
         let names: Vec<&str> = grouped.runs.iter().map(|run| run.name.as_str()).collect();
-        return Err(Failure::Usage(format!("--baseline {name} is no run; choose among {}", names.join(", "))));
+        refuse!("--baseline {name} is not a run; choose among {}", names.join(", "));
     }
     let outputs = Outputs::new(&directory, &grouped.runs, batch.format)?;
     let stems: Vec<Option<&str>> = outputs.places().map(|place| Some(place.stem)).collect();
@@ -94,7 +92,7 @@ pub(crate) fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArgumen
     let mut charts = stems.iter().filter_map(|stem| batch.document.charts_of(*stem));
     if let Some(directory) = charts.find(|directory| outputs.is_input(directory)) {
         let reason = "is an input, which is never written; name another directory with --charts";
-        return Err(Failure::Usage(format!("{} {reason}", directory.display())));
+        refuse!("{} {reason}", directory.display());
     }
     let _made = make_directory(&directory)?;
     let fill = |directory: &Path| write(batch, &grouped.runs, &outputs.within(directory), &options, global);
@@ -130,7 +128,7 @@ fn write(
     global: &GlobalArguments,
 ) -> Result<(Vec<RunOutcome>, Index)> {
     let made = make_all(batch, runs, outputs, options, global);
-    let entries: Vec<Entry> = runs.iter().zip(&made).map(|(run, made)| entry(run, made)).collect();
+    let entries: Vec<RunEntry> = runs.iter().zip(&made).map(|(run, made)| entry(run, made)).collect();
     let title = options.title.clone().unwrap_or_else(|| match made.len() {
         1 => format!("{TITLE} of 1 run"),
         runs => format!("{TITLE} of {runs} runs"),
@@ -157,8 +155,8 @@ fn code(made: &[RunOutcome], failed: usize) -> u8 {
     }
 }
 
-fn entry(run: &Run, made: &RunOutcome) -> Entry {
-    Entry { name: run.name.clone(), places: run.places.clone(), outcome: made.outcome.clone(), comparison: None }
+fn entry(run: &Run, made: &RunOutcome) -> RunEntry {
+    RunEntry { name: run.name.clone(), places: run.places.clone(), outcome: made.outcome.clone(), comparison: None }
 }
 
 /// Compares every run with the baseline, and writes a page of each comparison.

@@ -52,7 +52,7 @@ impl Outputs {
     pub(crate) fn new(directory: &Path, runs: &[Run], format: DocumentFormat) -> Result<Self, Failure> {
         let refuse = |path: &Path, reason: &str| Err(Failure::Usage(format!("{} {reason}", path.display())));
         if directory.exists() && !directory.is_dir() {
-            return refuse(directory, "is no directory; name another one with -d");
+            return refuse(directory, "is not a directory; name another one with -d");
         }
         let stems = file_stems(runs.iter().map(|run| run.name.as_str()));
         let name = |stem: &String| {
@@ -92,7 +92,7 @@ impl Outputs {
             let is_own = match path {
                 path if *path == outputs.index_json => has_index,
                 path if path.is_dir() => {
-                    folder::place(path).is_ok_and(|place| !matches!(place, folder::Place::Foreign(_)))
+                    folder::place(path).is_ok_and(|place| !matches!(place, folder::FolderPlace::Foreign(_)))
                 }
                 path => path.is_file() && (outputs.listed.contains(path) || is_page(path)),
             };
@@ -175,7 +175,7 @@ impl Outputs {
 
 /// Whether a path is a folder with anything but a document, or its content is not known.
 pub(crate) fn is_foreign(path: &Path) -> bool {
-    path.is_dir() && !matches!(folder::place(path), Ok(folder::Place::Free | folder::Place::Ours))
+    path.is_dir() && !matches!(folder::place(path), Ok(folder::FolderPlace::Free | folder::FolderPlace::Ours))
 }
 
 /// Whether a text names a file, and leads nowhere else.
@@ -191,10 +191,10 @@ fn remove(path: &Path) -> io::Result<()> {
         return fs::remove_file(path);
     }
     match folder::place(path)? {
-        folder::Place::Foreign(name) => {
+        folder::FolderPlace::Foreign(name) => {
             let name = name.unwrap_or_default();
             Err(io::Error::other(format!("it holds {name}, which is not from there; move that away")))
         }
-        folder::Place::Free | folder::Place::Ours => fs::remove_dir_all(path),
+        folder::FolderPlace::Free | folder::FolderPlace::Ours => fs::remove_dir_all(path),
     }
 }

@@ -8,7 +8,7 @@ use regex::Regex;
 use super::batch;
 use super::batch::Batch;
 use crate::cli::command_line::CommandLine;
-use crate::cli::exit::{DONE, Failure};
+use crate::cli::exit::{DONE, Failure, refuse};
 use crate::cli::options::document_arguments::DocumentArguments;
 use crate::cli::options::engine::EngineArguments;
 use crate::cli::options::extra_inputs::ExtraInputs;
@@ -78,10 +78,6 @@ fn grouping(text: &str) -> Result<Grouping, String> {
     }
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When the inputs, the options or the output cannot be used, or no document could be made.
 pub(crate) fn run(
     arguments: &ReportArguments,
     registry: &Registry,
@@ -95,9 +91,9 @@ pub(crate) fn run(
     }
     let format = arguments.output.format().unwrap_or(DocumentFormat::Html);
     match &arguments.group_by {
-        Some(_) if arguments.tiers.is_given() => Err(Failure::Usage(
-            "--group-by writes documents of traces; leave out --source-dir and --att-dir, or --group-by".to_owned(),
-        )),
+        Some(_) if arguments.tiers.is_given() => {
+            refuse!("--group-by writes documents of traces; leave out --source-dir and --att-dir, or --group-by")
+        }
         Some(grouping) => batch::run(
             &Batch {
                 input: &arguments.input,
@@ -139,9 +135,7 @@ fn one(
         && !is_page(page)
     {
         let shown = page.display();
-        return Err(Failure::Usage(format!(
-            "{shown} is there and no earlier report; move it away, or name a file with -o, which is written over"
-        )));
+        refuse!("{shown} is there and no earlier report; move it away, or name a file with -o, which is written over");
     }
     arguments.document.check_charts(&options.layout, named, path.iter().map(PathBuf::as_path), &[None])?;
     let opening = Opening { cache: Some(&arguments.cache), engine: Some(&arguments.engine), ..Opening::default() };

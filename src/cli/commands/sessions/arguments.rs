@@ -60,10 +60,6 @@ pub(super) enum SessionFormat {
     Json,
 }
 
-/// Runs the verb.
-///
-/// # Errors
-/// When a session cannot be used or the output cannot be written.
 pub(crate) fn run(
     arguments: &SessionsArguments,
     registry: &Registry,

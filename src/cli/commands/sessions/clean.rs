@@ -6,15 +6,14 @@ use std::time::{Duration, SystemTime};
 use clap::Args;
 use walkdir::WalkDir;
 
-use crate::cli::exit::{DONE, Failure, PARTIAL};
+use crate::cli::exit::{DONE, Failure, PARTIAL, refuse};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::looping::{FaceArguments, StoreArguments};
-use crate::cli::output::messages;
+use crate::cli::output::messages::{self, note};
 use wavesieve_lab::interactive::checkpoints::Repository;
-use wavesieve_lab::interactive::face::{Choice, Face, Question, Reply};
+use wavesieve_lab::interactive::face::{Choice, Question, Reply};
 use wavesieve_lab::interactive::sessions::{Owner, SessionError, Store};
 
-/// Seconds of a day.
 const DAY: u64 = 86_400;
 
 #[derive(Args, Clone, Debug)]
@@ -52,9 +51,6 @@ struct Target {
 }
 
 /// Removes sessions.
-///
-/// # Errors
-/// When no session is named, one is another program's, or the question is not answered.
 pub(super) fn run(arguments: &CleanArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let store = arguments.store.store()?;
     let mut code = DONE;
@@ -72,9 +68,7 @@ pub(super) fn run(arguments: &CleanArguments, global: &GlobalArguments) -> Resul
     };
     let targets = ids.iter().map(|id| target(&store, id, arguments)).collect::<Result<Vec<Target>, Failure>>()?;
     if targets.is_empty() {
-        if !global.quiet {
-            messages::print_note(format_args!("no sessions to remove in {}", store.directory().display()));
-        }
+        note!(global, "no sessions to remove in {}", store.directory().display());
         return Ok(code);
     }
     if !arguments.yes && !confirm(&targets, global)? {
@@ -97,13 +91,7 @@ pub(super) fn run(arguments: &CleanArguments, global: &GlobalArguments) -> Resul
             }
         }
     }
-    if !global.quiet {
-        messages::print_note(format_args!(
-            "removed {} and {}",
-            counted(sessions, "session"),
-            counted(checkpoints, "checkpoint")
-        ));
-    }
+    note!(global, "removed {} and {}", counted(sessions, "session"), counted(checkpoints, "checkpoint"));
     Ok(code)
 }
 
@@ -191,7 +179,7 @@ fn confirm(targets: &[Target], global: &GlobalArguments) -> Result<bool, Failure
     };
     match FaceArguments::default().console(global)?.ask(&question)? {
         Reply::Line(answer) => Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes")),
-        Reply::End => Err(Failure::Usage("nobody answers; add --yes to remove without a question".to_owned())),
+        Reply::End => refuse!("nobody answers; add --yes to remove without a question"),
         Reply::Interrupted => Ok(false),
     }
 }

@@ -36,9 +36,6 @@ pub(super) struct ExportArguments {
 }
 
 /// Writes a session.
-///
-/// # Errors
-/// When the session or checkpoint does not exist, or the directory cannot be written.
 pub(super) fn run(arguments: &ExportArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let session = arguments.store.store()?.load(&arguments.id)?;
     let commit = arguments.checkpoint.map(|id| commit(&session, id)).transpose()?;

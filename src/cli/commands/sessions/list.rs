@@ -8,8 +8,8 @@ use super::arguments::SessionFormat;
 use crate::cli::exit::{DONE, Failure, PARTIAL};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::looping::{FaceArguments, StoreArguments};
-use crate::cli::output::messages;
-use wavesieve_lab::interactive::face::Face as _;
+use crate::cli::output::delivery::{to_stdout, write_json};
+use crate::cli::output::messages::{self, note};
 use wavesieve_lab::interactive::sessions::{Listed, Owner};
 
 #[derive(Args, Clone, Debug)]
@@ -25,9 +25,6 @@ pub(super) struct ListArguments {
 }
 
 /// Lists the sessions; warns about files that are not sessions.
-///
-/// # Errors
-/// When the list cannot be written.
 pub(super) fn run(arguments: &ListArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let store = arguments.store.store()?;
     let (mut listed, warnings) = store.list();
@@ -36,14 +33,9 @@ pub(super) fn run(arguments: &ListArguments, global: &GlobalArguments) -> Result
     }
     warnings.iter().for_each(|text| messages::print_note(format_args!("warning: {text}")));
     match arguments.format {
-        SessionFormat::Json => {
-            let text = serde_json::to_string_pretty(&listed).map_err(anyhow::Error::from)?;
-            messages::print(text + "\n")?;
-        }
+        SessionFormat::Json => to_stdout(|out| write_json(&listed, out))?,
         SessionFormat::Text if listed.is_empty() => {
-            if !global.quiet {
-                messages::print_note(format_args!("no sessions in {}", store.directory().display()));
-            }
+            note!(global, "no sessions in {}", store.directory().display());
         }
         SessionFormat::Text => {
             let mut console = FaceArguments::default().console(global)?;

@@ -25,9 +25,6 @@ pub(super) struct ResumeArguments {
 }
 
 /// Goes on with a session as its own verb would.
-///
-/// # Errors
-/// When the session does not exist, or it fails.
 pub(super) fn run(
     arguments: &ResumeArguments,
     registry: &Registry,

@@ -6,9 +6,9 @@ use super::arguments::SessionFormat;
 use crate::cli::exit::{DONE, Failure};
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::looping::{FaceArguments, StoreArguments};
-use crate::cli::output::messages;
+use crate::cli::output::delivery::{to_stdout, write_json};
 use wavesieve_lab::interactive::checkpoints::{Checkpoint, Repository};
-use wavesieve_lab::interactive::face::{Face, Level};
+use wavesieve_lab::interactive::face::{Console, Level};
 use wavesieve_lab::interactive::sessions::{EntryKind, HistoryEntry, Session};
 use wavesieve_model::analysis::counter_plan::quoted;
 
@@ -24,15 +24,10 @@ pub(super) struct ShowArguments {
     store: StoreArguments,
 }
 
-/// Shows a session.
-///
-/// # Errors
-/// When the session does not exist, or it cannot be written.
 pub(super) fn run(arguments: &ShowArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let session = arguments.store.store()?.load(&arguments.id)?;
     if arguments.format == SessionFormat::Json {
-        let text = serde_json::to_string_pretty(&session).map_err(anyhow::Error::from)?;
-        messages::print(text + "\n")?;
+        to_stdout(|out| write_json(&session, out))?;
         return Ok(DONE);
     }
     let mut console = FaceArguments::default().console(global)?;
@@ -41,7 +36,7 @@ pub(super) fn run(arguments: &ShowArguments, global: &GlobalArguments) -> Result
     Ok(DONE)
 }
 
-fn show(session: &Session, face: &mut dyn Face) {
+fn show(session: &Session, face: &mut Console) {
     let paths = |paths: &[std::path::PathBuf]| {
         paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
     };

@@ -9,9 +9,6 @@ use serde_json::json;
 use super::state::Kept;
 
 /// Appends messages of a turn, each as a line of JSON.
-///
-/// # Errors
-/// When the file cannot be written.
 pub(super) fn append(path: &Path, messages: &[&Kept], turn: u64, time: Option<&str>) -> io::Result<()> {
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)?;

@@ -19,7 +19,6 @@ use wavesieve_files::regular;
 /// The format that the file states.
 pub(super) const FORMAT: &str = "wavesieve-conversation";
 pub(super) const VERSION: u32 = 1;
-/// The most bytes of a file.
 const MOST_BYTES: u64 = 64 << 20;
 /// Suffix of the history's name after the file's.
 const HISTORY: &str = "_history.jsonl";
@@ -100,7 +99,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(cannot(error)),
-        Ok(facts) if !facts.is_file() => return Err("it is no file".to_owned()),
+        Ok(facts) if !facts.is_file() => return Err("it is not a file".to_owned()),
         Ok(_) => {}
     }
     let mut bytes = Vec::new();
@@ -112,7 +111,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 fn parsed(bytes: &[u8]) -> Result<Conversation, String> {
-    let foreign = "it is no conversation of wavesieve";
+    let foreign = "it is not a conversation of wavesieve";
     let value: Value = serde_json::from_slice(bytes).map_err(|error| match bytes.first() {
         Some(b'{') => format!("it is damaged: {error}"),
         _ => foreign.to_owned(),
@@ -143,7 +142,7 @@ fn flaw(found: &Conversation) -> Option<String> {
         return Some("compact_every and keep_recent_turns must be at least 1".to_owned());
     }
     if Share::of_word(&found.share).is_none() {
-        return Some(format!("{} is no level", found.share));
+        return Some(format!("{} is not a level", found.share));
     }
     // It is appended to, and must not lead anywhere else.
     let history = found.history.iter();
@@ -152,7 +151,7 @@ fn flaw(found: &Conversation) -> Option<String> {
     }
     let is_kind = |kind: &str| !kind.is_empty() && kind.bytes().all(|letter| letter.is_ascii_uppercase());
     let odd = found.names.iter().find(|name| !is_kind(&name.kind) || name.forms.is_empty());
-    odd.map(|name| format!("{} is no kind of names", name.kind))
+    odd.map(|name| format!("{} is not a kind of names", name.kind))
 }
 
 /// A hash in hexadecimal digits.

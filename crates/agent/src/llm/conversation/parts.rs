@@ -15,7 +15,7 @@ const TURN: &str = data!("templates/llm/turn.md");
 
 /// A part of the data: that of the analysis, or the code of a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct DataPart {
     /// The file; none for the analysis.
     pub file: Option<String>,
     pub text: String,
@@ -23,7 +23,7 @@ pub struct Part {
 }
 
 /// The parts of data that may leave: the code of each source file by itself.
-pub fn parts(mut data: Value) -> Vec<Part> {
+pub fn parts(mut data: Value) -> Vec<DataPart> {
     let kernels = data.pointer_mut("/source/kernels").map(Value::take);
     let mut files: Vec<(String, Vec<Value>)> = Vec::new();
     for kernel in kernels.as_ref().and_then(Value::as_array).into_iter().flatten() {
@@ -33,7 +33,7 @@ pub fn parts(mut data: Value) -> Vec<Part> {
             None => files.push((file.to_owned(), vec![kernel.clone()])),
         }
     }
-    let part = |file: Option<String>, text: String| Part { hash: hash(text.as_bytes()), file, text };
+    let part = |file: Option<String>, text: String| DataPart { hash: hash(text.as_bytes()), file, text };
     let mut parts = vec![part(None, data.to_string())];
     parts.extend(files.into_iter().map(|(file, kernels)| part(Some(file), json!(kernels).to_string())));
     parts
@@ -43,13 +43,10 @@ impl Conversation {
     /// The messages of a request with the next question, and the hashes of the parts that are new in it. Each part stands where it
     /// was shared first, and is only mentioned later; one that changed since is sent anew. Questions and answers are sent as `masked` makes
     /// them.
-    ///
-    /// # Errors
-    /// When the template is wrong.
     pub(crate) fn with_question(
         &self,
         question: &str,
-        parts: &[Part],
+        parts: &[DataPart],
         tier: u8,
         masked: &dyn Fn(&str) -> String,
     ) -> Result<(Vec<Message>, Vec<String>), LlmError> {
@@ -60,7 +57,7 @@ impl Conversation {
                 Role::Assistant => masked(&kept.content),
                 Role::User => {
                     let of_it = parts.iter().filter(|part| kept.shared.contains(&part.hash));
-                    let shown: Vec<&Part> = of_it.filter(|part| sent.insert(part.hash.clone())).collect();
+                    let shown: Vec<&DataPart> = of_it.filter(|part| sent.insert(part.hash.clone())).collect();
                     let is_there = |hash: &String| parts.iter().any(|part| part.hash == *hash);
                     let is_gone = !kept.shared.iter().all(is_there);
                     written(&masked(&kept.content), &shown, &[], tier, is_gone, false)?
@@ -68,7 +65,7 @@ impl Conversation {
             };
             messages.push(Message { role: kept.role, text });
         }
-        let (already, new): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(|part| sent.contains(&part.hash));
+        let (already, new): (Vec<&DataPart>, Vec<&DataPart>) = parts.iter().partition(|part| sent.contains(&part.hash));
         let text = written(&masked(question), &new, &already, tier, false, true)?;
         messages.push(Message { role: Role::User, text });
         Ok((messages, new.into_iter().map(|part| part.hash.clone()).collect()))
@@ -78,15 +75,15 @@ impl Conversation {
 /// A question with its parts, and the mention of those that stand above.
 fn written(
     question: &str,
-    shown: &[&Part],
-    already: &[&Part],
+    shown: &[&DataPart],
+    already: &[&DataPart],
     tier: u8,
     is_gone: bool,
     is_last: bool,
 ) -> Result<String, LlmError> {
     let data = shown.iter().find(|part| part.file.is_none()).map(|part| part.text.clone());
     let files: Vec<String> = shown.iter().filter(|part| part.file.is_some()).map(|part| part.text.clone()).collect();
-    let name = |part: &&Part| part.file.clone().unwrap_or_else(|| "the data".to_owned());
+    let name = |part: &&DataPart| part.file.clone().unwrap_or_else(|| "the data".to_owned());
     let mentioned: Vec<String> = already.iter().map(name).collect();
     let values = context! { question, data, files, already => mentioned, tier, is_gone, is_last };
     filled("turn.md", TURN, values)

@@ -50,7 +50,6 @@ pub(crate) struct Conversation {
     pub(super) messages: Vec<Kept>,
     /// Names that the messages hold: another trace would not know them.
     pub(super) names: Vec<KnownName>,
-    /// Its file.
     #[serde(skip)]
     pub(super) path: Option<PathBuf>,
     /// The bytes of the file as they were read or written last, as a hash.

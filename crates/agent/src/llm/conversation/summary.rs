@@ -6,19 +6,13 @@ use crate::llm::gate::Gate;
 use crate::llm::request::{Message, Reply, Request, Role};
 use crate::llm::settings::Endpoint;
 
-/// The request for a summary.
 const SUMMARIZE: &str = data!("templates/llm/summarize.md");
 /// The question that a summary answers, when it stands in place of the turns.
 pub(super) const SUMMARIZED: &str = data!("templates/llm/summarized.md");
-/// The beginning of a summary.
 pub(super) const LABEL: &str = "[Session summary] ";
-/// Tokens of a summary.
 const TOKENS: u32 = 600;
 
 /// Asks for a summary of messages, as a whole and without thinking.
-///
-/// # Errors
-/// When no model answers.
 pub fn summary(
     gate: &Gate,
     endpoints: &[Endpoint],

@@ -9,11 +9,10 @@ const NAMES: &str = data!("share/llm/api_names.toml");
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct ApiFamiliesFile {
     family: Vec<Family>,
 }
 
-/// An interface.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Family {
@@ -22,7 +21,7 @@ struct Family {
 }
 
 fn families() -> &'static [Family] {
-    static FORM: OnceLock<Form> = OnceLock::new();
+    static FORM: OnceLock<ApiFamiliesFile> = OnceLock::new();
     &FORM.get_or_init(|| toml::from_str(NAMES).unwrap_or_default()).family
 }
 
@@ -46,7 +45,7 @@ mod tests {
 
     #[test]
     fn the_table_is_read() {
-        let form: Form = toml::from_str(NAMES).unwrap();
+        let form: ApiFamiliesFile = toml::from_str(NAMES).unwrap();
         let begins =
             |family: &Family, name: &str| family.prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()));
         assert!(form.family.iter().all(|family| family.names.iter().all(|name| begins(family, name))));

@@ -22,7 +22,6 @@ pub(crate) struct Around<'a> {
 }
 
 impl<'a> Around<'a> {
-    /// The text around a place.
     pub(super) fn new(text: &'a str, place: &Range<usize>) -> Self {
         let sentence = within(text, place, &SENTENCE_ENDS);
         let clause_ends: Vec<&str> = SENTENCE_ENDS.into_iter().chain(CLAUSE_ENDS).collect();

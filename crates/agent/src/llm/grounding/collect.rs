@@ -8,7 +8,7 @@ use super::clauses::Share;
 use super::facts::{Fact, Facts, stems};
 use super::ids::add_ids;
 use super::numbers::numbers;
-use super::table::{Kind, words};
+use super::table::{UnitKind, words};
 use wavesieve_engine::findings::{Finding, shortened};
 use wavesieve_engine::{ColumnUnit, OutputColumn};
 use wavesieve_export::cell::Cell;
@@ -25,18 +25,18 @@ const SHORTEST_NAME: usize = 5;
 const SHORTENED_TO: [usize; 2] = [60, 160];
 
 /// Units by the last part of a name, if a column has no unit.
-const UNITS_OF_NAMES: [(&str, Kind, f64); 6] = [
-    ("mhz", Kind::Clock, 1e6),
-    ("ghz", Kind::Clock, 1e9),
-    ("gflops", Kind::Flops, 1e9),
-    ("tflops", Kind::Flops, 1e12),
-    ("gbps", Kind::Rate, 1.0),
-    ("bytes", Kind::Bytes, 1.0),
+const UNITS_OF_NAMES: [(&str, UnitKind, f64); 6] = [
+    ("mhz", UnitKind::Clock, 1e6),
+    ("ghz", UnitKind::Clock, 1e9),
+    ("gflops", UnitKind::Flops, 1e9),
+    ("tflops", UnitKind::Flops, 1e12),
+    ("gbps", UnitKind::Rate, 1.0),
+    ("bytes", UnitKind::Bytes, 1.0),
 ];
 
 /// Which number it is: what it is called, whether it identifies, and the row that it belongs to.
 #[derive(Clone, Copy, Debug)]
-struct Place<'a> {
+struct NumberPlace<'a> {
     name: &'a str,
     row: Option<usize>,
 }
@@ -48,13 +48,13 @@ impl Facts {
         let mut facts = Self { is_of_results, ..Self::default() };
         for figure in &document.figures {
             facts.shares.extend(Share::of_figure(figure, stems(&figure.id)));
-            facts.add(&figure.value, figure.unit, Place { name: &figure.id, row: None });
+            facts.add(&figure.value, figure.unit, NumberPlace { name: &figure.id, row: None });
         }
         for view in document.views.all() {
             facts.add_text(&view.line(), None);
-            facts.add_number(Kind::Time, view.span_ns as f64, "span_ns", None);
+            facts.add_number(UnitKind::Time, view.span_ns as f64, "span_ns", None);
             for (id, pct) in &view.shares {
-                facts.add_number(Kind::Percent, *pct, id, None);
+                facts.add_number(UnitKind::Percent, *pct, id, None);
             }
         }
         document.findings.iter().for_each(|finding| facts.add_finding(finding));
@@ -70,10 +70,10 @@ impl Facts {
         document.notes.iter().for_each(|note| facts.add_text(&note.text, None));
         facts.add_text(&document.summary, None);
         let provenance = &document.provenance;
-        facts.add_number(Kind::Plain, provenance.processes as f64, "processes", None);
-        facts.add_number(Kind::Plain, document.findings.len() as f64, "findings", None);
+        facts.add_number(UnitKind::Plain, provenance.processes as f64, "processes", None);
+        facts.add_number(UnitKind::Plain, document.findings.len() as f64, "findings", None);
         let hosts: BTreeSet<&String> = provenance.inputs.iter().filter_map(|input| input.hostname.as_ref()).collect();
-        facts.add_number(Kind::Plain, hosts.len() as f64, "nodes", None);
+        facts.add_number(UnitKind::Plain, hosts.len() as f64, "nodes", None);
         add_ids(&mut facts, document);
         let gpus: BTreeSet<&String> = provenance.inputs.iter().flat_map(|input| &input.gpus).collect();
         gpus.into_iter().for_each(|gpu| facts.add_gpu(gpu));
@@ -83,20 +83,20 @@ impl Facts {
     fn add_finding(&mut self, finding: &Finding) {
         let row =
             self.new_row([finding.id.as_str(), finding.rule.as_str()].into_iter().chain(finding.subject.as_deref()));
-        self.add_number(Kind::Percent, finding.confidence * 100.0, "confidence", Some(row));
+        self.add_number(UnitKind::Percent, finding.confidence * 100.0, "confidence", Some(row));
         for text in [&finding.title, &finding.explanation].into_iter().chain(&finding.advice) {
             self.add_text(text, Some(row));
         }
         if let Some(saving) = &finding.saving {
-            self.add_number(Kind::Time, saving.gpu_time_ns as f64, "gpu_time_ns", Some(row));
-            self.add_number(Kind::Percent, saving.pct_of_span, "pct_of_span", Some(row));
+            self.add_number(UnitKind::Time, saving.gpu_time_ns as f64, "gpu_time_ns", Some(row));
+            self.add_number(UnitKind::Percent, saving.pct_of_span, "pct_of_span", Some(row));
             self.add_text(&saving.by_iteration(), Some(row));
         }
         for evidence in &finding.evidence {
             let names = [finding.rule.as_str()].into_iter().chain(finding.subject.as_deref());
             let names: Vec<String> = names.map(ToOwned::to_owned).collect();
             self.add_frame(&evidence.frame, &evidence.columns, &names);
-            self.add_number(Kind::Plain, evidence.rows as f64, "rows", Some(row));
+            self.add_number(UnitKind::Plain, evidence.rows as f64, "rows", Some(row));
         }
     }
 
@@ -106,14 +106,14 @@ impl Facts {
         if self.is_of_results && table.id == STATEMENT_TABLE {
             self.all.iter_mut().skip(first).for_each(|fact| fact.is_of_statement = true);
         }
-        self.add_number(Kind::Plain, table.total_rows as f64, "rows", None);
+        self.add_number(UnitKind::Plain, table.total_rows as f64, "rows", None);
         // The first column of a whole table has each of what it is about.
         let first = table.columns.first().filter(|column| column.unit == ColumnUnit::Name);
         let Some(column) = first.filter(|_| table.frame.height() == table.total_rows) else { return };
         let Ok(values) = table.frame.column(&column.name) else { return };
         if let Ok(different) = values.n_unique() {
             let name = column.name.strip_suffix("_name").unwrap_or(&column.name);
-            self.add_number(Kind::Plain, different as f64, name, None);
+            self.add_number(UnitKind::Plain, different as f64, name, None);
         }
     }
 
@@ -130,7 +130,7 @@ impl Facts {
             let own = self.new_row(of_row.iter().map(String::as_str));
             for column in columns {
                 if let Ok(values) = frame.column(&column.name) {
-                    self.add(&Cell::new(values, row), column.unit, Place { name: &column.name, row: Some(own) });
+                    self.add(&Cell::new(values, row), column.unit, NumberPlace { name: &column.name, row: Some(own) });
                 }
             }
         }
@@ -152,7 +152,7 @@ impl Facts {
         row
     }
 
-    fn add(&mut self, cell: &Cell, unit: ColumnUnit, place: Place<'_>) {
+    fn add(&mut self, cell: &Cell, unit: ColumnUnit, place: NumberPlace<'_>) {
         let value = match cell {
             Cell::Integer(value) => *value as f64,
             Cell::Float(value) if value.is_finite() => *value,
@@ -168,15 +168,15 @@ impl Facts {
             unit => unit,
         };
         let (kind, factor) = match unit {
-            ColumnUnit::Nanoseconds => (Kind::Time, 1.0),
-            ColumnUnit::Microseconds => (Kind::Time, 1e3),
-            ColumnUnit::Milliseconds => (Kind::Time, 1e6),
-            ColumnUnit::Bytes => (Kind::Bytes, 1.0),
-            ColumnUnit::Percent => (Kind::Percent, 1.0),
-            ColumnUnit::GigabytesPerSecond => (Kind::Rate, 1.0),
+            ColumnUnit::Nanoseconds => (UnitKind::Time, 1.0),
+            ColumnUnit::Microseconds => (UnitKind::Time, 1e3),
+            ColumnUnit::Milliseconds => (UnitKind::Time, 1e6),
+            ColumnUnit::Bytes => (UnitKind::Bytes, 1.0),
+            ColumnUnit::Percent => (UnitKind::Percent, 1.0),
+            ColumnUnit::GigabytesPerSecond => (UnitKind::Rate, 1.0),
             // Ranks and GPUs are ids wherever they stand.
             ColumnUnit::Id | ColumnUnit::Name | ColumnUnit::Text => {
-                return self.push(Kind::Plain, value, 0.0, stems(place.name), true, place.row);
+                return self.push(UnitKind::Plain, value, 0.0, stems(place.name), true, place.row);
             }
             _ => return self.add_unnamed(value, place),
         };
@@ -184,14 +184,14 @@ impl Facts {
     }
 
     /// A number whose unit is a part of its name, if it has one.
-    fn add_unnamed(&mut self, value: f64, place: Place<'_>) {
+    fn add_unnamed(&mut self, value: f64, place: NumberPlace<'_>) {
         let last = place.name.rsplit(['_', '.']).next().unwrap_or_default();
         let first = place.name.split('.').next().unwrap_or_default();
         let unit = UNITS_OF_NAMES.iter().find(|(name, _, _)| *name == last || *name == first);
         if let Some((_, kind, factor)) = unit {
             self.add_number(*kind, value * factor, place.name, place.row);
         }
-        self.add_number(Kind::Plain, value, place.name, place.row);
+        self.add_number(UnitKind::Plain, value, place.name, place.row);
     }
 
     /// Adds the known values of a GPU: figures of its architecture, and of the products that it may be.
@@ -200,7 +200,7 @@ impl Facts {
         let architecture = catalog.architecture(name).map(|(listed, _)| listed);
         for listed in architecture.into_iter().chain(catalog.products_of(name)) {
             for (name, figure) in &listed.figures {
-                self.add_unnamed(figure.value, Place { name, row: None });
+                self.add_unnamed(figure.value, NumberPlace { name, row: None });
             }
         }
     }
@@ -218,21 +218,28 @@ impl Facts {
                 }
             }
             for value in found.parts.iter().flat_map(|(above, below)| [*above, *below]) {
-                self.push(Kind::Plain, value, 0.0, stems.clone(), false, row);
+                self.push(UnitKind::Plain, value, 0.0, stems.clone(), false, row);
             }
         }
     }
 
-    fn add_number(&mut self, kind: Kind, value: f64, name: &str, row: Option<usize>) {
+    fn add_number(&mut self, kind: UnitKind, value: f64, name: &str, row: Option<usize>) {
         self.push(kind, value, 0.0, stems(name), false, row);
     }
 
-    /// A number that identifies something.
     pub(super) fn add_id(&mut self, value: f64, name: &str) {
-        self.push(Kind::Plain, value, 0.0, stems(name), true, None);
+        self.push(UnitKind::Plain, value, 0.0, stems(name), true, None);
     }
 
-    fn push(&mut self, kind: Kind, value: f64, tolerance: f64, stems: Vec<String>, is_id: bool, row: Option<usize>) {
+    fn push(
+        &mut self,
+        kind: UnitKind,
+        value: f64,
+        tolerance: f64,
+        stems: Vec<String>,
+        is_id: bool,
+        row: Option<usize>,
+    ) {
         self.all.push(Fact { kind, value, tolerance, stems, is_id, row, is_of_statement: false });
     }
 }

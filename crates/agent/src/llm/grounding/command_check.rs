@@ -68,7 +68,7 @@ fn of_command(command: &str, is_sentence: bool, checks: &Checks<'_>) -> Option<S
     }
     if !has(&table.profilers, name) {
         let instead = if has(&table.outdated, name) { "; rocprofv3 replaces it" } else { "" };
-        return Some(format!("{program} is no profiler that is known{instead}"));
+        return Some(format!("{program} is not a known profiler{instead}"));
     }
     if rest.len() == 1 {
         return None;

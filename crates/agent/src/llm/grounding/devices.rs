@@ -12,7 +12,6 @@ use wavesieve_model::analysis::hardware::devices::Catalog;
 static DEVICE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\b(?:(?i:gfx[0-9]+[a-f]?|MI[0-9]{3}[A-Z]?)|[A-Z][A-Za-z0-9]+)\b").ok());
 
-/// The GPUs of a document.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Devices {
     /// Words of the document that name a GPU, in lower case.
@@ -59,7 +58,6 @@ fn is_of_other_maker(word: &str) -> bool {
     words().other_devices.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
-/// Whether a word names a GPU.
 fn is_device(word: &str) -> bool {
     let lower = word.to_lowercase();
     let has_digits = |rest: &str| rest.starts_with(|letter: char| letter.is_ascii_digit());

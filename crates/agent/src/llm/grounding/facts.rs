@@ -4,17 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::clauses::{Around, Share, only_share};
 use super::numbers::Written;
-use super::table::{Kind, stem, words};
+use super::table::{UnitKind, stem, words};
 
 /// Whole numbers of nanoseconds or bytes that may be quoted without their unit are at least so large.
 const LEAST_WITHOUT_UNIT: f64 = 1000.0;
 /// How far a fraction may be from a percentage that it stands for.
 const FRACTION_PCT: f64 = 0.5;
 
-/// A number of a document.
 #[derive(Clone, Debug)]
 pub(super) struct Fact {
-    pub kind: Kind,
+    pub kind: UnitKind,
     /// In the base of its kind.
     pub value: f64,
     /// How far it may itself be from what was measured.
@@ -29,13 +28,11 @@ pub(super) struct Fact {
     pub is_of_statement: bool,
 }
 
-/// All numbers of a document.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     pub(super) all: Vec<Fact>,
     /// The rows that a name stands in.
     pub(super) rows: BTreeMap<String, BTreeSet<usize>>,
-    /// Rows so far.
     pub(super) row_count: usize,
     /// Fractions that stand in sentences.
     pub(super) fractions: Vec<(f64, f64)>,
@@ -56,17 +53,17 @@ impl Facts {
     /// of a figure that the sentence names; in a clause that is about one figure, it is that one.
     pub fn support(&self, written: &Written, around: Around<'_>) -> bool {
         if let Some(place) = written.identifies {
-            let is_of = |fact: &Fact| fact.kind == Kind::Plain && fact.is_id && shares(&place.names, &fact.stems);
+            let is_of = |fact: &Fact| fact.kind == UnitKind::Plain && fact.is_id && shares(&place.names, &fact.stems);
             let has_any = self.all.iter().any(is_of);
-            return self.has(written, &|fact| if has_any { is_of(fact) } else { fact.kind == Kind::Plain });
+            return self.has(written, &|fact| if has_any { is_of(fact) } else { fact.kind == UnitKind::Plain });
         }
         if let Some(parts) = written.parts {
             return self.has_fraction(parts, written);
         }
         match written.kind {
-            Kind::Plain => self.has_count(written),
-            Kind::Percent => self.has_percent(written, around),
-            Kind::Times => self.has(written, &is_factor),
+            UnitKind::Plain => self.has_count(written),
+            UnitKind::Percent => self.has_percent(written, around),
+            UnitKind::Times => self.has(written, &is_factor),
             kind => self.has(written, &|fact| fact.kind == kind),
         }
     }
@@ -74,7 +71,7 @@ impl Facts {
     /// A count of something is a number of that; any other number without a unit may be any.
     fn has_count(&self, written: &Written) -> bool {
         let nouns: Vec<&String> = written.nouns().flat_map(|noun| &noun.names).collect();
-        let is_count = |fact: &Fact| fact.kind == Kind::Plain && !fact.is_id;
+        let is_count = |fact: &Fact| fact.kind == UnitKind::Plain && !fact.is_id;
         if !nouns.is_empty() {
             let is_of = |fact: &Fact| {
                 nouns.iter().any(|name| fact.stems.contains(name))
@@ -88,7 +85,7 @@ impl Facts {
             return self.has(written, &is_of);
         }
         // In a list of ids, only the first stands behind its noun.
-        let is_id = |fact: &Fact| written.counts.is_empty() && fact.is_id && fact.kind == Kind::Plain;
+        let is_id = |fact: &Fact| written.counts.is_empty() && fact.is_id && fact.kind == UnitKind::Plain;
         self.has(written, &|fact| is_quoted_bare(fact, written) || is_id(fact))
     }
 
@@ -97,9 +94,10 @@ impl Facts {
             readings: written.readings.iter().map(|(value, tolerance)| (value / 100.0, tolerance / 100.0)).collect(),
             ..written.clone()
         };
-        let is_share = |fact: &Fact| fact.kind == Kind::Plain && fact.value.fract() != 0.0 && fact.value.abs() <= 1.0;
+        let is_share =
+            |fact: &Fact| fact.kind == UnitKind::Plain && fact.value.fract() != 0.0 && fact.value.abs() <= 1.0;
         let is_among = |is_of: &dyn Fn(&Fact) -> bool| {
-            self.has(written, &|fact| fact.kind == Kind::Percent && is_of(fact))
+            self.has(written, &|fact| fact.kind == UnitKind::Percent && is_of(fact))
                 || self.has(&of_share(written), &|fact| is_share(fact) && is_of(fact))
         };
         if let Some(share) = only_share(&self.shares, around) {
@@ -108,7 +106,7 @@ impl Facts {
         let sentence = around.sentence;
         let named = self.named(sentence);
         let is_of_row = |fact: &Fact| fact.row.is_some_and(|row| named.contains(&row));
-        if !self.all.iter().any(|fact| fact.kind == Kind::Percent && is_of_row(fact)) {
+        if !self.all.iter().any(|fact| fact.kind == UnitKind::Percent && is_of_row(fact)) {
             return is_among(&|_| true);
         }
         let plain = &words().plain_words;
@@ -128,11 +126,11 @@ impl Facts {
             return true;
         }
         let rows = |value: f64| -> BTreeSet<usize> {
-            let is_it = |fact: &&Fact| fact.kind == Kind::Plain && !fact.is_id && fact.value == value;
+            let is_it = |fact: &&Fact| fact.kind == UnitKind::Plain && !fact.is_id && fact.value == value;
             self.all.iter().filter(is_it).filter_map(|fact| fact.row).collect()
         };
         let pct = Written { readings: vec![(written.value() * 100.0, FRACTION_PCT)], ..written.clone() };
-        !rows(parts.0).is_disjoint(&rows(parts.1)) || self.has(&pct, &|fact| fact.kind == Kind::Percent)
+        !rows(parts.0).is_disjoint(&rows(parts.1)) || self.has(&pct, &|fact| fact.kind == UnitKind::Percent)
     }
 
     fn has(&self, written: &Written, is_of: &dyn Fn(&Fact) -> bool) -> bool {
@@ -174,16 +172,16 @@ fn shares(names: &[String], stems: &[String]) -> bool {
 fn is_factor(fact: &Fact) -> bool {
     let is_called_so =
         ["ratio", "factor", "speedup", "time"].iter().any(|word| fact.stems.iter().any(|stem| stem == word));
-    let is_plain = fact.kind == Kind::Plain && !fact.is_id;
-    fact.kind == Kind::Times || is_plain && (is_called_so || fact.value.fract() != 0.0)
+    let is_plain = fact.kind == UnitKind::Plain && !fact.is_id;
+    fact.kind == UnitKind::Times || is_plain && (is_called_so || fact.value.fract() != 0.0)
 }
 
 /// Whether a number without a unit may be this one.
 fn is_quoted_bare(fact: &Fact, written: &Written) -> bool {
     match fact.kind {
-        Kind::Plain => !fact.is_id,
-        Kind::Times => true,
-        Kind::Percent | Kind::Rate | Kind::Clock | Kind::Flops => written.has_decimals,
-        Kind::Time | Kind::Bytes => written.value() >= LEAST_WITHOUT_UNIT,
+        UnitKind::Plain => !fact.is_id,
+        UnitKind::Times => true,
+        UnitKind::Percent | UnitKind::Rate | UnitKind::Clock | UnitKind::Flops => written.has_decimals,
+        UnitKind::Time | UnitKind::Bytes => written.value() >= LEAST_WITHOUT_UNIT,
     }
 }

@@ -11,7 +11,7 @@ const LEAST_SPELLED: f64 = 3.0;
 
 /// A number without its unit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Form {
+pub struct NumberForm {
     /// Bytes of the text that it takes.
     pub length: usize,
     pub value: f64,
@@ -28,7 +28,7 @@ pub struct Form {
     pub needs_unit: bool,
 }
 
-impl Form {
+impl NumberForm {
     fn new(length: usize, plain: &str) -> Option<Self> {
         let value = plain.parse::<f64>().ok().filter(|value| value.is_finite())?;
         let (digits, exponent) = plain.split_once(['e', 'E']).unwrap_or((plain, "0"));
@@ -64,7 +64,7 @@ fn found<'a>(pattern: &LazyLock<Option<Regex>>, text: &'a str) -> Option<&'a str
 }
 
 /// The number in digits at the beginning of a text.
-pub fn digits(text: &str) -> Option<Form> {
+pub fn digits(text: &str) -> Option<NumberForm> {
     let is_end = |length: usize| {
         let next = text.get(length..).and_then(|rest| rest.chars().next());
         !next.is_some_and(|letter| letter.is_ascii_digit())
@@ -76,33 +76,33 @@ pub fn digits(text: &str) -> Option<Form> {
         let next = text.get(length..).and_then(|rest| rest.chars().next());
         let is_alone = !next.is_some_and(|letter| letter.is_alphanumeric() || letter == '/');
         if is_alone && below > 0.0 {
-            let form = Form::new(length, &format!("{}", above / below))?;
-            return Some(Form { tolerance: 0.005, parts: Some((above, below)), ..form });
+            let form = NumberForm::new(length, &format!("{}", above / below))?;
+            return Some(NumberForm { tolerance: 0.005, parts: Some((above, below)), ..form });
         }
     }
     if let Some(german) = found(&GERMAN, text) {
-        return Form::new(german.len(), &german.replace('.', "").replace(',', "."));
+        return NumberForm::new(german.len(), &german.replace('.', "").replace(',', "."));
     }
     if let Some(grouped) = found(&THOUSANDS, text).filter(|grouped| is_end(grouped.len())) {
         let plain: String = grouped.chars().filter(|letter| letter.is_ascii_digit() || *letter == '.').collect();
-        let form = Form::new(grouped.len(), &plain)?;
+        let form = NumberForm::new(grouped.len(), &plain)?;
         let other = grouped.split_once(',').filter(|(_, rest)| !rest.contains([',', '.']));
-        let other = other.and_then(|(head, rest)| Form::new(0, &format!("{head}.{rest}")));
-        return Some(Form { other: other.map(|other| (other.value, other.tolerance)), ..form });
+        let other = other.and_then(|(head, rest)| NumberForm::new(0, &format!("{head}.{rest}")));
+        return Some(NumberForm { other: other.map(|other| (other.value, other.tolerance)), ..form });
     }
     if let Some(comma) = found(&COMMA, text) {
         let next = text.get(comma.len()..).and_then(|rest| rest.chars().next());
         if !next.is_some_and(|letter| letter == ',' || letter == '.' && !is_end(comma.len() + 1)) {
-            let form = Form::new(comma.len(), &comma.replacen(',', ".", 1))?;
-            return Some(Form { needs_unit: true, ..form });
+            let form = NumberForm::new(comma.len(), &comma.replacen(',', ".", 1))?;
+            return Some(NumberForm { needs_unit: true, ..form });
         }
     }
     if let Some(power) = POWER.as_ref().and_then(|power| power.captures(text)) {
         let exponent: String = power.get(2)?.as_str().chars().map(raised).collect();
-        return Form::new(power.get(0)?.len(), &format!("{}e{exponent}", power.get(1)?.as_str()));
+        return NumberForm::new(power.get(0)?.len(), &format!("{}e{exponent}", power.get(1)?.as_str()));
     }
     let plain = found(&PLAIN, text)?;
-    Form::new(plain.len(), plain)
+    NumberForm::new(plain.len(), plain)
 }
 
 fn raised(letter: char) -> char {
@@ -123,7 +123,7 @@ fn raised(letter: char) -> char {
 }
 
 /// The number in words at the beginning of a text: `seventeen`, `twenty-four`, `three hundred`.
-pub fn spelled(text: &str) -> Option<Form> {
+pub fn spelled(text: &str) -> Option<NumberForm> {
     let table = &words().spelled;
     let word = |text: &str| {
         let word = found(&SPELLED, text)?;
@@ -143,7 +143,7 @@ pub fn spelled(text: &str) -> Option<Form> {
     if value < LEAST_SPELLED {
         return None;
     }
-    Some(Form { needs_unit: true, zeros: 0, ..Form::new(length, &format!("{value}"))? })
+    Some(NumberForm { needs_unit: true, zeros: 0, ..NumberForm::new(length, &format!("{value}"))? })
 }
 
 #[cfg(test)]

@@ -31,7 +31,6 @@ static OF_KERNEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Names that may be used.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     words: BTreeSet<String>,

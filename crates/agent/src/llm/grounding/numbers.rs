@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::forms::{Form, digits, spelled};
-use super::table::{Kind, Noun, stem, words};
+use super::forms::{NumberForm, digits, spelled};
+use super::table::{Noun, UnitKind, stem, words};
 
 /// Words behind a number that may say what it counts.
 const MOST_WORDS: usize = 5;
@@ -21,7 +21,7 @@ pub struct Written {
     /// Its possible values, each with half of its last digit: how far the true value may be away.
     pub readings: Vec<(f64, f64)>,
     /// The quantity that it measures, with the possible factors of its unit to the base of that.
-    pub kind: Kind,
+    pub kind: UnitKind,
     pub factors: Vec<f64>,
     /// The things that may be counted: the words behind, in the singular.
     pub counts: Vec<String>,
@@ -102,7 +102,7 @@ fn is_of_unit(letter: char) -> bool {
     letter.is_alphabetic() || matches!(letter, '%' | '×' | '/')
 }
 
-fn written(text: &str, start: usize, form: &Form) -> Option<Written> {
+fn written(text: &str, start: usize, form: &NumberForm) -> Option<Written> {
     let end = start + form.length;
     let (before, rest) = (text.get(..start)?, text.get(end..)?);
     // x99.9 is as many times.
@@ -154,8 +154,8 @@ fn written(text: &str, start: usize, form: &Form) -> Option<Written> {
     if unit.is_none() && is_picked {
         return None;
     }
-    let (mut kind, factors) = unit.map_or((Kind::Plain, vec![1.0]), |(unit, _)| unit);
-    if kind == Kind::Percent
+    let (mut kind, factors) = unit.map_or((UnitKind::Plain, vec![1.0]), |(unit, _)| unit);
+    if kind == UnitKind::Percent
         && [Some(&last), following.first(), following.get(1)]
             .into_iter()
             .flatten()
@@ -163,25 +163,25 @@ fn written(text: &str, start: usize, form: &Form) -> Option<Written> {
     {
         return None;
     }
-    if kind == Kind::Plain && is_factor {
-        kind = Kind::Times;
+    if kind == UnitKind::Plain && is_factor {
+        kind = UnitKind::Times;
     }
     // Launched 288 times is a count, 17 times faster is not one.
     let is_counted = word == "times" && !following.get(1).is_some_and(|word| has(&table.comparisons, word));
-    let mut counts = if kind == Kind::Plain { counts } else { Vec::new() };
-    if kind == Kind::Times && is_counted {
-        (kind, counts) = (Kind::Plain, vec!["call".to_owned()]);
+    let mut counts = if kind == UnitKind::Plain { counts } else { Vec::new() };
+    if kind == UnitKind::Times && is_counted {
+        (kind, counts) = (UnitKind::Plain, vec!["call".to_owned()]);
     }
     let zeros = if is_loose { form.zeros } else { 0 };
     let tolerance = form.tolerance * 10f64.powi(i32::try_from(zeros).unwrap_or(0));
     let mut readings = vec![(form.value * scale, tolerance * scale)];
     readings.extend(
-        form.other.filter(|_| kind != Kind::Plain).map(|(value, tolerance)| (value * scale, tolerance * scale)),
+        form.other.filter(|_| kind != UnitKind::Plain).map(|(value, tolerance)| (value * scale, tolerance * scale)),
     );
     let identifies = table.place.iter().find(|place| has(&place.words, &last));
     // To process 8 of them is done, and no process.
     let is_done = before.trim_end().strip_suffix(last.as_str()).is_some_and(|before| before.ends_with("to "));
-    let identifies = identifies.filter(|_| kind == Kind::Plain && !is_done);
+    let identifies = identifies.filter(|_| kind == UnitKind::Plain && !is_done);
     let found = Written {
         place: (if is_factor { start - before.chars().next_back().map_or(0, char::len_utf8) } else { start })..end,
         readings,
@@ -190,9 +190,9 @@ fn written(text: &str, start: usize, form: &Form) -> Option<Written> {
         counts,
         identifies,
         has_decimals: form.has_decimals,
-        parts: form.parts.filter(|_| kind == Kind::Plain),
+        parts: form.parts.filter(|_| kind == UnitKind::Plain),
     };
-    let is_said = kind != Kind::Plain || !is_digits && found.nouns().next().is_some();
+    let is_said = kind != UnitKind::Plain || !is_digits && found.nouns().next().is_some();
     (!form.needs_unit || is_said).then_some(found)
 }
 
@@ -250,7 +250,7 @@ fn next_unit(rest: &str) -> (usize, &str) {
 }
 
 /// The meaning of a unit, with its length in bytes: all of the letters, or those before a slash as in `ms/iteration`.
-fn unit_of(word: &str) -> Option<((Kind, Vec<f64>), usize)> {
+fn unit_of(word: &str) -> Option<((UnitKind, Vec<f64>), usize)> {
     let known = |word: &str| words().unit.iter().find(|unit| unit.words.iter().any(|name| name == word));
     let (unit, length) = match known(word) {
         Some(unit) => (unit, word.len()),
@@ -295,7 +295,7 @@ fn cleaned(word: &str) -> String {
 mod tests {
     use super::*;
 
-    fn shown(text: &str) -> Vec<(String, Kind)> {
+    fn shown(text: &str) -> Vec<(String, UnitKind)> {
         numbers(text, &[]).into_iter().map(|found| (text.get(found.place).unwrap().to_owned(), found.kind)).collect()
     }
 
@@ -303,15 +303,15 @@ mod tests {
     fn numbers_have_their_units() {
         let text = "busy 81.2%, 1,234 dispatches of 12.3 ms, 24.5GB/s, 1.5 GiB, 3x, 10-20% and 2.5 million calls";
         let expected = [
-            ("81.2%", Kind::Percent),
-            ("1,234", Kind::Plain),
-            ("12.3 ms", Kind::Time),
-            ("24.5GB/s", Kind::Rate),
-            ("1.5 GiB", Kind::Bytes),
-            ("3x", Kind::Times),
-            ("10", Kind::Percent),
-            ("20%", Kind::Percent),
-            ("2.5 million", Kind::Plain),
+            ("81.2%", UnitKind::Percent),
+            ("1,234", UnitKind::Plain),
+            ("12.3 ms", UnitKind::Time),
+            ("24.5GB/s", UnitKind::Rate),
+            ("1.5 GiB", UnitKind::Bytes),
+            ("3x", UnitKind::Times),
+            ("10", UnitKind::Percent),
+            ("20%", UnitKind::Percent),
+            ("2.5 million", UnitKind::Plain),
         ];
         assert_eq!(shown(text), expected.map(|(text, kind)| (text.to_owned(), kind)));
     }
@@ -330,16 +330,16 @@ mod tests {
         let text =
             "x99.9 or 99.9x, an 88-fold gain at 2.1 GHz and 1,307 TFLOP/s, 12,5 %, seventeen kernels, ranks 1,2; 3/8";
         let expected = [
-            ("x99.9", Kind::Times),
-            ("99.9x", Kind::Times),
-            ("88-fold", Kind::Times),
-            ("2.1 GHz", Kind::Clock),
-            ("1,307 TFLOP/s", Kind::Flops),
-            ("12,5 %", Kind::Percent),
-            ("seventeen", Kind::Plain),
-            ("1", Kind::Plain),
-            ("2", Kind::Plain),
-            ("3/8", Kind::Plain),
+            ("x99.9", UnitKind::Times),
+            ("99.9x", UnitKind::Times),
+            ("88-fold", UnitKind::Times),
+            ("2.1 GHz", UnitKind::Clock),
+            ("1,307 TFLOP/s", UnitKind::Flops),
+            ("12,5 %", UnitKind::Percent),
+            ("seventeen", UnitKind::Plain),
+            ("1", UnitKind::Plain),
+            ("2", UnitKind::Plain),
+            ("3/8", UnitKind::Plain),
         ];
         assert_eq!(shown(text), expected.map(|(text, kind)| (text.to_owned(), kind)));
         for skipped in
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn times_count_or_compare() {
-        let expected = [("288 times", Kind::Plain), ("17 times", Kind::Times), ("3x", Kind::Times)];
+        let expected = [("288 times", UnitKind::Plain), ("17 times", UnitKind::Times), ("3x", UnitKind::Times)];
         assert_eq!(
             shown("launched 288 times, 17 times faster, 3x"),
             expected.map(|(text, kind)| (text.to_owned(), kind))

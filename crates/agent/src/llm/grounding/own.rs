@@ -44,7 +44,7 @@ fn of_sql(words: &[&str]) -> Option<String> {
         Err(error) => return Some(error.to_string()),
     }
     if !is_query(statement) {
-        return Some("its statement is no SELECT".to_owned());
+        return Some("its statement is not a SELECT".to_owned());
     }
     // Names of AMD's tables stand for others.
     let is_own = !words.iter().any(|word| word.ends_with("rocpd"));

@@ -10,7 +10,7 @@ const TABLE: &str = data!("share/llm/grounding.toml");
 /// The quantity that a number measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum UnitKind {
     /// Nanoseconds.
     Time,
     Bytes,
@@ -31,7 +31,7 @@ pub enum Kind {
 #[serde(deny_unknown_fields)]
 pub struct Unit {
     pub words: Vec<String>,
-    pub kind: Kind,
+    pub kind: UnitKind,
     /// Its size in the base of its kind; several if writers disagree.
     pub factors: Vec<f64>,
 }
@@ -161,7 +161,6 @@ pub fn stem(word: &str) -> String {
     word.get(..word.len() - cut).unwrap_or(&word).to_owned()
 }
 
-/// The table.
 pub fn words() -> &'static Words {
     static WORDS: OnceLock<Words> = OnceLock::new();
     WORDS.get_or_init(|| toml::from_str(TABLE).unwrap_or_default())

@@ -19,14 +19,11 @@ use wavesieve_model::schema::tables;
 
 const WORDS: &str = data!("share/llm/words.toml");
 
-/// Rows of a table that are sent.
 const MOST_ROWS: usize = 10;
-/// Longest name that is sent.
 const LONGEST_NAME: usize = 160;
 /// Digits of numbers that are sent; answers are compared with all of them.
 const DIGITS: i32 = 6;
 
-/// The table of words.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lists {
@@ -37,7 +34,6 @@ pub struct Lists {
     pub indexed: BTreeSet<String>,
 }
 
-/// The table of words as it is.
 pub fn lists() -> &'static Lists {
     static LISTS: OnceLock<Lists> = OnceLock::new();
     LISTS.get_or_init(|| toml::from_str(WORDS).unwrap_or_default())
@@ -77,7 +73,6 @@ pub fn kind_of(column: &str, unit: ColumnUnit) -> &'static str {
     }
 }
 
-/// A value as it is sent.
 pub fn value(cell: &Cell, column: &str, unit: ColumnUnit, share: Share, names: &mut TokenMap) -> Value {
     match cell {
         Cell::Null => Value::Null,

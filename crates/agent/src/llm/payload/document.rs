@@ -12,11 +12,8 @@ use wavesieve_engine::findings::{Evidence, Finding, Priority};
 use wavesieve_report::analysis::Analysis;
 use wavesieve_report::document::{Block, Section};
 
-/// Findings that are sent.
 const MOST_FINDINGS: usize = 20;
-/// Evidence of a finding that is sent.
 const MOST_EVIDENCE: usize = 2;
-/// Tables that are sent.
 const MOST_TABLES: usize = 24;
 
 /// The data that are sent of an analysis at a level. Texts that are replaced are added to the names.

@@ -1,16 +1,17 @@
 //! How much is sent.
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 /// How much is sent. Each level has all of those before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ValueEnum)]
 pub enum Share {
-    /// Numbers and the words of this program: no names, paths, machines or people.
+    /// Numbers alone: no names, paths, hosts or users
     #[default]
     Figures,
-    /// Names of kernels, ranges and API calls, and sentences with them.
+    /// Also names of kernels and ranges, and texts of findings
     Names,
-    /// Source code, and where in it something is.
+    /// Also source code of --source-dir
     Source,
 }
 
@@ -26,6 +27,6 @@ impl Share {
 
     /// The level of a word.
     pub fn of_word(word: &str) -> Option<Self> {
-        [Self::Figures, Self::Names, Self::Source].into_iter().find(|level| level.word() == word)
+        Self::from_str(word, false).ok()
     }
 }

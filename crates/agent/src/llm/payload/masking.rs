@@ -39,7 +39,12 @@ pub(crate) struct Masking<'a> {
     pub originals: Option<&'a BTreeMap<String, String>>,
 }
 
-impl Masking<'_> {
+impl<'a> Masking<'a> {
+    /// Of sentences and tables of this program, which repeat nothing.
+    pub fn new(share: Share, redactor: &'a mut Redactor, written: &'a BTreeSet<String>) -> Self {
+        Self { share, redactor, written, repeats: false, is_echo: false, is_own: true, originals: None }
+    }
+
     /// A sentence: at the level of figures, every word that is not one of the language, the program or the model is a token.
     pub fn sentence(&mut self, text: &str) -> String {
         let (written, repeats) = (self.written, self.repeats);
@@ -178,7 +183,6 @@ fn known(value: &mut Value, kind: &str, originals: &BTreeMap<String, String>, na
     }
 }
 
-/// Name and unit of a column.
 fn column(described: &Value) -> Option<(String, ColumnUnit)> {
     let text = |name: &str| described.get(name).and_then(Value::as_str);
     let name = text("name")?;
@@ -201,7 +205,7 @@ mod tests {
     }
 
     fn masking<'a>(share: Share, redactor: &'a mut Redactor, written: &'a BTreeSet<String>) -> Masking<'a> {
-        Masking { share, redactor, written, repeats: true, is_echo: false, is_own: true, originals: None }
+        Masking { repeats: true, ..Masking::new(share, redactor, written) }
     }
 
     /// A command line leaves at no level: neither in a suggested command nor in a cell.
@@ -244,16 +248,7 @@ mod tests {
             json!({"columns": [{"name": "detail", "unit": "text"}], "rows": [["the wait of atlas for memory"]]});
         let shown = |is_own: bool| {
             let (mut value, mut redactor, written) = (result.clone(), redactor(), BTreeSet::new());
-            Masking {
-                share: Share::Figures,
-                redactor: &mut redactor,
-                written: &written,
-                repeats: true,
-                is_echo: false,
-                is_own,
-                originals: None,
-            }
-            .result(&mut value);
+            Masking { is_own, ..masking(Share::Figures, &mut redactor, &written) }.result(&mut value);
             value["rows"][0][0].as_str().unwrap().to_owned()
         };
         assert_eq!((shown(true).as_str(), shown(false).as_str()), ("the wait of [TEXT_1] for memory", "[TEXT_1]"));
@@ -278,15 +273,7 @@ mod tests {
     fn only_known_words_leave() {
         let written = BTreeSet::from(["total_zebra".to_owned()]);
         let mut redactor = redactor();
-        let mut masking = Masking {
-            share: Share::Figures,
-            redactor: &mut redactor,
-            written: &written,
-            repeats: true,
-            is_echo: false,
-            is_own: true,
-            originals: None,
-        };
+        let mut masking = masking(Share::Figures, &mut redactor, &written);
         let text = "Why is void zebra::gemm<float>(int) slower on atlas17 than /home/me/x in rank 3, by 12.5%?";
         let expected = "Why is [KERNEL_1] slower on [HOST_1] than [PATH_1] in rank 3, by 12.5%?";
         assert_eq!(masking.sentence(text), expected);

@@ -8,7 +8,6 @@ use super::level::Share;
 use crate::llm::redaction::TokenMap;
 use wavesieve_source::scan::{DetectedPattern, SourceScan};
 
-/// Kernels that are sent.
 const MOST_KERNELS: usize = 10;
 /// Patterns that are sent, the most severe first.
 const MOST_PATTERNS: usize = 30;

@@ -9,9 +9,7 @@ use wavesieve_source::scan::{DetectedKernel, SourceScan};
 
 /// Kernels whose code is sent.
 const MOST_KERNELS: usize = 8;
-/// Lines of a kernel.
 const MOST_LINES: usize = 60;
-/// Longest line.
 const LONGEST_LINE: usize = 300;
 
 /// The findings of a scan, and the code of the first kernels.

@@ -57,10 +57,6 @@ struct Work {
 }
 
 impl TableMask {
-    /// The mask of a level.
-    ///
-    /// # Errors
-    /// When the user's rules cannot be read.
     pub fn new(options: MaskOptions) -> Result<Self, LlmError> {
         let MaskOptions { share, redact, names } = options;
         let redactor = Redactor::new(Rules::new(share, redact.as_deref())?, names.clone());

@@ -116,7 +116,6 @@ impl Vocabulary {
     }
 }
 
-/// The words of a text.
 fn words_of(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
     words.filter(|word| !word.is_empty())

@@ -15,10 +15,6 @@ const ANSWER: &str = "answer";
 
 const READING: Reading = Reading { event: take_event, whole: take_whole, out_of_tokens: "max_tokens" };
 
-/// The answer of a model.
-///
-/// # Errors
-/// When the model gives no answer.
 pub fn ask(gate: &Gate, endpoint: &Endpoint, request: &Request, listener: &dyn Listener) -> Result<Reply, LlmError> {
     with_room(endpoint, request, &mut |system, tokens| match exchange(
         gate,

@@ -17,9 +17,6 @@ enum Spoken {
 }
 
 /// Asks with tools as texts.
-///
-/// # Errors
-/// When the model gives no answer.
 pub fn ask(
     gate: &Gate,
     request: &Request,

@@ -19,13 +19,8 @@ use wavesieve_engine::findings::shortened;
 
 /// How often is looked whether the program has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// The most bytes of its output.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// The answer of a model.
-///
-/// # Errors
-/// When neither way gives one.
 pub fn ask(gate: &Gate, endpoint: &Endpoint, request: &Request, listener: &dyn Listener) -> Result<Reply, LlmError> {
     if !endpoint.has_key() {
         return by_program(gate, endpoint, request);

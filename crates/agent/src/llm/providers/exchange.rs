@@ -72,9 +72,6 @@ pub(crate) enum Exchange {
 }
 
 /// Sends a body and reads what comes back.
-///
-/// # Errors
-/// When nothing came back, or what is said about the key or the rate.
 pub fn exchange(
     gate: &Gate,
     endpoint: &Endpoint,
@@ -130,7 +127,7 @@ pub fn exchange(
     let text = String::from_utf8_lossy(&answer.body);
     let Ok(value) = serde_json::from_str::<Value>(&text) else {
         let start = shortened(text.trim(), 80);
-        let reason = if start.is_empty() { "it is empty".to_owned() } else { format!("it is no JSON: {start}") };
+        let reason = if start.is_empty() { "it is empty".to_owned() } else { format!("it is not JSON: {start}") };
         return Err(LlmError::Reply { provider: provider.clone(), reason });
     };
     (reading.whole)(&mut received, &value);
@@ -181,9 +178,6 @@ pub enum Verdict {
 }
 
 /// Turns what was received into an answer.
-///
-/// # Errors
-/// When it has no text.
 pub fn conclude(
     endpoint: &Endpoint,
     received: Box<Received>,
@@ -252,9 +246,6 @@ pub fn conclude(
 
 /// Asks once, and once more with a shorter system text and more tokens if there was no room for any text. `send` gets the
 /// system text and the number of tokens.
-///
-/// # Errors
-/// When the model gives no answer.
 pub(crate) fn with_room(
     endpoint: &Endpoint,
     request: &Request,

@@ -14,10 +14,6 @@ use super::models::Protocol;
 use super::request::{Reply, Request};
 use super::settings::Endpoint;
 
-/// The answer of a provider.
-///
-/// # Errors
-/// When the provider gives no answer.
 pub fn ask(gate: &Gate, endpoint: &Endpoint, request: &Request, listener: &dyn Listener) -> Result<Reply, LlmError> {
     let mut send = |request: &Request| match endpoint.provider.protocol {
         Protocol::Anthropic => anthropic::ask(gate, endpoint, request, listener),

@@ -53,10 +53,6 @@ impl Dialect {
     }
 }
 
-/// The answer of a model.
-///
-/// # Errors
-/// When the model gives no answer.
 pub fn ask(gate: &Gate, endpoint: &Endpoint, request: &Request, listener: &dyn Listener) -> Result<Reply, LlmError> {
     let mut dialect = Dialect::new(endpoint);
     let refuses_tools = Cell::new(false);
@@ -81,7 +77,6 @@ pub fn ask(gate: &Gate, endpoint: &Endpoint, request: &Request, listener: &dyn L
     reply
 }
 
-/// The body of a request.
 pub fn body(endpoint: &Endpoint, request: &Request, system: &str, tokens: u32, dialect: Dialect) -> Value {
     let mut messages = Vec::new();
     if !system.is_empty() {

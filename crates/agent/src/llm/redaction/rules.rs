@@ -13,7 +13,7 @@ const RULES: &str = data!("share/llm/redaction.toml");
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct RedactionFile {
     #[serde(default)]
     public: Vec<String>,
     /// Paths that name somebody: the groups of each pattern.
@@ -73,9 +73,6 @@ impl Rules {
     }
 
     /// Those of the user, then those that are built in.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or a pattern is wrong.
     pub fn new(share: Share, own: Option<&Path>) -> Result<Self, LlmError> {
         // Patterns take a while to be prepared.
         static BUILTIN: OnceLock<Result<Rules, String>> = OnceLock::new();
@@ -100,12 +97,12 @@ impl Rules {
     }
 
     fn parsed(text: &str) -> Result<Self, String> {
-        let form: Form = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        let form: RedactionFile = toml::from_str(text).map_err(|error| error.message().to_owned())?;
         let mut rules = Vec::new();
         for rule in form.rule {
             let levels = rule.levels.unwrap_or_default();
             if let Some(level) = levels.iter().find(|level| Share::of_word(level).is_none()) {
-                return Err(format!("{level} is no level; choose from figures, names and source"));
+                return Err(format!("{level} is not a level; choose from figures, names and source"));
             }
             let is_token = !rule.token.is_empty() && rule.token.chars().all(|letter| letter.is_ascii_uppercase());
             if !is_token {

@@ -11,7 +11,7 @@ static ESCAPED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\\\[([A-
 
 /// The place of a name in a statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum NamePlace {
     Code,
     /// Within single quotes.
     Text,
@@ -26,11 +26,11 @@ pub(crate) fn statement_with(text: &str, map: &TokenMap, put: &dyn Fn(&str, &str
         let put = put(token, original);
         let as_text = put.replace('\'', "''");
         match place(before) {
-            Place::Text => as_text,
-            Place::Name => put.replace('"', "\"\""),
-            Place::Code => format!("'{as_text}'"),
+            NamePlace::Text => as_text,
+            NamePlace::Name => put.replace('"', "\"\""),
+            NamePlace::Code => format!("'{as_text}'"),
             // A line break would end it.
-            Place::Comment => String::new(),
+            NamePlace::Comment => String::new(),
         }
     })
 }
@@ -43,15 +43,15 @@ pub(crate) fn pattern_with(text: &str, map: &TokenMap, put: &dyn Fn(&str, &str) 
 }
 
 /// Where in a statement the end of its beginning is. A doubled quote ends a text and begins it again.
-fn place(before: &str) -> Place {
-    let mut place = Place::Code;
+fn place(before: &str) -> NamePlace {
+    let mut place = NamePlace::Code;
     let mut last = ' ';
     for letter in before.chars() {
         place = match (place, letter) {
-            (Place::Code, '\'') => Place::Text,
-            (Place::Code, '"') => Place::Name,
-            (Place::Code, '-') if last == '-' => Place::Comment,
-            (Place::Text, '\'') | (Place::Name, '"') | (Place::Comment, '\n') => Place::Code,
+            (NamePlace::Code, '\'') => NamePlace::Text,
+            (NamePlace::Code, '"') => NamePlace::Name,
+            (NamePlace::Code, '-') if last == '-' => NamePlace::Comment,
+            (NamePlace::Text, '\'') | (NamePlace::Name, '"') | (NamePlace::Comment, '\n') => NamePlace::Code,
             (other, _) => other,
         };
         last = letter;

@@ -232,16 +232,16 @@ fn what_is_no_conversation_is_left_as_it_is() {
         text
     };
     for (text, expected) in [
-        ("# notes\n".to_owned(), "no conversation of wavesieve"),
-        ("{\"name\": \"package\"}".to_owned(), "no conversation of wavesieve"),
-        ("[]".to_owned(), "no conversation of wavesieve"),
+        ("# notes\n".to_owned(), "not a conversation of wavesieve"),
+        ("{\"name\": \"package\"}".to_owned(), "not a conversation of wavesieve"),
+        ("[]".to_owned(), "not a conversation of wavesieve"),
         (good.chars().take(good.len() / 2).collect(), "damaged"),
         (changed("\"version\": 1", "\"version\": 9"), "version 9"),
         (changed("\"compact_every\": 10", "\"compact_every\": 0"), "at least 1"),
         (changed("\"messages\": []", "\"messages\": [{\"role\": \"user\", \"content\": \"x\"}]"), "by turns"),
         (changed("\"messages\": []", "\"messages\": [{\"role\": \"system\", \"content\": \"x\"}]"), "damaged"),
         (changed("talk_history.jsonl", "../../.bashrc"), "history_path"),
-        (changed("\"share\": \"figures\"", "\"share\": \"all\""), "no level"),
+        (changed("\"share\": \"figures\"", "\"share\": \"all\""), "not a level"),
     ] {
         fs::write(&path, &text).unwrap();
         let error = Conversation::open(&path, None).unwrap_err();
@@ -250,7 +250,7 @@ fn what_is_no_conversation_is_left_as_it_is() {
         assert!(shown.contains("--llm-conversation") && shown.contains("talk.json"), "{shown}");
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
-    assert!(Conversation::open(directory.path(), None).unwrap_err().to_string().contains("no file"));
+    assert!(Conversation::open(directory.path(), None).unwrap_err().to_string().contains("not a file"));
     // Another program took a turn meanwhile.
     fs::write(&path, &good).unwrap();
     let (mut one, mut other) = (Conversation::open(&path, None).unwrap(), Conversation::open(&path, None).unwrap());

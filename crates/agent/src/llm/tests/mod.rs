@@ -2,7 +2,6 @@
 
 mod conversations;
 mod grounding;
-mod grounding_cases;
 mod planted_secrets;
 mod privacy;
 mod protocols;

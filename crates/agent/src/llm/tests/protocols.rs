@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use serde_json::{Value, json};
 
+use super::privacy::options;
 use super::server::{Answer, Server};
 use crate::llm::chain::{Event, Listener, ask_chain};
 use crate::llm::environment::Variables;
@@ -36,7 +37,6 @@ pub(super) fn question() -> Request {
     Request { system: "be brief".to_owned(), short_system: Some("short".to_owned()), messages, ..Request::default() }
 }
 
-/// Asks a provider at the server.
 pub(super) fn ask_with(
     provider: &str,
     server: &Server,
@@ -50,12 +50,7 @@ pub(super) fn ask_with(
     ];
     all.extend(variables);
     let variables = Variables::of_pairs(&all);
-    let mut options = LlmOptions {
-        providers: vec![provider.to_owned()],
-        url: Some(server.url.clone()),
-        is_whole: true,
-        ..LlmOptions::default()
-    };
+    let mut options = options(provider, server);
     change(&mut options);
     let (endpoints, _) = endpoints(&options, &variables)?;
     ask_chain(&gate(), &endpoints, &question(), &())
@@ -230,13 +225,7 @@ fn schemas_are_sent_where_the_model_can() {
     let schema = json!({"type": "object"});
     let with_schema = |provider: &str, server: &Server| {
         let variables = Variables::of_pairs(&[("ANTHROPIC_API_KEY", "sk-ant-x"), ("OPENAI_API_KEY", "sk-x")]);
-        let options = LlmOptions {
-            providers: vec![provider.to_owned()],
-            url: Some(server.url.clone()),
-            is_whole: true,
-            ..LlmOptions::default()
-        };
-        let (endpoints, _) = endpoints(&options, &variables).unwrap();
+        let (endpoints, _) = endpoints(&options(provider, server), &variables).unwrap();
         let request = Request { schema: Some(schema.clone()), ..question() };
         ask_chain(&gate(), &endpoints, &request, &()).unwrap().text
     };

@@ -91,7 +91,7 @@ fn what_is_missing_or_in_the_wrong_place_is_named() {
         assert!(!text.contains("secret"), "{text}");
     }
     for url in ["localhost:11434", "ftp://x", "http://", "https:///v1"] {
-        assert!(refused(&["local"], &[("WAVESIEVE_LLM_LOCAL_URL", url)]).contains("no address"), "{url}");
+        assert!(refused(&["local"], &[("WAVESIEVE_LLM_LOCAL_URL", url)]).contains("not an address"), "{url}");
     }
     let open = refused(&["openai"], &[("OPENAI_API_KEY", "sk-1"), ("OPENAI_BASE_URL", "http://far.example.org/v1")]);
     assert!(open.contains("without encryption"), "{open}");
@@ -113,7 +113,7 @@ fn thinking_is_for_anthropic() {
 #[test]
 fn headers_of_private_servers_are_an_object() {
     for (headers, expected) in
-        [("[1]", "is a list"), ("3", "is a number"), ("nonsense", "is no JSON"), ("{\"a\": [1]}", "is no text")]
+        [("[1]", "is a list"), ("3", "is a number"), ("nonsense", "is not JSON"), ("{\"a\": [1]}", "is not text")]
     {
         let all = [&KEYS[..], &[("WAVESIEVE_LLM_PRIVATE_HEADERS", headers)]].concat();
         let text = refused(&["private"], &all);

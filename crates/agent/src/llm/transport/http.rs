@@ -98,9 +98,6 @@ pub struct Http {
 
 impl Http {
     /// Prepares a client, with the proxies of the environment unless it is direct. Redirects are not followed: they would take what is sent to someone else.
-    ///
-    /// # Errors
-    /// When the certificates cannot be read.
     pub fn new(security: &Security, is_direct: bool) -> Result<Self, LlmError> {
         let mut builder = Client::builder()
             .use_rustls_tls()
@@ -141,7 +138,7 @@ impl Http {
     pub fn post(&self, wire: &Wire, limit: Duration, on_body: &mut dyn FnMut(&[u8])) -> Result<Answer, HttpFailure> {
         let mut headers = HeaderMap::new();
         for (name, value) in &wire.headers {
-            let refused = || HttpFailure::Request(format!("{name} is no header that can be sent"));
+            let refused = || HttpFailure::Request(format!("{name} is not a header that can be sent"));
             let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused())?;
             let mut value = HeaderValue::from_str(value).map_err(|_| refused())?;
             value.set_sensitive(true);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Toolbox, begin, command_line};
 use crate::mcp::answer::ToolAnswer;
-use crate::mcp::arguments::{FilterArguments, Texts, name_form, parsed};
+use crate::mcp::arguments::{FilterTexts, Texts, name_form, parsed};
 use crate::mcp::conclusion::add_damage;
 use crate::mcp::failure::ToolFailure;
 use wavesieve_engine::NameForm;
@@ -22,31 +22,25 @@ const LISTED: [&str; 9] =
 /// Rows of tables in the analysis, of which an answer shows as many as are asked for.
 const ROWS: usize = 50;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct Arguments {
     inputs: Texts,
-    #[serde(default)]
-    filters: FilterArguments,
+    filters: FilterTexts,
     name: Option<String>,
     /// Sections to show with their tables.
-    #[serde(default)]
     sections: Texts,
     rows: Option<usize>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct FindingArguments {
     inputs: Texts,
-    #[serde(default)]
-    filters: FilterArguments,
+    filters: FilterTexts,
     name: Option<String>,
-    #[serde(default)]
     ids: Texts,
-    #[serde(default)]
     priority: Texts,
-    #[serde(default)]
     category: Texts,
     rows: Option<usize>,
 }
@@ -139,7 +133,7 @@ fn check_words(name: &str, words: &[String], known: &[&str]) -> Result<(), ToolF
 fn analyzed(
     tools: &mut Toolbox<'_>,
     inputs: &Texts,
-    filters: &FilterArguments,
+    filters: &FilterTexts,
     name: Option<&str>,
 ) -> Result<(ToolAnswer, Value), ToolFailure> {
     let name = name_form(name)?;

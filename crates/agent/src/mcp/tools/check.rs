@@ -5,19 +5,18 @@ use serde_json::{Map, Value};
 
 use super::{Toolbox, begin, command_line};
 use crate::mcp::answer::ToolAnswer;
-use crate::mcp::arguments::{FilterArguments, Texts, parsed};
+use crate::mcp::arguments::{FilterTexts, Texts, parsed};
 use crate::mcp::conclusion::conclude;
 use crate::mcp::failure::{Exit, ToolFailure};
 use wavesieve_engine::{QueryOptions, run_query};
 use wavesieve_export::cell::Cell;
 use wavesieve_tables::columns::requests::Request;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct Arguments {
     inputs: Texts,
-    #[serde(default)]
-    filters: FilterArguments,
+    filters: FilterTexts,
     rows: Option<usize>,
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Toolbox, begin, command_line};
 use crate::mcp::answer::ToolAnswer;
-use crate::mcp::arguments::{FilterArguments, Texts, parsed};
+use crate::mcp::arguments::{FilterTexts, Texts, parsed};
 use crate::mcp::conclusion::add_damage;
 use crate::mcp::failure::{Exit, ToolFailure};
 use wavesieve_report::compare::{
@@ -15,15 +15,14 @@ use wavesieve_report::compare::{
     write_text,
 };
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct Arguments {
     base: Texts,
     new: Texts,
     basis: Option<String>,
     effect_pct: Option<f64>,
     /// Whether the answer has all figures in place of the text.
-    #[serde(default)]
     figures: bool,
     rows: Option<usize>,
 }
@@ -121,7 +120,7 @@ fn side(
             continue;
         }
         let one = Texts::One(input.clone());
-        let (trace, _) = tools.open(&one, &FilterArguments::default(), None).map_err(of_side)?;
+        let (trace, _) = tools.open(&one, &FilterTexts::default(), None).map_err(of_side)?;
         let take = TakeOptions { range: options.basis.range(), ..TakeOptions::default() };
         let taken = take_digest(&trace, std::slice::from_ref(input), &take);
         runs.push(taken.map_err(|error| of_side(error.into()))?);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{Toolbox, begin, command_line};
 use crate::mcp::answer::ToolAnswer;
-use crate::mcp::arguments::{FilterArguments, Texts, parsed};
+use crate::mcp::arguments::{FilterTexts, Texts, parsed};
 use crate::mcp::conclusion::conclude;
 use crate::mcp::failure::ToolFailure;
 use wavesieve_engine::Query;
@@ -16,13 +16,11 @@ const LISTED: usize = 200;
 /// How far below the directories files are listed.
 const DEPTH: usize = 3;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct Arguments {
-    #[serde(default)]
     inputs: Texts,
-    #[serde(default)]
-    filters: FilterArguments,
+    filters: FilterTexts,
     rows: Option<usize>,
 }
 

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use super::McpOptions;
 use super::answer::ToolAnswer;
 use super::argument_check::checked;
-use super::arguments::{FilterArguments, Texts};
+use super::arguments::{FilterTexts, Texts};
 use super::failure::ToolFailure;
 use super::paths::Roots;
 use super::traces::Traces;
@@ -71,8 +71,6 @@ impl BehindMask {
 }
 
 impl<'a> Toolbox<'a> {
-    /// # Errors
-    /// If a directory of the server cannot be used.
     pub(super) fn new(options: &'a McpOptions) -> Result<Self, ToolFailure> {
         let roots = Roots::new(&options.directories)?;
         Ok(Self { options, roots, traces: Traces::default(), analyzed: None, notes: Vec::new(), behind: None })
@@ -84,10 +82,6 @@ impl<'a> Toolbox<'a> {
         self.analyzed = None;
     }
 
-    /// Runs a tool.
-    ///
-    /// # Errors
-    /// When the tool does not exist, an argument is wrong, or the work fails.
     pub(super) fn call(
         &mut self,
         tool: &str,
@@ -133,7 +127,7 @@ impl<'a> Toolbox<'a> {
     fn open(
         &mut self,
         inputs: &Texts,
-        filters: &FilterArguments,
+        filters: &FilterTexts,
         subject: Option<&'static Table>,
     ) -> Result<(Arc<Trace>, Vec<String>), ToolFailure> {
         let filters = filters.filters(subject, self.behind.as_ref())?;

@@ -13,16 +13,13 @@ use wavesieve_model::analysis::counter_plan::{
 };
 use wavesieve_model::analysis::hardware::metrics::{Definitions, Normalization};
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct Arguments {
-    #[serde(default)]
     counters: Texts,
-    #[serde(default)]
     metrics: Texts,
     arch: Option<String>,
     rocm_version: Option<RocmVersion>,
-    #[serde(default)]
     program: Vec<String>,
     rows: Option<usize>,
 }

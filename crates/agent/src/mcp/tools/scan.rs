@@ -16,13 +16,12 @@ use wavesieve_source::scan::{Limits, Target, refusal, scan, shown};
 /// Architecture of counter passes if none is named, as of the program.
 const ARCHITECTURE: &str = "gfx942";
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct Arguments {
     path: String,
     arch: Option<String>,
     rocm_version: Option<RocmVersion>,
-    #[serde(default)]
     program: Vec<String>,
     rows: Option<usize>,
 }

@@ -5,20 +5,18 @@ use serde_json::{Map, Value};
 
 use super::{BehindMask, Toolbox, begin, command_line};
 use crate::mcp::answer::ToolAnswer;
-use crate::mcp::arguments::{FilterArguments, Texts, parsed};
+use crate::mcp::arguments::{FilterTexts, Texts, parsed};
 use crate::mcp::conclusion::{conclude, conclude_tables};
 use crate::mcp::failure::ToolFailure;
 use wavesieve_engine::{Dialect, catalog, is_query, referenced_columns, run_sql, run_sql_behind, with_rocpd_names};
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct Arguments {
     query: String,
-    #[serde(default)]
     inputs: Texts,
     dialect: Option<String>,
-    #[serde(default)]
-    filters: FilterArguments,
+    filters: FilterTexts,
     rows: Option<usize>,
 }
 
@@ -31,7 +29,7 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
         return Ok(answer);
     }
     if !is_query(&arguments.query) {
-        let reason = "the query is no SELECT statement; begin with SELECT or WITH: this server never writes";
+        let reason = "the query is not a SELECT statement; begin with SELECT or WITH: this server never writes";
         return Err(ToolFailure::usage(reason));
     }
     let (dialect, words) = match arguments.dialect.as_deref() {

@@ -10,11 +10,10 @@ use crate::mcp::failure::ToolFailure;
 use wavesieve_engine::{ParameterType, Query, closest};
 use wavesieve_model::schema::{Table, table, tables};
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct Arguments {
     /// Queries and tables to describe with their columns.
-    #[serde(default)]
     names: Texts,
     /// Words of which all must be in a title, a column or their documentation.
     search: Option<String>,

@@ -2,52 +2,33 @@
 
 use std::collections::BTreeMap;
 
-use super::kernels::kernels;
-use super::ranks::{MIN_GPUS, stragglers_question};
+use super::ranks::MIN_GPUS;
 use super::time::exposed;
 use crate::findings::priority::Priority;
-use crate::findings::query_request::QueryRequest;
+use crate::findings::questions::{arrivals, collectives, kernels, stragglers};
 use crate::findings::rule_context::{Observation, RuleContext};
-use crate::findings::spans::{gpu_of, time_question};
-
-fn collectives() -> QueryRequest {
-    QueryRequest::new("collective_summary")
-}
-
-/// Query for the arrivals at collectives.
-fn arrivals() -> QueryRequest {
-    collectives().by(&["rank", "gpu"])
-}
-
-/// Queries of these rules.
-pub fn questions() -> Vec<QueryRequest> {
-    vec![time_question(), collectives(), arrivals(), stragglers_question(), kernels()]
-}
+use crate::findings::spans::gpu_of;
 
 const COLUMNS: [&str; 7] = ["kernel_name", "calls", "matched", "total_ns", "cost_ns", "wait_ns", "wait_pct"];
 
 /// Communication while nothing computes, and how much of all communication is waiting.
-pub fn exposed_communication(case: &RuleContext<'_>) -> Vec<Observation> {
-    let Some(observation) = exposed(case, "exposed_comm_ns", "comm_ns") else { return Vec::new() };
-    let question = collectives();
-    let rows = case.rows(&question);
+pub fn exposed_communication(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(collectives());
     let places = rows.sorted_down(rows.places().collect(), "total_ns");
     let matched = rows.sum(places.iter().copied(), "matched");
     let wait_ns = rows.sum(places.iter().copied(), "wait_ns");
     let cost_ns = rows.sum(places.iter().copied(), "cost_ns");
-    let evidence = || (matched > 0).then(|| case.evidence(&question, &places, &COLUMNS)).flatten();
-    let observation = observation
+    let evidence = || (matched > 0).then(|| case.evidence(&rows, &places, &COLUMNS)).flatten();
+    let observation = exposed(case, "exposed_comm_ns", "comm_ns")
         .value("matched", matched)
         .value("wait_ns", wait_ns)
         .value("wait_pct", RuleContext::pct(wait_ns, wait_ns.saturating_add(cost_ns)))
         .evidence(evidence());
-    let names = kernels();
-    let names = case.rows(&names);
-    let of_rccl = |row: &usize| {
-        names.text(*row, "kernel_name").is_some_and(|name| name.contains("nccl") || name.contains("rccl"))
-    };
+    let names = case.rows(kernels());
+    let of_rccl =
+        |row: usize| names.text(row, "kernel_name").is_some_and(|name| name.contains("nccl") || name.contains("rccl"));
     // Only RCCL records the calls of its kernels.
-    vec![if names.places().any(|row| of_rccl(&row)) { observation } else { observation.without("rccl_trace") }]
+    if names.places().any(of_rccl) { observation } else { observation.without("rccl_trace") }
 }
 
 /// How often a GPU came last to its collectives.
@@ -67,8 +48,7 @@ impl Latest {
 /// The GPU that came last most often, as a share of its collectives; the first of equals. Also the places of the rows of all, those
 /// that came last more often first.
 fn latest(case: &RuleContext<'_>) -> Option<(Latest, Vec<usize>)> {
-    let question = arrivals();
-    let rows = case.rows(&question);
+    let rows = case.rows(arrivals());
     let places = rows.matching(|rows, row| rows.integer(row, "matched").is_some_and(|matched| matched > 0));
     let mut of_gpu: BTreeMap<(i64, i64), (i64, i64)> = BTreeMap::new();
     for row in &places {
@@ -82,54 +62,48 @@ fn latest(case: &RuleContext<'_>) -> Option<(Latest, Vec<usize>)> {
 }
 
 /// GPUs that wait in collectives for one another, and which comes last: always the same one, or now this one and now that one.
-pub fn collective_wait(case: &RuleContext<'_>) -> Vec<Observation> {
+pub fn collective_wait(case: &RuleContext<'_>) -> Observation {
     let (latest, arrivals_down) = latest(case).map_or((None, Vec::new()), |(latest, places)| (Some(latest), places));
     let is_always = |latest: &Latest| {
         latest.calls as f64 >= case.threshold("min_calls") && latest.pct() >= case.threshold("always_last_pct")
     };
     let always = latest.as_ref().filter(|latest| is_always(latest));
     // A GPU that holds the others up is reported by the rule about it, unless another one is always late.
-    let question = stragglers_question();
-    let stragglers = case.rows(&question);
+    let stragglers = case.rows(stragglers());
     let told = stragglers.matching(|rows, row| rows.integer(row, "gpus").is_some_and(|gpus| gpus >= MIN_GPUS));
     let is_told = |row: &usize| always.is_none_or(|latest| gpu_of(&stragglers, *row) == (latest.rank, latest.gpu));
     if told.iter().any(is_told) {
-        return Vec::new();
+        return Observation::default();
     }
-    let question = collectives();
-    let rows = case.rows(&question);
+    let rows = case.rows(collectives());
     let places = rows.matching(|rows, row| rows.integer(row, "matched").is_some_and(|matched| matched > 0));
     let wait_ns = rows.sum(places.iter().copied(), "wait_ns");
     let cost_ns = rows.sum(places.iter().copied(), "cost_ns");
     let pct = case.pct_of_spans(wait_ns);
     // Waiting below the share that matters may still come from one GPU alone.
     let of_one = || (always.is_some() && pct > case.threshold("always_last_info_pct")).then_some(Priority::Info);
-    let Some(priority) = case.priority(pct, "pct").or_else(of_one) else { return Vec::new() };
     let places = rows.sorted_down(places, "wait_ns");
     let columns = ["kernel_name", "matched", "cost_ns", "wait_ns", "wait_pct", "max_wait_ns", "median_skew_ns"];
     let of_gpus = ["rank", "gpu", "kernel_name", "matched", "last_calls", "last_pct", "late_ns", "wait_ns"];
-    vec![
-        Observation::new(priority)
-            .value("pct", pct)
-            .value("wait_ns", wait_ns)
-            .value("cost_ns", cost_ns)
-            .value("wait_pct", RuleContext::pct(wait_ns, wait_ns.saturating_add(cost_ns)))
-            .value("calls", rows.sum(places.iter().copied(), "matched"))
-            .value("always", always.is_some())
-            .value("last_rank", latest.as_ref().map(|latest| latest.rank))
-            .value("last_gpu", latest.as_ref().map(|latest| latest.gpu))
-            .value("last_calls", latest.as_ref().map(|latest| latest.last_calls))
-            .value("last_of", latest.as_ref().map(|latest| latest.calls))
-            .saving(wait_ns)
-            .evidence(case.evidence(&question, &places, &columns))
-            .evidence(case.evidence(&arrivals(), &arrivals_down, &of_gpus)),
-    ]
+    Observation::new(case.priority(pct, "pct").or_else(of_one))
+        .value("pct", pct)
+        .value("wait_ns", wait_ns)
+        .value("cost_ns", cost_ns)
+        .value("wait_pct", RuleContext::pct(wait_ns, wait_ns.saturating_add(cost_ns)))
+        .value("calls", rows.sum(places.iter().copied(), "matched"))
+        .value("always", always.is_some())
+        .value("last_rank", latest.as_ref().map(|latest| latest.rank))
+        .value("last_gpu", latest.as_ref().map(|latest| latest.gpu))
+        .value("last_calls", latest.as_ref().map(|latest| latest.last_calls))
+        .value("last_of", latest.as_ref().map(|latest| latest.calls))
+        .saving(wait_ns)
+        .evidence(case.evidence(&rows, &places, &columns))
+        .evidence(case.evidence(&case.rows(arrivals()), &arrivals_down, &of_gpus))
 }
 
 /// Many collectives of little data, whose cost is latency.
-pub(crate) fn small_collectives(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = collectives();
-    let rows = case.rows(&question);
+pub(crate) fn small_collectives(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(collectives());
     let least = case.threshold("min_calls");
     let most_bytes = case.threshold("small_bytes");
     let places = rows.matching(|rows, row| {
@@ -138,17 +112,12 @@ pub(crate) fn small_collectives(case: &RuleContext<'_>) -> Vec<Observation> {
     });
     let cost_ns = rows.sum(places.iter().copied(), "cost_ns");
     let pct = case.pct_of_spans(cost_ns);
-    let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
     let places = rows.sorted_down(places, "cost_ns");
-    let bytes = places.first().and_then(|row| rows.number(*row, "mean_message_bytes"));
     let columns = ["kernel_name", "sized", "mean_message_bytes", "cost_ns", "algorithm_gb_per_s", "bus_gb_per_s"];
-    vec![
-        Observation::new(priority)
-            .value("pct", pct)
-            .value("cost_ns", cost_ns)
-            .value("calls", rows.sum(places.iter().copied(), "sized"))
-            .value("mean_bytes", bytes)
-            .saving(cost_ns)
-            .evidence(case.evidence(&question, &places, &columns)),
-    ]
+    case.observe(pct)
+        .value("cost_ns", cost_ns)
+        .value("calls", rows.sum(places.iter().copied(), "sized"))
+        .value("mean_bytes", places.first().and_then(|row| rows.number(*row, "mean_message_bytes")))
+        .saving(cost_ns)
+        .evidence(case.evidence(&rows, &places, &columns))
 }

@@ -2,35 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::kernels::{COMMUNICATION, MAX_KERNELS, bottlenecks, kernels};
-use crate::findings::query_request::QueryRequest;
+use super::kernels::{MAX_KERNELS, communication_kernels};
+use crate::findings::questions::{bottlenecks, kernels, occupancy, resources, roofline};
 use crate::findings::rule_context::{Observation, RuleContext};
-use crate::findings::spans::time_question;
-
-fn roofline() -> QueryRequest {
-    QueryRequest::new("roofline")
-}
-
-fn occupancy() -> QueryRequest {
-    QueryRequest::new("occupancy")
-}
-
-fn resources() -> QueryRequest {
-    QueryRequest::new("kernel_resources")
-}
-
-/// Queries of the rules about bottlenecks.
-pub(crate) fn counter_questions() -> Vec<QueryRequest> {
-    vec![time_question(), kernels(), bottlenecks(), roofline(), occupancy(), resources()]
-}
 
 /// Prefix of the rules that are about bottlenecks of `share/bottlenecks.toml`.
 const PREFIX: &str = "kernel_";
 
 /// Time of a kernel in the trace, if it is in it, and its share of all kernels there; otherwise of those that were counted.
 fn time_of(case: &RuleContext<'_>, kernel: &str, counted: &BTreeMap<String, i64>) -> (i64, f64) {
-    let question = kernels();
-    let rows = case.rows(&question);
+    let rows = case.rows(kernels());
     let row = rows.places().find(|row| rows.text(*row, "kernel_name") == Some(kernel));
     match row {
         Some(row) => (rows.integer(row, "total_ns").unwrap_or_default(), rows.number(row, "pct").unwrap_or_default()),
@@ -43,8 +24,7 @@ fn time_of(case: &RuleContext<'_>, kernel: &str, counted: &BTreeMap<String, i64>
 
 /// Time of the counted dispatches of every kernel.
 fn counted(case: &RuleContext<'_>) -> BTreeMap<String, i64> {
-    let question = bottlenecks();
-    let rows = case.rows(&question);
+    let rows = case.rows(bottlenecks());
     let mut times: BTreeMap<String, i64> = BTreeMap::new();
     for row in rows.places() {
         if let Some(name) = rows.text(row, "kernel_name") {
@@ -57,8 +37,7 @@ fn counted(case: &RuleContext<'_>) -> BTreeMap<String, i64> {
 
 /// The bottleneck of each kernel that has one: the one that most of its time has, with the time and the places of its rows.
 fn verdicts(case: &RuleContext<'_>) -> BTreeMap<String, (String, Vec<usize>)> {
-    let question = bottlenecks();
-    let rows = case.rows(&question);
+    let rows = case.rows(bottlenecks());
     let mut of: BTreeMap<&str, BTreeMap<&str, (i64, Vec<usize>)>> = BTreeMap::new();
     for row in rows.places().filter(|row| rows.text(*row, "state") == Some("yes")) {
         if let (Some(name), Some(id)) = (rows.text(row, "kernel_name"), rows.text(row, "bottleneck")) {
@@ -77,8 +56,7 @@ fn verdicts(case: &RuleContext<'_>) -> BTreeMap<String, (String, Vec<usize>)> {
 
 /// Share of the roof that a kernel reaches, in percent, with what bounds it and the place of its row.
 fn roof_of(case: &RuleContext<'_>, kernel: &str) -> Option<(f64, String, usize)> {
-    let question = roofline();
-    let rows = case.rows(&question);
+    let rows = case.rows(roofline());
     let row = rows.places().find(|row| rows.text(*row, "kernel_name") == Some(kernel))?;
     let pct = rows.number(row, "pct_of_roof").filter(|pct| *pct > 0.0)?;
     Some((pct.min(100.0), rows.text(row, "bound")?.to_owned(), row))
@@ -101,20 +79,17 @@ pub fn bottleneck(case: &RuleContext<'_>) -> Vec<Observation> {
         })
         .collect();
     found.sort_by_key(|(name, _, time_ns, _)| (std::cmp::Reverse(*time_ns), *name));
-    let question = bottlenecks();
-    let rows = case.rows(&question);
+    let rows = case.rows(bottlenecks());
     let mut observations = Vec::new();
     for (name, places, time_ns, pct) in found.into_iter().take(MAX_KERNELS) {
-        let Some(priority) = case.priority(pct, "pct") else { continue };
         let roof = roof_of(case, name);
-        let used = occupancy();
-        let occupancies = case.rows(&used);
+        let occupancies = case.rows(occupancy());
         let occupied = occupancies.places().find(|row| occupancies.text(*row, "kernel_name") == Some(name));
         let limited = occupied.and_then(|row| occupancies.text(row, "limited_by"));
         let evidence = places.first().and_then(|row| rows.text(*row, "evidence")).unwrap_or_default();
-        let mut observation = Observation::new(priority)
+        let mut observation = case
+            .observe(pct)
             .about_kernel(name)
-            .value("pct", pct)
             .value("time_ns", time_ns)
             .value("numbers", evidence)
             .value("roof_pct", roof.as_ref().map(|(pct, _, _)| *pct))
@@ -122,15 +97,11 @@ pub fn bottleneck(case: &RuleContext<'_>) -> Vec<Observation> {
             .value("achieved_pct", occupied.and_then(|row| occupancies.number(row, "achieved_pct")))
             .value("theoretical_pct", occupied.and_then(|row| occupancies.number(row, "theoretical_pct")))
             .value("limited_by", limited.unwrap_or("none"))
-            .evidence(case.evidence(
-                &question,
-                places,
-                &["rank", "gpu", "dispatches", "time_ns", "verdict", "evidence"],
-            ));
+            .evidence(case.evidence(&rows, places, &["rank", "gpu", "dispatches", "time_ns", "verdict", "evidence"]));
         if let Some((roof_pct, _, row)) = roof {
             observation = observation
                 .saving((time_ns as f64 * (1.0 - roof_pct / 100.0)) as i64)
-                .evidence(case.evidence(&roofline(), &[row], &ROOF_COLUMNS));
+                .evidence(case.evidence(&case.rows(roofline()), &[row], &ROOF_COLUMNS));
         }
         observations.push(observation);
     }
@@ -139,8 +110,7 @@ pub fn bottleneck(case: &RuleContext<'_>) -> Vec<Observation> {
 
 /// Kernels far below their roof, if counters reveal no bottleneck.
 pub fn far_below_roof(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = roofline();
-    let rows = case.rows(&question);
+    let rows = case.rows(roofline());
     let counted = counted(case);
     let verdicts = verdicts(case);
     let mut observations = Vec::new();
@@ -159,7 +129,7 @@ pub fn far_below_roof(case: &RuleContext<'_>) -> Vec<Observation> {
                 .value("roof_pct", roof_pct)
                 .value("bound", bound)
                 .saving((time_ns as f64 * (1.0 - roof_pct / 100.0)) as i64)
-                .evidence(case.evidence(&question, &[row], &ROOF_COLUMNS)),
+                .evidence(case.evidence(&rows, &[row], &ROOF_COLUMNS)),
         );
         if observations.len() == MAX_KERNELS {
             break;
@@ -170,15 +140,8 @@ pub fn far_below_roof(case: &RuleContext<'_>) -> Vec<Observation> {
 
 /// Rows of the resources of kernels that compute, with their share of the time of all kernels.
 fn shaped(case: &RuleContext<'_>) -> Vec<(usize, f64)> {
-    let names = kernels();
-    let names = case.rows(&names);
-    let communicates: std::collections::BTreeSet<&str> = names
-        .places()
-        .filter(|row| names.text(*row, "category") == Some(COMMUNICATION))
-        .filter_map(|row| names.text(row, "kernel_name"))
-        .collect();
-    let question = resources();
-    let rows = case.rows(&question);
+    let communicates = communication_kernels(case);
+    let rows = case.rows(resources());
     let total_ns = rows.sum(rows.places(), "total_ns");
     let share = |row: usize| RuleContext::pct(rows.integer(row, "total_ns").unwrap_or_default(), total_ns);
     let of_kernel = |row: &usize| rows.text(*row, "kernel_name").is_some_and(|name| !communicates.contains(name));
@@ -187,8 +150,7 @@ fn shaped(case: &RuleContext<'_>) -> Vec<(usize, f64)> {
 
 /// Kernels of which few wavefronts fit, unless counters reveal another bottleneck.
 pub fn low_occupancy(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = resources();
-    let rows = case.rows(&question);
+    let rows = case.rows(resources());
     let verdicts = verdicts(case);
     let mut observations: Vec<Observation> = Vec::new();
     for (row, pct) in shaped(case) {
@@ -220,10 +182,9 @@ pub fn low_occupancy(case: &RuleContext<'_>) -> Vec<Observation> {
                 .value("max_waves", rows.integer(row, "max_waves_per_simd"))
                 .value("limited_by", rows.text(row, "limited_by").unwrap_or("none"))
                 .value("next_waves", rows.integer(row, "next_waves_per_simd"))
-                .value("next_step", rows.integer(row, "next_step"))
                 .value("vgpr", rows.integer(row, "allocated_vgpr"))
-                .value("lds_bytes", rows.integer(row, "lds_bytes"))
-                .evidence(case.evidence(&question, &[row], &columns)),
+                .integers(&rows, row, &["next_step", "lds_bytes"])
+                .evidence(case.evidence(&rows, &[row], &columns)),
         );
         if observations.len() == MAX_KERNELS {
             break;
@@ -233,32 +194,29 @@ pub fn low_occupancy(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// Kernels that keep values in scratch memory.
-pub fn scratch_use(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = resources();
-    let rows = case.rows(&question);
+pub fn scratch_use(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(resources());
     let places: Vec<(usize, f64)> = shaped(case)
         .into_iter()
         .filter(|(row, _)| rows.integer(*row, "scratch_bytes").is_some_and(|bytes| bytes > 0))
         .collect();
     let pct: f64 = places.iter().map(|(_, pct)| pct).sum();
-    let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
     let places = rows.sorted_down(places.into_iter().map(|(row, _)| row).collect(), "total_ns");
-    let Some(first) = places.first().copied() else { return Vec::new() };
+    let Some(first) = places.first().copied() else { return Observation::default() };
     let columns = ["kernel_name", "vgpr", "accum_vgpr", "scratch_bytes", "dispatches", "total_ns"];
-    let mut observation = Observation::new(priority)
-        .value("pct", pct)
+    let mut observation = case
+        .observe(pct)
         .value("kernels", places.len())
         .value("kernel", rows.text(first, "kernel_name").unwrap_or("a kernel"))
-        .value("scratch_bytes", rows.integer(first, "scratch_bytes"))
-        .evidence(case.evidence(&question, &places, &columns));
+        .integers(&rows, first, &["scratch_bytes"])
+        .evidence(case.evidence(&rows, &places, &columns));
     observation.kernel = rows.text(first, "kernel_name").map(ToOwned::to_owned);
-    vec![observation]
+    observation
 }
 
 /// Kernels that run far fewer wavefronts than would fit, unless counters reveal another bottleneck.
 pub(crate) fn few_wavefronts(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = occupancy();
-    let rows = case.rows(&question);
+    let rows = case.rows(occupancy());
     let counted = counted(case);
     let verdicts = verdicts(case);
     let mut observations: Vec<(i64, Observation)> = Vec::new();
@@ -275,9 +233,8 @@ pub(crate) fn few_wavefronts(case: &RuleContext<'_>) -> Vec<Observation> {
         let observation = Observation::new(priority)
             .about_kernel(name)
             .value("pct", pct)
-            .value("achieved_pct", rows.number(row, "achieved_pct"))
-            .value("theoretical_pct", rows.number(row, "theoretical_pct"))
-            .evidence(case.evidence(&question, &[row], &columns));
+            .numbers(&rows, row, &["achieved_pct", "theoretical_pct"])
+            .evidence(case.evidence(&rows, &[row], &columns));
         observations.push((time_ns, observation));
     }
     observations.sort_by_key(|(time_ns, _)| std::cmp::Reverse(*time_ns));

@@ -1,90 +1,28 @@
 //! Kernels that dominate, vary, or start slowly.
 
+use std::collections::BTreeSet;
+
 use super::per_gpu::per_gpu;
 use crate::findings::priority::Priority;
-use crate::findings::query_request::QueryRequest;
+use crate::findings::questions::{
+    self as ask, bottlenecks, chains, kernel_pace, kernels, matrix_shapes, outliers, queues, warm_up,
+};
 use crate::findings::rule_context::{Observation, RuleContext};
-use crate::findings::spans::time_question;
 
 /// Category of kernels that wait for other GPUs, so that their time depends on more than the kernel.
 pub const COMMUNICATION: &str = "communication";
 /// Most kernels that a rule has findings of their own for.
 pub const MAX_KERNELS: usize = 3;
 
-/// All kernels with their time.
-pub fn kernels() -> QueryRequest {
-    QueryRequest::new("kernel_summary")
-}
-
-/// Query for the limits of each kernel, inferred from counters.
-pub fn bottlenecks() -> QueryRequest {
-    QueryRequest::new("bottlenecks")
-}
-
-fn warm_up() -> QueryRequest {
-    QueryRequest::new("kernel_warmup")
-}
-
-fn outliers() -> QueryRequest {
-    QueryRequest::new("kernel_outliers")
-}
-
-fn pace() -> QueryRequest {
-    QueryRequest::new("kernel_pace").by(&["rank", "gpu"])
-}
-
-fn chains() -> QueryRequest {
-    QueryRequest::new("kernel_sequences").with("top", 0)
-}
-
-fn matrix_shapes() -> QueryRequest {
-    QueryRequest::new("gemm_shapes")
-}
-
-fn throttling_question() -> QueryRequest {
-    QueryRequest::new("throttling")
-}
-
-fn queues() -> QueryRequest {
-    QueryRequest::new("queue_summary")
-}
-
-/// Queries of the rules about single kernels.
-pub(crate) fn kernel_questions() -> Vec<QueryRequest> {
-    vec![time_question(), kernels(), bottlenecks()]
-}
-
-/// Queries of the rules about first calls, outliers and pace.
-pub(crate) fn pace_questions() -> Vec<QueryRequest> {
-    vec![time_question(), kernels(), warm_up(), outliers(), pace()]
-}
-
-/// Queries of the rule about matrix products.
-pub(crate) fn matrix_questions() -> Vec<QueryRequest> {
-    vec![time_question(), matrix_shapes()]
-}
-
-/// Queries of the rule about chains of short kernels.
-pub(crate) fn chain_questions() -> Vec<QueryRequest> {
-    vec![time_question(), chains()]
-}
-
-/// Queries of the rules about clocks and queues.
-pub(crate) fn device_questions() -> Vec<QueryRequest> {
-    vec![time_question(), throttling_question(), queues()]
-}
-
 /// Kernels that take much of the compute time, and whose limit neither counters nor a thread trace reveal. Otherwise
 /// the rules about bottlenecks and instructions report it.
 pub fn dominant_kernel(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = kernels();
-    let rows = case.rows(&question);
+    let rows = case.rows(kernels());
     let computes = rows.matching(|rows, row| rows.text(row, "category") != Some(COMMUNICATION));
     let compute_ns = rows.sum(computes.iter().copied(), "total_ns");
     // The time of all kernels, as in the tables.
     let kernel_ns = rows.sum(rows.places(), "total_ns");
-    let known = bottlenecks();
-    let known = case.rows(&known);
+    let known = case.rows(bottlenecks());
     let mut observations = Vec::new();
     for row in rows.sorted_down(computes, "total_ns").into_iter().take(MAX_KERNELS) {
         let (Some(name), Some(total_ns)) = (rows.text(row, "kernel_name"), rows.integer(row, "total_ns")) else {
@@ -98,12 +36,10 @@ pub fn dominant_kernel(case: &RuleContext<'_>) -> Vec<Observation> {
         if told || span_pct < case.threshold("min_span_pct") {
             continue;
         }
-        let Some(priority) = case.priority(pct, "pct") else { continue };
         let columns = ["kernel_name", "category", "calls", "total_ns", "mean_ns", "median_ns", "max_ns", "pct"];
         observations.push(
-            Observation::new(priority)
+            case.observe(pct)
                 .about_kernel(name)
-                .value("pct", pct)
                 .value("kernel_pct", RuleContext::pct(total_ns, kernel_ns))
                 .value("span_pct", span_pct)
                 .value("total_ns", total_ns)
@@ -113,69 +49,60 @@ pub fn dominant_kernel(case: &RuleContext<'_>) -> Vec<Observation> {
                 .value("counted", !own.is_empty())
                 .value("generated", name.starts_with("triton_"))
                 .saving(total_ns)
-                .evidence(case.evidence(&question, &[row], &columns)),
+                .evidence(case.evidence(&rows, &[row], &columns)),
         );
     }
     observations
 }
 
 /// First calls of kernels that take much longer than the later ones.
-pub(crate) fn slow_first_calls(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = warm_up();
-    let rows = case.rows(&question);
+pub(crate) fn slow_first_calls(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(warm_up());
     let places = rows.matching(|rows, row| rows.integer(row, "slow_first_calls").is_some_and(|calls| calls > 0));
-    let slow = per_gpu(case, &question, places, |row| rows.integer(row, "excess_ns").unwrap_or_default());
-    let Some(priority) = case.priority(slow.worst_pct, "pct") else { return Vec::new() };
+    let slow = per_gpu(case, &rows, places, |row| rows.integer(row, "excess_ns").unwrap_or_default());
     let first = slow.places.first().copied();
     let columns = ["rank", "gpu", "kernel_name", "calls", "first_ns", "rest_median_ns", "ratio", "excess_ns"];
-    vec![
-        slow.observation(priority)
-            .value("calls", rows.sum(slow.places.iter().copied(), "slow_first_calls"))
-            .value("kernel", first.and_then(|row| rows.text(row, "kernel_name")).unwrap_or("one kernel"))
-            .value("ratio", first.and_then(|row| rows.number(row, "ratio")).map(|ratio| (ratio * 10.0).round() / 10.0))
-            .saving(slow.total_ns)
-            .evidence(case.evidence(&question, &slow.places, &columns)),
-    ]
+    slow.observation(case.priority(slow.worst_pct, "pct"))
+        .value("calls", rows.sum(slow.places.iter().copied(), "slow_first_calls"))
+        .value("kernel", first.and_then(|row| rows.text(row, "kernel_name")).unwrap_or("one kernel"))
+        .value("ratio", first.and_then(|row| rows.number(row, "ratio")).map(|ratio| (ratio * 10.0).round() / 10.0))
+        .saving(slow.total_ns)
+        .evidence(case.evidence(&rows, &slow.places, &columns))
+}
+
+/// The kernels whose category is communication.
+pub fn communication_kernels<'a>(case: &RuleContext<'a>) -> BTreeSet<&'a str> {
+    let rows = case.rows(kernels());
+    let places = rows.matching(|rows, row| rows.text(row, "category") == Some(COMMUNICATION));
+    places.into_iter().filter_map(|row| rows.text(row, "kernel_name")).collect()
 }
 
 /// Dispatches that take much longer than others of the same kernel and shape.
-pub fn outlying_dispatches(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = outliers();
-    let rows = case.rows(&question);
-    let names = kernels();
-    let names = case.rows(&names);
-    let communicates: std::collections::BTreeSet<&str> = names
-        .places()
-        .filter(|row| names.text(*row, "category") == Some(COMMUNICATION))
-        .filter_map(|row| names.text(row, "kernel_name"))
-        .collect();
+pub fn outlying_dispatches(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(outliers());
+    let communicates = communication_kernels(case);
     // First calls and communication are reported by the rules about them.
     let places = rows.matching(|rows, row| {
         rows.integer(row, "outliers") > rows.integer(row, "first_calls")
             && rows.text(row, "kernel_name").is_some_and(|name| !communicates.contains(name))
     });
-    let outlying = per_gpu(case, &question, places, |row| rows.integer(row, "excess_ns").unwrap_or_default());
-    let Some(priority) = case.priority(outlying.worst_pct, "pct") else { return Vec::new() };
+    let outlying = per_gpu(case, &rows, places, |row| rows.integer(row, "excess_ns").unwrap_or_default());
     let first = outlying.places.first().copied();
     let columns =
         ["rank", "gpu", "kernel_name", "calls", "outliers", "median_ns", "worst_ns", "excess_ns", "worst_dispatch_id"];
-    vec![
-        outlying
-            .observation(priority)
-            .value("outliers", rows.sum(outlying.places.iter().copied(), "outliers"))
-            .value("kernels", outlying.places.len())
-            .value("kernel", first.and_then(|row| rows.text(row, "kernel_name")).unwrap_or("one kernel"))
-            .value("worst_ns", first.and_then(|row| rows.number(row, "worst_ns")))
-            .value("median_ns", first.and_then(|row| rows.number(row, "median_ns")))
-            .saving(outlying.total_ns)
-            .evidence(case.evidence(&question, &outlying.places, &columns)),
-    ]
+    outlying
+        .observation(case.priority(outlying.worst_pct, "pct"))
+        .value("outliers", rows.sum(outlying.places.iter().copied(), "outliers"))
+        .value("kernels", outlying.places.len())
+        .value("kernel", first.and_then(|row| rows.text(row, "kernel_name")).unwrap_or("one kernel"))
+        .numbers(&rows, first.unwrap_or(usize::MAX), &["worst_ns", "median_ns"])
+        .saving(outlying.total_ns)
+        .evidence(case.evidence(&rows, &outlying.places, &columns))
 }
 
 /// Kernels that have two durations for the same shape.
-pub(crate) fn two_modes(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = pace();
-    let rows = case.rows(&question);
+pub(crate) fn two_modes(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(kernel_pace());
     // Cost of the longer mode: its share of the calls by the distance of the modes.
     // A few calls that take longer are outliers, and not a mode.
     let least = case.threshold("min_mode_pct");
@@ -191,9 +118,8 @@ pub(crate) fn two_modes(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 /// Kernels that get slower over the run.
-pub fn drift(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = pace();
-    let rows = case.rows(&question);
+pub fn drift(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(kernel_pace());
     // The cost is the time above that of the first third.
     let cost = |row: usize| {
         let at_first = rows.number(row, "early_median_ns")? * rows.number(row, "calls")?;
@@ -215,12 +141,11 @@ fn paced(
     cost: impl Fn(usize) -> i64,
     remarkable: impl Fn(usize) -> bool,
     columns: &[&str],
-) -> Vec<Observation> {
-    let question = pace();
-    let rows = case.rows(&question);
+) -> Observation {
+    let rows = case.rows(kernel_pace());
     let is_meant = |row: usize| rows.text(row, "verdict").is_some_and(|verdict| verdicts.contains(&verdict));
     let places = rows.matching(|_, row| is_meant(row) && cost(row) > 0);
-    let paced = per_gpu(case, &question, places, cost);
+    let paced = per_gpu(case, &rows, places, cost);
     let of_cost = case.priority(paced.worst_pct, "pct");
     let first = match of_cost {
         Some(_) => paced.places.first().copied(),
@@ -229,59 +154,48 @@ fn paced(
         }
         None => None,
     };
-    let Some(first) = first else { return Vec::new() };
-    let priority = of_cost.unwrap_or(Priority::Info);
-    vec![
-        paced
-            .observation(priority)
-            .value("kernels", paced.places.len())
-            .value("kernel", rows.text(first, "kernel_name").unwrap_or("one kernel"))
-            .value("low_ns", rows.number(first, "low_mode_ns"))
-            .value("high_ns", rows.number(first, "high_mode_ns"))
-            .value("high_pct", rows.number(first, "high_mode_pct"))
-            .value("drift_pct", rows.number(first, "run_drift_pct"))
-            .saving(paced.total_ns)
-            .evidence(case.evidence(&question, &paced.places, columns)),
-    ]
+    let Some(first) = first else { return Observation::default() };
+    paced
+        .observation(of_cost.unwrap_or(Priority::Info))
+        .value("kernels", paced.places.len())
+        .value("kernel", rows.text(first, "kernel_name").unwrap_or("one kernel"))
+        .value("low_ns", rows.number(first, "low_mode_ns"))
+        .value("high_ns", rows.number(first, "high_mode_ns"))
+        .value("high_pct", rows.number(first, "high_mode_pct"))
+        .value("drift_pct", rows.number(first, "run_drift_pct"))
+        .saving(paced.total_ns)
+        .evidence(case.evidence(&rows, &paced.places, columns))
 }
 
 /// Chains of short kernels with pauses between them, which occur again and again.
-pub(crate) fn fusion_candidates(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = chains();
-    let rows = case.rows(&question);
+pub(crate) fn fusion_candidates(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(chains());
     // The pauses of pairs are disjoint: each lies between two kernels that follow one another on a queue.
     let pairs = rows.matching(|rows, row| rows.integer(row, "length") == Some(2));
     let pause_ns = rows.sum(pairs.iter().copied(), "pause_ns");
     let pct = case.pct_of_spans(pause_ns);
-    let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
     let places = rows.sorted_down(rows.places().collect(), "pause_ns");
     let columns = ["chain", "length", "occurrences", "kernel_ns", "pause_ns", "mean_pause_ns"];
-    vec![
-        Observation::new(priority)
-            .value("pct", pct)
-            .value("pause_ns", pause_ns)
-            .value("kernel_ns", rows.sum(pairs.iter().copied(), "kernel_ns"))
-            .value("pairs", rows.sum(pairs.iter().copied(), "occurrences"))
-            .value("chains", rows.places().len())
-            .saving(pause_ns)
-            .evidence(case.evidence(&question, &places, &columns)),
-    ]
+    case.observe(pct)
+        .value("pause_ns", pause_ns)
+        .value("kernel_ns", rows.sum(pairs.iter().copied(), "kernel_ns"))
+        .value("pairs", rows.sum(pairs.iter().copied(), "occurrences"))
+        .value("chains", rows.places().len())
+        .saving(pause_ns)
+        .evidence(case.evidence(&rows, &places, &columns))
 }
 
 /// Shapes of matrix products that are slower than products of the same types and a similar size.
-pub(crate) fn slow_matrix_shapes(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = matrix_shapes();
-    let rows = case.rows(&question);
+pub(crate) fn slow_matrix_shapes(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(matrix_shapes());
     let behind = |row: usize| -rows.number(row, "vs_similar_pct").unwrap_or_default();
     // At the speed of its neighbours a shape would take that much less.
     let lost = |row: usize| rows.number(row, "total_ns").unwrap_or_default() * behind(row) / 100.0;
-    let places: Vec<usize> = rows.places().filter(|row| behind(*row) > case.threshold("behind_pct")).collect();
+    let mut places = rows.matching(|_, row| behind(row) > case.threshold("behind_pct"));
     let lost_ns: f64 = places.iter().copied().map(lost).sum();
     let pct = case.pct_of_spans(lost_ns as i64);
-    let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
-    let mut places = places;
     places.sort_by(|one, other| lost(*other).total_cmp(&lost(*one)).then(one.cmp(other)));
-    let Some(first) = places.first().copied() else { return Vec::new() };
+    let Some(first) = places.first().copied() else { return Observation::default() };
     let size = |name: &str| rows.integer(first, name).map_or_else(|| "?".to_owned(), |size| size.to_string());
     let columns = [
         "library",
@@ -298,68 +212,53 @@ pub(crate) fn slow_matrix_shapes(case: &RuleContext<'_>) -> Vec<Observation> {
         "similar_tflop_per_s",
         "vs_similar_pct",
     ];
-    vec![
-        Observation::new(priority)
-            .value("pct", pct)
-            .value("shapes", places.len())
-            .value("lost_ns", lost_ns as i64)
-            .value("worst", format!("{} x {} x {}", size("m"), size("n"), size("k")))
-            .value("type", rows.text(first, "type").unwrap_or_default())
-            .value("tflop_per_s", rows.number(first, "tflop_per_s"))
-            .value("similar_tflop_per_s", rows.number(first, "similar_tflop_per_s"))
-            .evidence(case.evidence(&question, &places, &columns)),
-    ]
+    case.observe(pct)
+        .value("shapes", places.len())
+        .value("lost_ns", lost_ns as i64)
+        .value("worst", format!("{} x {} x {}", size("m"), size("n"), size("k")))
+        .value("type", rows.text(first, "type").unwrap_or_default())
+        .numbers(&rows, first, &["tflop_per_s", "similar_tflop_per_s"])
+        .evidence(case.evidence(&rows, &places, &columns))
 }
 
 /// GPUs that ran at a low clock.
-pub fn throttling(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = throttling_question();
-    let rows = case.rows(&question);
+pub fn throttling(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(ask::throttling());
     let places = rows.matching(|rows, row| rows.text(row, "verdict").is_some_and(|verdict| verdict != "none"));
     // Time that the kernels would save at the highest clock, if their time goes with it.
     let cost = |row: usize| {
         let slower = 1.0 - rows.number(row, "mean_mhz")? / rows.number(row, "top_mhz").filter(|mhz| *mhz > 0.0)?;
         Some((rows.number(row, "low_ns")? * slower.max(0.0)) as i64)
     };
-    let low = per_gpu(case, &question, places, |row| cost(row).unwrap_or_default());
-    let Some(first) = low.places.first().copied() else { return Vec::new() };
-    let Some(priority) = case.priority(low.worst_pct, "pct") else { return Vec::new() };
+    let low = per_gpu(case, &rows, places, |row| cost(row).unwrap_or_default());
+    let Some(first) = low.places.first().copied() else { return Observation::default() };
     let verdict = rows.text(first, "verdict").unwrap_or_default();
     let known = verdict.starts_with("throttling");
     let columns = ["rank", "gpu", "top_mhz", "mean_mhz", "min_mhz", "low_pct_of_time", "max_w", "max_c", "verdict"];
     let observation = low
-        .observation(priority)
+        .observation(case.priority(low.worst_pct, "pct"))
         .value("verdict", verdict)
         .value("gpus_low", low.places.len())
         .value("low_pct", rows.number(first, "low_pct_of_time"))
         .value("mean_mhz", rows.number(first, "mean_mhz").map(f64::round))
         .value("top_mhz", rows.number(first, "top_mhz").map(f64::round))
         .saving(low.total_ns)
-        .evidence(case.evidence(&question, &low.places, &columns));
+        .evidence(case.evidence(&rows, &low.places, &columns));
     // A low clock may as well be a GPU that has little to do.
-    vec![if known { observation } else { observation.confidence(0.4) }]
+    if known { observation } else { observation.confidence(0.4) }
 }
 
 /// Queues that were full, so that launching calls had to wait.
-pub(crate) fn full_queue(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = queues();
-    let rows = case.rows(&question);
-    let full = |row: usize| {
-        RuleContext::pct(
-            rows.integer(row, "full_ns").unwrap_or_default(),
-            rows.integer(row, "span_ns").unwrap_or_default(),
-        )
-    };
+pub(crate) fn full_queue(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(queues());
+    let ns = |row: usize, column: &str| rows.integer(row, column).unwrap_or_default();
+    let full = |row: usize| RuleContext::pct(ns(row, "full_ns"), ns(row, "span_ns"));
     let mut places = rows.matching(|_, row| full(row) > 0.0);
     places.sort_by(|one, other| full(*other).total_cmp(&full(*one)).then(one.cmp(other)));
-    let Some(first) = places.first().copied() else { return Vec::new() };
-    let Some(priority) = case.priority(full(first), "pct") else { return Vec::new() };
+    let Some(first) = places.first().copied() else { return Observation::default() };
     let columns = ["rank", "gpu", "queue_id", "span_ns", "full_ns", "mean_depth", "max_depth"];
-    vec![
-        Observation::new(priority)
-            .value("pct", full(first))
-            .value("queues", places.len())
-            .value("depth", rows.integer(first, "max_depth"))
-            .evidence(case.evidence(&question, &places, &columns)),
-    ]
+    case.observe(full(first))
+        .value("queues", places.len())
+        .value("depth", rows.integer(first, "max_depth"))
+        .evidence(case.evidence(&rows, &places, &columns))
 }

@@ -3,48 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::findings::priority::Priority;
-use crate::findings::query_request::QueryRequest;
+use crate::findings::questions::{self as ask, copy_calls, fills, high_water, leaks, links, time_question};
 use crate::findings::rule_context::{Observation, RuleContext};
-use crate::findings::spans::time_question;
-
-fn links() -> QueryRequest {
-    QueryRequest::new("link_utilization")
-}
-
-fn calls() -> QueryRequest {
-    QueryRequest::new("copy_calls")
-}
-
-fn fills() -> QueryRequest {
-    QueryRequest::new("fill_summary")
-}
-
-fn leaks() -> QueryRequest {
-    QueryRequest::new("leak_candidates")
-}
-
-fn high_water() -> QueryRequest {
-    QueryRequest::new("memory_high_water")
-}
-
-fn churn() -> QueryRequest {
-    QueryRequest::new("allocation_churn").by(&[])
-}
-
-/// Queries of the rules about copies.
-pub(crate) fn copy_questions() -> Vec<QueryRequest> {
-    vec![time_question(), links(), calls()]
-}
-
-/// Queries of the rule about fills.
-pub(crate) fn fill_questions() -> Vec<QueryRequest> {
-    vec![time_question(), fills()]
-}
-
-/// Queries of the rules about allocations.
-pub(crate) fn allocation_questions() -> Vec<QueryRequest> {
-    vec![time_question(), leaks(), high_water(), churn()]
-}
 
 /// Copies of one direction over all GPUs.
 #[derive(Default)]
@@ -59,8 +19,7 @@ struct Direction {
 }
 
 fn directions(case: &RuleContext<'_>) -> BTreeMap<String, Direction> {
-    let question = links();
-    let rows = case.rows(&question);
+    let rows = case.rows(links());
     let mut directions: BTreeMap<String, Direction> = BTreeMap::new();
     for row in rows.places() {
         let Some(name) = rows.text(row, "direction") else { continue };
@@ -93,8 +52,7 @@ pub(crate) fn small_copies(case: &RuleContext<'_>) -> Vec<Observation> {
 }
 
 fn by_direction(case: &RuleContext<'_>, small: bool) -> Vec<Observation> {
-    let question = links();
-    let rows = case.rows(&question);
+    let rows = case.rows(links());
     let mut observations = Vec::new();
     for (name, direction) in directions(case) {
         let small_pct = if direction.busy_ns > 0.0 { direction.small_ns / direction.busy_ns * 100.0 } else { 0.0 };
@@ -112,15 +70,13 @@ fn by_direction(case: &RuleContext<'_>, small: bool) -> Vec<Observation> {
         if is_small != small || !small && !is_slow || direction.bytes <= 0.0 {
             continue;
         }
-        let Some(priority) = case.priority(pct, "pct") else { continue };
         let copies = rows.sum(direction.places.iter().copied(), "copies");
         // The ideal time is the time to move the bytes at the peak.
         let ideal_ns = peak.map_or(0.0, |peak| direction.bytes / peak);
         let places = rows.sorted_down(direction.places, "busy_ns");
         observations.push(
-            Observation::new(priority)
+            case.observe(pct)
                 .about(name)
-                .value("pct", pct)
                 .value("copies", copies)
                 .value("total_bytes", direction.bytes)
                 .value("mean_bytes", direction.bytes / copies.max(1) as f64)
@@ -131,77 +87,64 @@ fn by_direction(case: &RuleContext<'_>, small: bool) -> Vec<Observation> {
                 .value("small_pct", small_pct)
                 .value("small_ns", direction.small_ns)
                 .saving((direction.busy_ns - ideal_ns).min(taken_ns) as i64)
-                .evidence(case.evidence(&question, &places, &LINK_COLUMNS)),
+                .evidence(case.evidence(&rows, &places, &LINK_COLUMNS)),
         );
     }
     observations
 }
 
 /// Calls that hold their thread while a copy runs, though they need not.
-pub(crate) fn blocking_copies(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = calls();
-    let rows = case.rows(&question);
+pub(crate) fn blocking_copies(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(copy_calls());
     let places =
         rows.matching(|rows, row| matches!(rows.text(row, "verdict"), Some("blocking" | "pageable memory suspected")));
     let held_ns = rows.sum(places.iter().copied(), "held_ns");
     let copy_ns = rows.sum(places.iter().copied(), "copy_ns");
     let pct = case.pct_of_spans(held_ns);
-    let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
-    let time = time_question();
-    let times = case.rows(&time);
+    let times = case.rows(time_question());
     let exposed_ns = times.sum(times.places(), "exposed_copy_ns");
     let places = rows.sorted_down(places, "held_ns");
     let pageable = places.iter().any(|row| rows.text(*row, "verdict") == Some("pageable memory suspected"));
     let names: Vec<&str> = places.iter().filter_map(|row| rows.text(*row, "api_name")).take(3).collect();
     let columns = ["direction", "api_name", "copies", "total_bytes", "copy_ns", "held_ns", "held_pct", "verdict"];
-    vec![
-        Observation::new(priority)
-            .value("pct", pct)
-            .value("copies", rows.sum(places.iter().copied(), "copies"))
-            .value("held_ns", held_ns)
-            .value("copy_ns", copy_ns)
-            .value("calls", names.join(", "))
-            .value("pageable", pageable)
-            .saving(held_ns.min(exposed_ns))
-            .evidence(case.evidence(&question, &places, &columns)),
-    ]
+    case.observe(pct)
+        .value("copies", rows.sum(places.iter().copied(), "copies"))
+        .value("held_ns", held_ns)
+        .value("copy_ns", copy_ns)
+        .value("calls", names.join(", "))
+        .value("pageable", pageable)
+        .saving(held_ns.min(exposed_ns))
+        .evidence(case.evidence(&rows, &places, &columns))
 }
 
 /// Calls that hold their thread while memory is filled, though they need not.
-pub(crate) fn blocking_fills(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = fills();
-    let rows = case.rows(&question);
+pub(crate) fn blocking_fills(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(fills());
     let places = rows.matching(|rows, row| rows.text(row, "verdict") == Some("blocking"));
     let held_ns = rows.sum(places.iter().copied(), "held_ns");
     let pct = case.pct_of_spans(held_ns);
-    let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
     let places = rows.sorted_down(places, "held_ns");
     let names: Vec<&str> = places.iter().filter_map(|row| rows.text(*row, "api_name")).take(3).collect();
     let columns = ["api_name", "fills", "fill_ns", "max_ns", "held_ns", "held_pct", "verdict"];
-    vec![
-        Observation::new(priority)
-            .value("pct", pct)
-            .value("fills", rows.sum(places.iter().copied(), "fills"))
-            .value("held_ns", held_ns)
-            .value("calls", names.join(", "))
-            .evidence(case.evidence(&question, &places, &columns)),
-    ]
+    case.observe(pct)
+        .value("fills", rows.sum(places.iter().copied(), "fills"))
+        .value("held_ns", held_ns)
+        .value("calls", names.join(", "))
+        .evidence(case.evidence(&rows, &places, &columns))
 }
 
 /// Allocations of a size that grow in number.
-pub fn leak(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = leaks();
-    let rows = case.rows(&question);
+pub fn leak(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(leaks());
     let places = rows.matching(|rows, row| rows.text(row, "verdict") == Some("growing"));
     let places = rows.sorted_down(places, "leaked_bytes");
-    let Some(first) = places.first().copied() else { return Vec::new() };
+    let Some(first) = places.first().copied() else { return Observation::default() };
     let leaked = rows.sum(places.iter().copied(), "leaked_bytes");
     // The share of the memory of the GPU that leaks most, if its size is recorded.
     let of = |row: usize| (rows.integer(row, "rank"), rows.integer(row, "gpu"));
     let worst = places.iter().copied().filter(|row| of(*row) == of(first));
     let worst_bytes = rows.sum(worst, "leaked_bytes");
-    let water = high_water();
-    let waters = case.rows(&water);
+    let waters = case.rows(high_water());
     let of_water = |row: usize| (waters.integer(row, "rank"), waters.integer(row, "gpu"));
     let capacity = waters.places().find(|row| of_water(*row) == of(first)).and_then(|row| {
         Some(waters.number(row, "peak_bytes")? / waters.number(row, "peak_pct").filter(|pct| *pct > 0.0)? * 100.0)
@@ -210,57 +153,42 @@ pub fn leak(case: &RuleContext<'_>) -> Vec<Observation> {
     // A leak is worth a look however small it is: it grows with the run.
     let priority = pct.and_then(|pct| case.priority(pct, "pct")).unwrap_or(Priority::Medium);
     let columns = ["rank", "gpu", "api_name", "bytes", "allocations", "of_size", "leaked_bytes", "fate"];
-    vec![
-        Observation::new(priority)
-            .value("leaked_bytes", leaked)
-            .value("allocations", rows.sum(places.iter().copied(), "allocations"))
-            .value("bytes", rows.number(first, "bytes"))
-            .value("call", rows.text(first, "api_name"))
-            .value("rank", of(first).0)
-            .value("gpu", of(first).1)
-            .value("pct", pct)
-            .evidence(case.evidence(&question, &places, &columns)),
-    ]
+    Observation::new(priority)
+        .value("leaked_bytes", leaked)
+        .value("allocations", rows.sum(places.iter().copied(), "allocations"))
+        .numbers(&rows, first, &["bytes"])
+        .value("call", rows.text(first, "api_name"))
+        .integers(&rows, first, &["rank", "gpu"])
+        .value("pct", pct)
+        .evidence(case.evidence(&rows, &places, &columns))
 }
 
 /// Memory that is allocated and freed again and again.
-pub fn allocation_churn(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = churn();
-    let rows = case.rows(&question);
+pub fn allocation_churn(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(ask::allocation_churn());
     let places = rows.matching(|rows, row| rows.integer(row, "freed").is_some_and(|freed| freed > 0));
     let call_ns = rows.sum(places.iter().copied(), "call_ns");
     let pct = case.pct_of_spans(call_ns);
-    let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
     let places = rows.sorted_down(places, "call_ns");
     let columns = ["bytes", "level", "allocations", "freed", "median_life_ns", "call_ns", "per_second"];
-    vec![
-        Observation::new(priority)
-            .value("pct", pct)
-            .value("call_ns", call_ns)
-            .value("allocations", rows.sum(places.iter().copied(), "allocations"))
-            .value("sizes", places.len())
-            .evidence(case.evidence(&question, &places, &columns)),
-    ]
+    case.observe(pct)
+        .value("call_ns", call_ns)
+        .value("allocations", rows.sum(places.iter().copied(), "allocations"))
+        .value("sizes", places.len())
+        .evidence(case.evidence(&rows, &places, &columns))
 }
 
 /// A GPU whose memory was nearly full.
-pub(crate) fn memory_nearly_full(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = high_water();
-    let rows = case.rows(&question);
+pub(crate) fn memory_nearly_full(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(high_water());
     let places = rows.matching(|rows, row| {
         rows.text(row, "level") == Some("REAL") && rows.number(row, "peak_pct").is_some_and(|pct| pct > 0.0)
     });
     let places = rows.sorted_down(places, "peak_pct");
-    let Some(first) = places.first().copied() else { return Vec::new() };
+    let Some(first) = places.first().copied() else { return Observation::default() };
     let pct = rows.number(first, "peak_pct").unwrap_or_default();
-    let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
     let columns = ["rank", "gpu", "peak_bytes", "peak_pct", "peak_allocations", "end_bytes"];
-    vec![
-        Observation::new(priority)
-            .value("pct", pct)
-            .value("peak_bytes", rows.integer(first, "peak_bytes"))
-            .value("rank", rows.integer(first, "rank"))
-            .value("gpu", rows.integer(first, "gpu"))
-            .evidence(case.evidence(&question, &places, &columns)),
-    ]
+    case.observe(pct)
+        .integers(&rows, first, &["peak_bytes", "rank", "gpu"])
+        .evidence(case.evidence(&rows, &places, &columns))
 }

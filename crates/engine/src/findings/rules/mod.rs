@@ -15,37 +15,79 @@ mod time;
 
 pub(crate) use counters::bottleneck_shares;
 pub(crate) use health::nothing_stands_out;
-pub use kernels::kernels;
-pub(crate) use parts::parts_question;
 
 use super::query_request::QueryRequest;
+use super::questions::{self as ask, Question};
 use super::rule_context::{Observation, RuleContext};
+use Judge::{One, Several};
 
+/// A rule, whose texts and thresholds are in the rule book.
 pub struct Rule {
     /// Its id, by which the rule book knows it.
     pub id: &'static str,
-    pub asks: fn() -> Vec<QueryRequest>,
-    /// Makes its observations.
-    pub judge: fn(&RuleContext<'_>) -> Vec<Observation>,
+    asks: &'static [Question],
+    judge: Judge,
     /// Whether it is about what repeats, and not about all of the run by its nature.
     pub repeats: bool,
 }
 
-const fn rule(
-    id: &'static str,
-    asks: fn() -> Vec<QueryRequest>,
-    judge: fn(&RuleContext<'_>) -> Vec<Observation>,
-) -> Rule {
+/// How a rule makes its observations.
+enum Judge {
+    One(fn(&RuleContext<'_>) -> Observation),
+    Several(fn(&RuleContext<'_>) -> Vec<Observation>),
+}
+
+impl Rule {
+    /// Questions whose answers it judges.
+    pub fn questions(&self) -> impl Iterator<Item = QueryRequest> + use<> {
+        self.asks.iter().map(|question| question())
+    }
+
+    /// Observations in a case; those without priority do not matter.
+    pub(super) fn observations(&self, case: &RuleContext<'_>) -> Vec<Observation> {
+        match self.judge {
+            One(judge) => vec![judge(case)],
+            Several(judge) => judge(case),
+        }
+    }
+}
+
+const fn rule(id: &'static str, asks: &'static [Question], judge: Judge) -> Rule {
     Rule { id, asks, judge, repeats: false }
 }
 
-const fn repeating(
-    id: &'static str,
-    asks: fn() -> Vec<QueryRequest>,
-    judge: fn(&RuleContext<'_>) -> Vec<Observation>,
-) -> Rule {
-    Rule { id, asks, judge, repeats: true }
+const fn repeating(id: &'static str, asks: &'static [Question], judge: Judge) -> Rule {
+    Rule { repeats: true, ..rule(id, asks, judge) }
 }
+
+const HEALTH: &[Question] = &[ask::health, ask::time_question, ask::idle, ask::gaps, ask::kernels, ask::copies];
+const IDLE: &[Question] = &[
+    ask::time_question,
+    ask::idle,
+    ask::gaps,
+    ask::launches,
+    ask::iterations,
+    ask::waiting_calls,
+    ask::graphs,
+    ask::kernels,
+];
+const TIME: &[Question] = &[ask::time_question, ask::copies];
+const COMMUNICATION: &[Question] =
+    &[ask::time_question, ask::collectives, ask::arrivals, ask::stragglers, ask::kernels];
+const RANKS: &[Question] = &[ask::time_question, ask::stragglers, ask::imbalance];
+const COPIES: &[Question] = &[ask::time_question, ask::links, ask::copy_calls];
+const FILLS: &[Question] = &[ask::time_question, ask::fills];
+const ALLOCATIONS: &[Question] = &[ask::time_question, ask::leaks, ask::high_water, ask::allocation_churn];
+const KERNELS: &[Question] = &[ask::time_question, ask::kernels, ask::bottlenecks];
+const PACE: &[Question] = &[ask::time_question, ask::kernels, ask::warm_up, ask::outliers, ask::kernel_pace];
+const CHAINS: &[Question] = &[ask::time_question, ask::chains];
+const MATRICES: &[Question] = &[ask::time_question, ask::matrix_shapes];
+const DEVICES: &[Question] = &[ask::time_question, ask::throttling, ask::queues];
+const COUNTERS: &[Question] =
+    &[ask::time_question, ask::kernels, ask::bottlenecks, ask::roofline, ask::occupancy, ask::resources];
+const INSTRUCTIONS: &[Question] = &[ask::instruction_classes, ask::instruction_hotspots, ask::instruction_waits];
+const ITERATIONS: &[Question] = &[ask::time_question, ask::iterations, ask::range_pace];
+const PARTS: &[Question] = &[ask::time_question, ask::run_parts];
 
 /// Id of the rule that reports where no other rule has a finding that costs time.
 pub const NOTHING: &str = "nothing_stands_out";
@@ -55,60 +97,60 @@ pub const OF_TRACE: [&str; 4] = ["broken_span", "rows_left_out", "trace_errors",
 
 /// All rules but the one that nothing stands out.
 pub const RULES: &[Rule] = &[
-    rule("trace_errors", health::questions, health::trace_errors),
-    rule("trace_warnings", health::questions, health::trace_warnings),
-    rule("rows_left_out", health::questions, health::rows_left_out),
-    rule("broken_span", health::questions, health::broken_span),
-    repeating("host_bound_idle", time::idle_questions, time::host_bound_idle),
-    repeating("launch_delay_idle", time::idle_questions, time::launch_delay_idle),
-    repeating("sync_idle", time::idle_questions, time::sync_idle),
-    repeating("unexplained_idle", time::idle_questions, time::unexplained_idle),
-    repeating("graph_candidate", time::idle_questions, time::graph_candidate),
-    rule("start_up", time::time_questions, time::start_up),
-    rule("unused_gpus", time::time_questions, time::unused_gpus),
-    repeating("exposed_copy", time::time_questions, time::exposed_copy),
-    repeating("exposed_communication", communication::questions, communication::exposed_communication),
-    repeating("collective_wait", communication::questions, communication::collective_wait),
-    repeating("small_collectives", communication::questions, communication::small_collectives),
-    repeating("straggler", ranks::questions, ranks::straggler),
-    rule("unequal_work", ranks::questions, ranks::imbalance_of_ranks),
-    repeating("slow_copies", memory::copy_questions, memory::slow_copies),
-    repeating("small_copies", memory::copy_questions, memory::small_copies),
-    repeating("blocking_copies", memory::copy_questions, memory::blocking_copies),
-    repeating("blocking_fills", memory::fill_questions, memory::blocking_fills),
-    rule("leak", memory::allocation_questions, memory::leak),
-    rule("allocation_churn", memory::allocation_questions, memory::allocation_churn),
-    rule("memory_nearly_full", memory::allocation_questions, memory::memory_nearly_full),
-    repeating("dominant_kernel", kernels::kernel_questions, kernels::dominant_kernel),
-    rule("slow_first_calls", kernels::pace_questions, kernels::slow_first_calls),
-    rule("outlying_dispatches", kernels::pace_questions, kernels::outlying_dispatches),
-    rule("two_modes", kernels::pace_questions, kernels::two_modes),
-    rule("drift", kernels::pace_questions, kernels::drift),
-    repeating("fusion_candidates", kernels::chain_questions, kernels::fusion_candidates),
-    repeating("slow_matrix_shapes", kernels::matrix_questions, kernels::slow_matrix_shapes),
-    rule("low_clock", kernels::device_questions, kernels::throttling),
-    repeating("full_queue", kernels::device_questions, kernels::full_queue),
-    rule("kernel_uncoalesced_access", counters::counter_questions, counters::bottleneck),
-    rule("kernel_lds_conflicts", counters::counter_questions, counters::bottleneck),
-    rule("kernel_atomics", counters::counter_questions, counters::bottleneck),
-    rule("kernel_divergence", counters::counter_questions, counters::bottleneck),
-    rule("kernel_memory_bandwidth", counters::counter_questions, counters::bottleneck),
-    rule("kernel_l2_bandwidth", counters::counter_questions, counters::bottleneck),
-    rule("kernel_matrix_compute", counters::counter_questions, counters::bottleneck),
-    rule("kernel_vector_compute", counters::counter_questions, counters::bottleneck),
-    rule("kernel_under_occupied", counters::counter_questions, counters::bottleneck),
-    rule("kernel_latency", counters::counter_questions, counters::bottleneck),
-    rule("far_below_roof", counters::counter_questions, counters::far_below_roof),
-    rule("low_occupancy", counters::counter_questions, counters::low_occupancy),
-    rule("few_wavefronts", counters::counter_questions, counters::few_wavefronts),
-    rule("scratch_use", counters::counter_questions, counters::scratch_use),
-    rule("instruction_stalls", thread_trace::trace_questions, thread_trace::instruction_stalls),
-    rule("sampled_stalls", thread_trace::sample_questions, thread_trace::sampled_stalls),
-    rule("work_outside_ranges", ranges::coverage_questions, ranges::work_outside_ranges),
-    rule("uneven_iterations", ranges::iteration_questions, ranges::uneven_iterations),
-    rule("set_up", parts::questions, parts::set_up),
-    rule("pauses", parts::questions, parts::pauses),
-    rule("tail", parts::questions, parts::tail),
-    rule("slow_first_iterations", ranges::iteration_questions, ranges::slow_first_iterations),
-    rule("range_drift", ranges::iteration_questions, ranges::range_drift),
+    rule("trace_errors", HEALTH, One(health::trace_errors)),
+    rule("trace_warnings", HEALTH, One(health::trace_warnings)),
+    rule("rows_left_out", HEALTH, One(health::rows_left_out)),
+    rule("broken_span", HEALTH, One(health::broken_span)),
+    repeating("host_bound_idle", IDLE, One(time::host_bound_idle)),
+    repeating("launch_delay_idle", IDLE, One(time::launch_delay_idle)),
+    repeating("sync_idle", IDLE, One(time::sync_idle)),
+    repeating("unexplained_idle", IDLE, One(time::unexplained_idle)),
+    repeating("graph_candidate", IDLE, One(time::graph_candidate)),
+    rule("start_up", TIME, One(time::start_up)),
+    rule("unused_gpus", TIME, One(time::unused_gpus)),
+    repeating("exposed_copy", TIME, One(time::exposed_copy)),
+    repeating("exposed_communication", COMMUNICATION, One(communication::exposed_communication)),
+    repeating("collective_wait", COMMUNICATION, One(communication::collective_wait)),
+    repeating("small_collectives", COMMUNICATION, One(communication::small_collectives)),
+    repeating("straggler", RANKS, One(ranks::straggler)),
+    rule("unequal_work", RANKS, One(ranks::imbalance_of_ranks)),
+    repeating("slow_copies", COPIES, Several(memory::slow_copies)),
+    repeating("small_copies", COPIES, Several(memory::small_copies)),
+    repeating("blocking_copies", COPIES, One(memory::blocking_copies)),
+    repeating("blocking_fills", FILLS, One(memory::blocking_fills)),
+    rule("leak", ALLOCATIONS, One(memory::leak)),
+    rule("allocation_churn", ALLOCATIONS, One(memory::allocation_churn)),
+    rule("memory_nearly_full", ALLOCATIONS, One(memory::memory_nearly_full)),
+    repeating("dominant_kernel", KERNELS, Several(kernels::dominant_kernel)),
+    rule("slow_first_calls", PACE, One(kernels::slow_first_calls)),
+    rule("outlying_dispatches", PACE, One(kernels::outlying_dispatches)),
+    rule("two_modes", PACE, One(kernels::two_modes)),
+    rule("drift", PACE, One(kernels::drift)),
+    repeating("fusion_candidates", CHAINS, One(kernels::fusion_candidates)),
+    repeating("slow_matrix_shapes", MATRICES, One(kernels::slow_matrix_shapes)),
+    rule("low_clock", DEVICES, One(kernels::throttling)),
+    repeating("full_queue", DEVICES, One(kernels::full_queue)),
+    rule("kernel_uncoalesced_access", COUNTERS, Several(counters::bottleneck)),
+    rule("kernel_lds_conflicts", COUNTERS, Several(counters::bottleneck)),
+    rule("kernel_atomics", COUNTERS, Several(counters::bottleneck)),
+    rule("kernel_divergence", COUNTERS, Several(counters::bottleneck)),
+    rule("kernel_memory_bandwidth", COUNTERS, Several(counters::bottleneck)),
+    rule("kernel_l2_bandwidth", COUNTERS, Several(counters::bottleneck)),
+    rule("kernel_matrix_compute", COUNTERS, Several(counters::bottleneck)),
+    rule("kernel_vector_compute", COUNTERS, Several(counters::bottleneck)),
+    rule("kernel_under_occupied", COUNTERS, Several(counters::bottleneck)),
+    rule("kernel_latency", COUNTERS, Several(counters::bottleneck)),
+    rule("far_below_roof", COUNTERS, Several(counters::far_below_roof)),
+    rule("low_occupancy", COUNTERS, Several(counters::low_occupancy)),
+    rule("few_wavefronts", COUNTERS, Several(counters::few_wavefronts)),
+    rule("scratch_use", COUNTERS, One(counters::scratch_use)),
+    rule("instruction_stalls", INSTRUCTIONS, Several(thread_trace::instruction_stalls)),
+    rule("sampled_stalls", &[ask::pc_samples], Several(thread_trace::sampled_stalls)),
+    rule("work_outside_ranges", &[ask::coverage], One(ranges::work_outside_ranges)),
+    rule("uneven_iterations", ITERATIONS, One(ranges::uneven_iterations)),
+    rule("set_up", PARTS, One(parts::set_up)),
+    rule("pauses", PARTS, One(parts::pauses)),
+    rule("tail", PARTS, One(parts::tail)),
+    rule("slow_first_iterations", ITERATIONS, One(ranges::slow_first_iterations)),
+    rule("range_drift", ITERATIONS, One(ranges::range_drift)),
 ];

@@ -2,84 +2,63 @@
 
 use std::collections::BTreeMap;
 
-use crate::findings::query_request::QueryRequest;
+use crate::findings::questions::run_parts;
 use crate::findings::rule_context::{Observation, RuleContext};
-use crate::findings::spans::time_question;
 use wavesieve_tables::trace::views::View;
-
-/// Query for the parts of the run of every process.
-pub(crate) fn parts_question() -> QueryRequest {
-    QueryRequest::new("run_parts")
-}
-
-/// Queries of these rules.
-pub fn questions() -> Vec<QueryRequest> {
-    vec![time_question(), parts_question()]
-}
 
 const COLUMNS: [&str; 8] = ["rank", "part", "kind", "duration_ns", "pct", "iterations", "first_iteration", "pause_ns"];
 
 /// Time of GPUs before the first iteration, or before the dense work.
-pub fn set_up(case: &RuleContext<'_>) -> Vec<Observation> {
+pub fn set_up(case: &RuleContext<'_>) -> Observation {
     at_an_end(case, "set_up")
 }
 
 /// Time of GPUs after the last iteration, or after the dense work.
-pub fn tail(case: &RuleContext<'_>) -> Vec<Observation> {
+pub fn tail(case: &RuleContext<'_>) -> Observation {
     at_an_end(case, "tail")
 }
 
-fn at_an_end(case: &RuleContext<'_>, kind: &str) -> Vec<Observation> {
-    let question = parts_question();
-    let rows = case.rows(&question);
+fn at_an_end(case: &RuleContext<'_>, kind: &str) -> Observation {
+    let rows = case.rows(run_parts());
     let places = rows.matching(|rows, row| rows.text(row, "kind") == Some(kind));
     let has_iterations = rows.sum(rows.places(), "iterations") > 0;
     let duration_ns = |row: usize| rows.integer(row, "duration_ns").unwrap_or_default();
-    observed(case, places, &duration_ns)
-        .map(|observation| observation.value("iterations", has_iterations))
-        .into_iter()
-        .collect()
+    observed(case, places, &duration_ns).value("iterations", has_iterations)
 }
 
 /// Time between iterations, in which something else happens.
-pub fn pauses(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = parts_question();
-    let rows = case.rows(&question);
+pub fn pauses(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(run_parts());
     let pause_ns = |row: usize| match rows.text(row, "kind") {
         Some("pause") => rows.integer(row, "duration_ns").unwrap_or_default(),
         _ => rows.integer(row, "pause_ns").unwrap_or_default(),
     };
     let places = rows.matching(|_, row| pause_ns(row) > 0);
-    observed(case, places, &pause_ns).into_iter().collect()
+    observed(case, places, &pause_ns)
 }
 
 /// Cost of a part of the run, if figures are not about all of it and it reaches a threshold. For a process it is the time of each
 /// of its GPUs.
-fn observed(case: &RuleContext<'_>, places: Vec<usize>, time_ns: &dyn Fn(usize) -> i64) -> Option<Observation> {
+fn observed(case: &RuleContext<'_>, places: Vec<usize>, time_ns: &dyn Fn(usize) -> i64) -> Observation {
     if case.headline == View::WholeRun {
-        return None;
+        return Observation::default();
     }
-    let question = parts_question();
-    let rows = case.rows(&question);
+    let rows = case.rows(run_parts());
     let sum = |rows: &mut dyn Iterator<Item = i64>| rows.fold(0, i64::saturating_add);
     let total_ns = sum(&mut places.iter().map(|row| time_ns(*row)));
     let pct = RuleContext::pct(total_ns, rows.sum(rows.places(), "duration_ns"));
-    let priority = case.priority(pct, "pct")?;
     let mut of_rank: BTreeMap<Option<i64>, i64> = BTreeMap::new();
     for row in &places {
         let sum = of_rank.entry(rows.integer(*row, "rank")).or_default();
         *sum = sum.saturating_add(time_ns(*row));
     }
-    let (worst_rank, worst_ns) = of_rank.into_iter().rev().max_by_key(|(_, ns)| *ns)?;
+    let (worst_rank, worst_ns) = of_rank.into_iter().rev().max_by_key(|(_, ns)| *ns).unwrap_or_default();
     let mut shown = places;
     shown.sort_by_key(|row| (std::cmp::Reverse(time_ns(*row)), *row));
-    Some(
-        Observation::new(priority)
-            .value("pct", pct)
-            .value("total_ns", total_ns)
-            .value("worst_rank", worst_rank)
-            .value("worst_ns", worst_ns)
-            .value("ranks", rows.matching(|rows, row| rows.integer(row, "part") == Some(0)).len())
-            .evidence(case.evidence(&question, &shown, &COLUMNS)),
-    )
+    case.observe(pct)
+        .value("total_ns", total_ns)
+        .value("worst_rank", worst_rank)
+        .value("worst_ns", worst_ns)
+        .value("ranks", rows.matching(|rows, row| rows.integer(row, "part") == Some(0)).len())
+        .evidence(case.evidence(&rows, &shown, &COLUMNS))
 }

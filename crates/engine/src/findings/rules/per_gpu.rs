@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::findings::priority::Priority;
-use crate::findings::query_request::QueryRequest;
-use crate::findings::rule_context::{Observation, RuleContext};
+use crate::findings::rule_context::{Observation, Rows, RuleContext};
 use crate::findings::spans::gpu_of;
 
 /// Times of several GPUs.
@@ -24,25 +23,15 @@ pub(crate) struct PerGpu {
 }
 
 /// Adds up times by rank and GPU; of several rows of a GPU the sum counts.
-pub fn per_gpu(
-    case: &RuleContext<'_>,
-    question: &QueryRequest,
-    places: Vec<usize>,
-    time: impl Fn(usize) -> i64,
-) -> PerGpu {
-    let rows = case.rows(question);
+pub fn per_gpu(case: &RuleContext<'_>, rows: &Rows<'_>, places: Vec<usize>, time: impl Fn(usize) -> i64) -> PerGpu {
     let mut of_gpu: BTreeMap<(i64, i64), i64> = BTreeMap::new();
     for row in &places {
-        let sum = of_gpu.entry(gpu_of(&rows, *row)).or_default();
+        let sum = of_gpu.entry(gpu_of(rows, *row)).or_default();
         *sum = sum.saturating_add(time(*row));
     }
-    let share = |key: &(i64, i64)| {
-        let ns = of_gpu.get(key).copied().unwrap_or_default();
-        RuleContext::pct(ns, case.spans.span_ns(*key))
-    };
     let mut worst = ((0, 0), 0.0);
-    for key in of_gpu.keys() {
-        let pct = share(key);
+    for (key, ns) in &of_gpu {
+        let pct = RuleContext::pct(*ns, case.spans.span_ns(*key));
         if pct > worst.1 {
             worst = (*key, pct);
         }
@@ -69,7 +58,7 @@ impl PerGpu {
     }
 
     /// The observation, with these numbers for the texts.
-    pub(crate) fn observation(&self, priority: Priority) -> Observation {
+    pub(crate) fn observation(&self, priority: impl Into<Option<Priority>>) -> Observation {
         Observation::new(priority)
             .value("pct", self.pct)
             .value("total_ns", self.total_ns)

@@ -2,23 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::findings::query_request::QueryRequest;
+use crate::findings::questions::{imbalance, stragglers, time_question};
 use crate::findings::rule_context::{Observation, RuleContext};
-use crate::findings::spans::time_question;
-
-/// GPUs that hold the others up.
-pub(crate) fn stragglers_question() -> QueryRequest {
-    QueryRequest::new("stragglers")
-}
-
-fn imbalance() -> QueryRequest {
-    QueryRequest::new("rank_imbalance")
-}
-
-/// Queries of these rules.
-pub fn questions() -> Vec<QueryRequest> {
-    vec![time_question(), stragglers_question(), imbalance()]
-}
 
 /// Reasons for a slow rank, from those that explain most to those that only follow.
 const REASONS: [(&str, &str); 5] = [
@@ -32,8 +17,7 @@ const REASONS: [(&str, &str); 5] = [
 /// Whether the GPUs may be of one job: those that wait for each other start and end together, so that no span is many times as
 /// long as another. Others are separate runs that were put side by side.
 fn belong_together(case: &RuleContext<'_>) -> bool {
-    let question = time_question();
-    let rows = case.rows(&question);
+    let rows = case.rows(time_question());
     let spans = || rows.places().filter_map(|row| rows.number(row, "span_ns"));
     let (least, most) = (spans().fold(f64::INFINITY, f64::min), spans().fold(0.0, f64::max));
     most <= least * case.threshold("max_span_ratio")
@@ -43,23 +27,20 @@ fn belong_together(case: &RuleContext<'_>) -> bool {
 pub const MIN_GPUS: i64 = 3;
 
 /// The GPU that delays the others most, if there are several ranks: GPUs of a single rank wait for no other rank.
-pub fn straggler(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = time_question();
-    let times = case.rows(&question);
+pub fn straggler(case: &RuleContext<'_>) -> Observation {
+    let times = case.rows(time_question());
     let ranks: BTreeSet<Option<i64>> = times.places().map(|row| times.integer(row, "rank")).collect();
     if ranks.len() < 2 || !belong_together(case) {
-        return Vec::new();
+        return Observation::default();
     }
-    let question = stragglers_question();
-    let rows = case.rows(&question);
+    let rows = case.rows(stragglers());
     let can_be_told = rows.places().all(|row| rows.integer(row, "gpus").is_some_and(|gpus| gpus >= MIN_GPUS));
     if !can_be_told {
-        return Vec::new();
+        return Observation::default();
     }
     let places = rows.sorted_down(rows.places().collect(), "excess_ns");
-    let Some(worst) = places.first().copied() else { return Vec::new() };
+    let Some(worst) = places.first().copied() else { return Observation::default() };
     let pct = rows.number(worst, "excess_pct").unwrap_or_default();
-    let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
     let of = |row: usize| (rows.integer(row, "rank"), rows.integer(row, "gpu"));
     let own: Vec<&str> =
         places.iter().filter(|row| of(**row) == of(worst)).filter_map(|row| rows.text(*row, "what")).collect();
@@ -72,40 +53,36 @@ pub fn straggler(case: &RuleContext<'_>) -> Vec<Observation> {
     let excess_ns = rows.integer(worst, "excess_ns").unwrap_or_default();
     let gpus = rows.integer(worst, "gpus").unwrap_or(1);
     let columns = ["rank", "gpu", "hostname", "what", "amount_ns", "median_ns", "excess_ns", "excess_pct", "z"];
-    vec![
-        Observation::new(priority)
-            .value("rank", of(worst).0)
-            .value("gpu", of(worst).1)
-            .value("hostname", rows.text(worst, "hostname"))
-            .value("reasons", reasons.join(", and "))
-            .value("excess_ns", excess_ns)
-            .value("pct", pct)
-            .value("others", others)
-            .value("ranks", gpus)
-            .value("slow_kernels", own.contains(&"slow_kernels"))
-            .value("more_work", own.contains(&"more_work"))
-            .value("idle", own.contains(&"idle"))
-            .saving(excess_ns.saturating_mul(gpus))
-            .evidence(case.evidence(&question, &places, &columns)),
-    ]
+    case.observe(pct)
+        .integers(&rows, worst, &["rank", "gpu"])
+        .value("hostname", rows.text(worst, "hostname"))
+        .value("reasons", reasons.join(", and "))
+        .value("excess_ns", excess_ns)
+        .value("others", others)
+        .value("ranks", gpus)
+        .value("slow_kernels", own.contains(&"slow_kernels"))
+        .value("more_work", own.contains(&"more_work"))
+        .value("idle", own.contains(&"idle"))
+        .saving(excess_ns.saturating_mul(gpus))
+        .evidence(case.evidence(&rows, &places, &columns))
 }
 
 /// Work that is spread unequally though no single GPU stands out.
-pub(crate) fn imbalance_of_ranks(case: &RuleContext<'_>) -> Vec<Observation> {
-    let time = time_question();
-    let times = case.rows(&time);
+pub(crate) fn imbalance_of_ranks(case: &RuleContext<'_>) -> Observation {
+    let times = case.rows(time_question());
     // Without communication no GPU waits, and each may have work of its own.
     let alone = times.sum(times.places(), "comm_ns") == 0;
-    if alone || !case.rows(&stragglers_question()).is_empty() || !belong_together(case) {
-        return Vec::new();
+    if alone || !case.rows(stragglers()).is_empty() || !belong_together(case) {
+        return Observation::default();
     }
-    let question = imbalance();
-    let rows = case.rows(&question);
+    let rows = case.rows(imbalance());
     let places = rows.matching(|rows, row| rows.text(row, "metric") == Some("compute"));
-    let Some(row) = places.first().copied() else { return Vec::new() };
+    let Some(row) = places.first().copied() else { return Observation::default() };
     let pct = rows.number(row, "excess_pct").unwrap_or_default();
     let gpus = rows.integer(row, "gpus").unwrap_or_default();
-    let (Some(max), Some(mean)) = (rows.number(row, "max_ns"), rows.number(row, "mean_ns")) else { return Vec::new() };
+    let (Some(max), Some(mean)) = (rows.number(row, "max_ns"), rows.number(row, "mean_ns")) else {
+        return Observation::default();
+    };
     let saving_ns = ((max - mean) * gpus as f64) as i64;
     // Others cannot wait for longer than they do not compute.
     let not_computing = |row: usize| {
@@ -114,9 +91,8 @@ pub(crate) fn imbalance_of_ranks(case: &RuleContext<'_>) -> Vec<Observation> {
     };
     let not_computing_ns = times.places().fold(0_i64, |sum, row| sum.saturating_add(not_computing(row)));
     if gpus < 2 || case.pct_of_spans(saving_ns) < case.threshold("min_span_pct") {
-        return Vec::new();
+        return Observation::default();
     }
-    let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
     let columns = [
         "metric",
         "gpus",
@@ -129,17 +105,11 @@ pub(crate) fn imbalance_of_ranks(case: &RuleContext<'_>) -> Vec<Observation> {
         "least_rank",
         "least_gpu",
     ];
-    vec![
-        Observation::new(priority)
-            .value("pct", pct)
-            .value("gpus", gpus)
-            .value("max_ns", max)
-            .value("mean_ns", mean)
-            .value("worst_rank", rows.integer(row, "worst_rank"))
-            .value("worst_gpu", rows.integer(row, "worst_gpu"))
-            .value("least_rank", rows.integer(row, "least_rank"))
-            .value("least_gpu", rows.integer(row, "least_gpu"))
-            .saving(saving_ns.min(not_computing_ns))
-            .evidence(case.evidence(&question, &places, &columns)),
-    ]
+    case.observe(pct)
+        .value("gpus", gpus)
+        .value("max_ns", max)
+        .value("mean_ns", mean)
+        .integers(&rows, row, &["worst_rank", "worst_gpu", "least_rank", "least_gpu"])
+        .saving(saving_ns.min(not_computing_ns))
+        .evidence(case.evidence(&rows, &places, &columns))
 }

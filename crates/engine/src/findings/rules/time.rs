@@ -2,45 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::kernels::kernels;
 use super::per_gpu::per_gpu;
 use crate::findings::priority::Priority;
-use crate::findings::query_request::QueryRequest;
+use crate::findings::questions::{
+    copies, gaps, graphs, idle, iterations, kernels, launches, time_question, waiting_calls,
+};
 use crate::findings::rule_context::{Observation, Rows, RuleContext};
-use crate::findings::spans::{gaps_question, gpu_of, idle, time_question};
-
-/// Kernels with the calls that launched them.
-pub fn launches() -> QueryRequest {
-    QueryRequest::new("launch_summary")
-}
-
-/// Iterations of every rank.
-pub fn iterations() -> QueryRequest {
-    QueryRequest::new("iteration_summary")
-}
-
-fn waits() -> QueryRequest {
-    QueryRequest::new("api_sync")
-}
-
-/// HIP graphs that were replayed.
-fn graphs() -> QueryRequest {
-    QueryRequest::new("graph_summary")
-}
-
-fn copies() -> QueryRequest {
-    QueryRequest::new("copy_summary")
-}
-
-/// Queries of the rules about idle time.
-pub(crate) fn idle_questions() -> Vec<QueryRequest> {
-    vec![time_question(), idle(), gaps_question(), launches(), iterations(), waits(), graphs(), kernels()]
-}
-
-/// Queries of the rules about the spans.
-pub(crate) fn time_questions() -> Vec<QueryRequest> {
-    vec![time_question(), copies()]
-}
+use crate::findings::spans::gpu_of;
 
 /// Whether a row is of a rank of which counters were collected, which makes dispatches wait for one another.
 fn is_serialized(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> bool {
@@ -59,47 +27,42 @@ fn longest_ns(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> Option<i64
     if case.spans.broken_of(gpu, cause.unwrap_or_default()).1 == 0 {
         return rows.integer(row, "max_ns");
     }
-    let question = gaps_question();
-    let gaps = case.rows(&question);
+    let gaps = case.rows(gaps());
     let others = gaps.places().filter(|gap| !case.spans.breaks().contains(gap));
     let others = others.filter(|gap| gpu_of(&gaps, *gap) == gpu && gaps.text(*gap, "cause") == cause);
     others.filter_map(|gap| gaps.integer(gap, "duration_ns")).max()
 }
 
 /// Idle time of a cause over all GPUs, if it reaches a threshold.
-fn idle_of(case: &RuleContext<'_>, cause: &str) -> Option<Observation> {
-    let question = idle();
-    let rows = case.rows(&question);
+fn idle_of(case: &RuleContext<'_>, cause: &str) -> Observation {
+    let rows = case.rows(idle());
     let places = rows.matching(|rows, row| rows.text(row, "cause") == Some(cause) && !is_serialized(case, rows, row));
-    let idle = per_gpu(case, &question, places, |row| idle_ns(case, &rows, row));
+    let idle = per_gpu(case, &rows, places, |row| idle_ns(case, &rows, row));
     let broken = |row: &usize| case.spans.broken_of(gpu_of(&rows, *row), cause).1;
     let gaps = rows.sum(idle.places.iter().copied(), "stretches") - idle.places.iter().map(broken).sum::<i64>();
     let longest = idle.places.iter().filter_map(|row| longest_ns(case, &rows, *row)).max();
     let columns = ["rank", "gpu", "cause", "stretches", "idle_ns", "mean_ns", "max_ns", "idle_pct"];
-    Some(
-        idle.observation(idle.priority(case)?)
-            .value("gaps", gaps)
-            .value("longest_ns", longest)
-            .value("mean_ns", idle.total_ns as f64 / gaps.max(1) as f64)
-            .saving(idle.total_ns)
-            .evidence(case.evidence(&question, &idle.places, &columns)),
-    )
+    idle.observation(idle.priority(case))
+        .value("gaps", gaps)
+        .value("longest_ns", longest)
+        .value("mean_ns", idle.total_ns as f64 / gaps.max(1) as f64)
+        .saving(idle.total_ns)
+        .evidence(case.evidence(&rows, &idle.places, &columns))
 }
 
 /// GPUs that wait for the host to come to the next launch, with the kernels that are launch bound.
-pub fn host_bound_idle(case: &RuleContext<'_>) -> Vec<Observation> {
-    idle_of(case, "host_bound").map(|observation| with_launches(case, observation)).into_iter().collect()
+pub fn host_bound_idle(case: &RuleContext<'_>) -> Observation {
+    with_launches(case, idle_of(case, "host_bound"))
 }
 
 /// GPUs that wait between the return of the launching call and the start.
-pub fn launch_delay_idle(case: &RuleContext<'_>) -> Vec<Observation> {
-    idle_of(case, "launch_delay").map(|observation| with_launches(case, observation)).into_iter().collect()
+pub fn launch_delay_idle(case: &RuleContext<'_>) -> Observation {
+    with_launches(case, idle_of(case, "launch_delay"))
 }
 
 /// The kernels that are launch bound: those that stood out most first.
 fn with_launches(case: &RuleContext<'_>, observation: Observation) -> Observation {
-    let question = launches();
-    let rows = case.rows(&question);
+    let rows = case.rows(launches());
     let bound = rows.matching(|rows, row| rows.text(row, "launch_bound") == Some("yes"));
     let calls = rows.sum(bound.iter().copied(), "calls");
     let kernel_ns = rows.sum(bound.iter().copied(), "total_kernel_ns");
@@ -111,33 +74,30 @@ fn with_launches(case: &RuleContext<'_>, observation: Observation) -> Observatio
         .value("bound_kernels", of)
         .value("bound_calls", calls)
         .value("bound_mean_ns", kernel_ns as f64 / calls.max(1) as f64)
-        .evidence((!bound.is_empty()).then(|| case.evidence(&question, &bound, &columns)).flatten())
+        .evidence(case.evidence(&rows, &bound, &columns).filter(|_| !bound.is_empty()))
 }
 
 /// GPUs that run dry because the host waits for them before it launches more, with the calls in which it waits.
-pub fn sync_idle(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = waits();
-    let rows = case.rows(&question);
+pub fn sync_idle(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(waiting_calls());
     let places = rows.sorted_down(rows.places().collect(), "gpu_idle_ns");
     let first = places.first().and_then(|row| rows.text(*row, "name")).unwrap_or("a waiting call");
     let calls = rows.sum(places.iter().copied(), "calls");
     let columns = ["name", "class", "calls", "blocked_ns", "gpu_busy_ns", "gpu_idle_ns", "median_ns"];
-    let evidence = || (!places.is_empty()).then(|| case.evidence(&question, &places, &columns)).flatten();
     idle_of(case, "sync")
-        .map(|observation| observation.value("call", first).value("calls", calls).evidence(evidence()))
-        .into_iter()
-        .collect()
+        .value("call", first)
+        .value("calls", calls)
+        .evidence(case.evidence(&rows, &places, &columns).filter(|_| !places.is_empty()))
 }
 
 /// Idle time that nothing recorded explains.
-pub fn unexplained_idle(case: &RuleContext<'_>) -> Vec<Observation> {
-    idle_of(case, "no_record").into_iter().collect()
+pub fn unexplained_idle(case: &RuleContext<'_>) -> Observation {
+    idle_of(case, "no_record")
 }
 
 /// Steps that repeat and are launched kernel by kernel while GPUs wait for launches.
-pub fn graph_candidate(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = iterations();
-    let rows = case.rows(&question);
+pub fn graph_candidate(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(iterations());
     let repeats = |row: &usize| {
         let reaches = |column: &str, threshold: &str| {
             rows.number(*row, column).is_some_and(|value| value >= case.threshold(threshold))
@@ -145,15 +105,13 @@ pub fn graph_candidate(case: &RuleContext<'_>) -> Vec<Observation> {
         reaches("steady", "min_steps") && reaches("period", "min_kernels")
     };
     let places: Vec<usize> = rows.places().filter(repeats).collect();
-    let Some(first) = places.first() else { return Vec::new() };
-    let (graph_question, kernel_question) = (graphs(), kernels());
-    let (replayed, all) = (case.rows(&graph_question), case.rows(&kernel_question));
+    let Some(first) = places.first() else { return Observation::default() };
+    let (replayed, all) = (case.rows(graphs()), case.rows(kernels()));
     let in_graphs = replayed.sum(replayed.places(), "kernels");
     if RuleContext::pct(in_graphs, all.sum(all.places(), "calls")) > case.threshold("max_in_graphs_pct") {
-        return Vec::new();
+        return Observation::default();
     }
-    let idle_question = idle();
-    let idle_rows = case.rows(&idle_question);
+    let idle_rows = case.rows(idle());
     let waits = idle_rows.matching(|rows, row| matches!(rows.text(row, "cause"), Some("host_bound" | "launch_delay")));
     // Only what lies within the steps of a rank can go, on each of its GPUs.
     let mut left: BTreeMap<(i64, i64), i64> = BTreeMap::new();
@@ -167,59 +125,44 @@ pub fn graph_candidate(case: &RuleContext<'_>) -> Vec<Observation> {
         *left -= kept;
         within.insert(*row, kept);
     }
-    let idle = per_gpu(case, &idle_question, waits, |row| within.get(&row).copied().unwrap_or_default());
-    let Some(priority) = idle.priority(case) else { return Vec::new() };
+    let idle = per_gpu(case, &idle_rows, waits, |row| within.get(&row).copied().unwrap_or_default());
     let columns = ["rank", "period", "iterations", "steady", "median_ns", "kernel_pct"];
-    vec![
-        idle.observation(priority)
-            .value("period", rows.integer(*first, "period"))
-            .value("steps", rows.integer(*first, "steady"))
-            .value("step_ns", rows.number(*first, "median_ns"))
-            .saving(idle.total_ns)
-            .evidence(case.evidence(&question, &places, &columns)),
-    ]
+    idle.observation(idle.priority(case))
+        .value("period", rows.integer(*first, "period"))
+        .value("steps", rows.integer(*first, "steady"))
+        .value("step_ns", rows.number(*first, "median_ns"))
+        .saving(idle.total_ns)
+        .evidence(case.evidence(&rows, &places, &columns))
 }
 
 /// Copies while nothing computes or communicates.
-pub fn exposed_copy(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = copies();
-    let rows = case.rows(&question);
+pub fn exposed_copy(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(copies());
     let places = rows.sorted_down(rows.places().collect(), "busy_ns");
     let count = rows.sum(places.iter().copied(), "copies");
     let total_bytes = rows.sum(places.iter().copied(), "total_bytes");
     let columns = ["direction", "copies", "total_bytes", "mean_bytes", "busy_ns", "gb_per_s"];
-    let evidence = || (!places.is_empty()).then(|| case.evidence(&question, &places, &columns)).flatten();
-    let observed = exposed(case, "exposed_copy_ns", "copy_ns");
-    observed
-        .map(|observation| {
-            observation
-                .value("copies", count)
-                .value("mean_bytes", total_bytes as f64 / count.max(1) as f64)
-                .evidence(evidence())
-        })
-        .into_iter()
-        .collect()
+    exposed(case, "exposed_copy_ns", "copy_ns")
+        .value("copies", count)
+        .value("mean_bytes", total_bytes as f64 / count.max(1) as f64)
+        .evidence(case.evidence(&rows, &places, &columns).filter(|_| !places.is_empty()))
 }
 
 /// Time with only copies or communication.
-pub fn exposed(case: &RuleContext<'_>, exposed: &str, all: &str) -> Option<Observation> {
-    let question = time_question();
-    let rows = case.rows(&question);
+pub fn exposed(case: &RuleContext<'_>, exposed: &str, all: &str) -> Observation {
+    let rows = case.rows(time_question());
     let places = rows.places().collect();
-    let time = per_gpu(case, &question, places, |row| rows.integer(row, exposed).unwrap_or_default());
+    let time = per_gpu(case, &rows, places, |row| rows.integer(row, exposed).unwrap_or_default());
     let columns = ["rank", "gpu", "span_ns", all, exposed, "busy_pct"];
-    Some(
-        time.observation(time.priority(case)?)
-            .value("all_ns", rows.sum(rows.places(), all))
-            .saving(time.total_ns)
-            .evidence(case.evidence(&question, &time.places, &columns)),
-    )
+    time.observation(time.priority(case))
+        .value("all_ns", rows.sum(rows.places(), all))
+        .saving(time.total_ns)
+        .evidence(case.evidence(&rows, &time.places, &columns))
 }
 
 /// Most of the life of the processes passed before their first work on a GPU.
-pub fn start_up(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = time_question();
-    let rows = case.rows(&question);
+pub fn start_up(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(time_question());
     let places = rows.matching(|rows, row| {
         rows.integer(row, "lead_ns").is_some_and(|lead| lead > 0) && !is_serialized(case, rows, row)
     });
@@ -228,33 +171,26 @@ pub fn start_up(case: &RuleContext<'_>) -> Vec<Observation> {
         .iter()
         .fold(0_i64, |sum, column| sum.saturating_add(rows.sum(places.iter().copied(), column)));
     let pct = RuleContext::pct(lead_ns, lifetime_ns);
-    let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
     let places = rows.sorted_down(places, "lead_ns");
     let mean = |sum: i64| sum as f64 / places.len().max(1) as f64;
-    vec![
-        Observation::new(priority)
-            .value("pct", pct)
-            .value("lead_ns", mean(lead_ns))
-            .value("span_ns", mean(rows.sum(places.iter().copied(), "span_ns")))
-            .evidence(case.evidence(&question, &places, &["rank", "gpu", "lead_ns", "span_ns", "tail_ns", "busy_ns"])),
-    ]
+    case.observe(pct)
+        .value("lead_ns", mean(lead_ns))
+        .value("span_ns", mean(rows.sum(places.iter().copied(), "span_ns")))
+        .evidence(case.evidence(&rows, &places, &["rank", "gpu", "lead_ns", "span_ns", "tail_ns", "busy_ns"]))
 }
 
 /// GPUs that a single process saw and did not use.
-pub fn unused_gpus(case: &RuleContext<'_>) -> Vec<Observation> {
-    let question = time_question();
-    let rows = case.rows(&question);
+pub fn unused_gpus(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(time_question());
     let used = rows.places().len();
     // Communicating processes have partners: their traces are elsewhere, and so is the work of their GPUs.
     let alone = rows.sum(rows.places(), "comm_ns") == 0;
-    let Some(escape_hidden) = case.collected.visible_gpus.filter(|visible| alone && used > 0 && *visible > used) else {
-        return Vec::new();
-    };
+    let visible = case.collected.visible_gpus.filter(|visible| alone && used > 0 && *visible > used);
     let places: Vec<usize> = rows.places().collect();
     let priority = if used > 1 { Priority::Low } else { Priority::Info };
-    vec![Observation::new(priority).value("used", used).value("visible", escape_hidden).evidence(case.evidence(
-        &question,
-        &places,
-        &["rank", "gpu", "span_ns", "busy_ns", "busy_pct"],
-    ))]
+    let columns = ["rank", "gpu", "span_ns", "busy_ns", "busy_pct"];
+    Observation::new(visible.map(|_| priority))
+        .value("used", used)
+        .value("visible", visible)
+        .evidence(case.evidence(&rows, &places, &columns))
 }

@@ -17,7 +17,7 @@ use crate::conversion::run::{Outcome, outcome_of};
 use crate::conversion::target::refuse_foreign;
 use crate::convert::Written;
 use crate::convert_process::{is_timed, kept_tables};
-use crate::dataset::{self, About, Kept, Layout, Place, companions, manifest, write_files};
+use crate::dataset::{self, About, Kept, Layout, RowsPlace, companions, manifest, write_files};
 use wavesieve_input::{Candidate, FileIdentity, SharedFiles, StoredProcess, StoredTable};
 use wavesieve_model::analysis::hardware::metrics::EffectiveDefinitions;
 use wavesieve_model::schema::anomaly::Damage;
@@ -109,7 +109,7 @@ fn refuse_other(plan: &FinishPlan<'_>, shards: &Shards) -> Result<()> {
 }
 
 /// The datasets of the shards, and all processes in order with their places.
-type Processes<'a> = (Vec<&'a SharedFiles>, Vec<(StoredProcess, Place)>);
+type Processes<'a> = (Vec<&'a SharedFiles>, Vec<(StoredProcess, RowsPlace)>);
 
 fn processes(shards: &Shards) -> Result<Processes<'_>> {
     let mut files = Vec::new();
@@ -117,7 +117,8 @@ fn processes(shards: &Shards) -> Result<Processes<'_>> {
     for (dataset, shard) in shards.found.iter().enumerate() {
         let (_, shared) = shard.dataset()?;
         let stored = shared.processes().iter().enumerate();
-        processes.extend(stored.map(|(place, stored)| (StoredProcess::clone(stored), Place::Kept { dataset, place })));
+        processes
+            .extend(stored.map(|(place, stored)| (StoredProcess::clone(stored), RowsPlace::Kept { dataset, place })));
         files.push(shared);
     }
     processes.sort_by_key(|(stored, _)| stored.process);
@@ -129,7 +130,7 @@ fn write_joint(
     plan: &FinishPlan<'_>,
     shards: &Shards,
     directory: &Path,
-    processes: &mut [(StoredProcess, Place)],
+    processes: &mut [(StoredProcess, RowsPlace)],
 ) -> Result<()> {
     let tables: Vec<&'static Table> = plan.with.iter().copied().filter(|table| joint::is_joint(table)).collect();
     if tables.is_empty() {

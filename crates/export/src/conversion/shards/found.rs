@@ -56,9 +56,6 @@ pub(super) struct Shard {
 
 impl Shard {
     /// The manifest of its dataset, and the files that it lists.
-    ///
-    /// # Errors
-    /// When it is not whole.
     pub(super) fn dataset(&self) -> Result<(&Manifest, &SharedFiles)> {
         let dataset = self.earlier.dataset.as_ref().map(|(manifest, files)| (&**manifest, files));
         dataset.with_context(|| format!("{} is damaged; convert {} again", self.path.display(), self.share))

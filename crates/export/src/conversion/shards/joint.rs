@@ -27,9 +27,6 @@ pub fn is_joint(table: &Table) -> bool {
 }
 
 /// Writes what counts of a process below `directory`; returns the bytes of the files by their paths there.
-///
-/// # Errors
-/// When the process cannot be read, or a file cannot be written.
 pub(crate) fn write_parts(
     trace: &Trace,
     member: &TraceProcess,
@@ -48,9 +45,6 @@ pub(crate) fn write_parts(
 
 /// Puts what counts of some processes, which lies below `directory`, into a file for each table below `shard`, one after the other as
 /// it is, with an index.
-///
-/// # Errors
-/// When a file cannot be read or written.
 pub fn pack(
     directory: &Path,
     shard: &Path,
@@ -88,9 +82,6 @@ pub(crate) fn are_there(shard: &Path, tables: &[&'static Table]) -> bool {
 
 /// Writes the rows of a table of all processes below `directory`, from what counts of them in their shards, which follow one another as
 /// the processes do. Returns the number of rows of each process.
-///
-/// # Errors
-/// When a file cannot be read or written, or the rows cannot be related.
 pub(super) fn write_rows(
     directory: &Path,
     table: &'static Table,

@@ -82,9 +82,6 @@ pub(crate) struct ShardProcess {
 
 impl ShardRecord {
     /// That of a share of a trace, with its own processes and what they are made of.
-    ///
-    /// # Errors
-    /// Never in practice: facts are plain texts and numbers.
     pub fn new(
         trace: &Trace,
         key: &Key,
@@ -118,9 +115,6 @@ impl ShardRecord {
     }
 
     /// The text of the file.
-    ///
-    /// # Errors
-    /// Never in practice: all of it is plain texts and numbers.
     pub fn text(&self) -> Result<String> {
         Ok(serde_json::to_string(self).context("cannot describe a shard")? + "\n")
     }

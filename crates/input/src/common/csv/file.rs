@@ -16,7 +16,6 @@ const BUFFER_BYTES: usize = 1 << 18;
 /// A file as it is found and called.
 #[derive(Clone, Debug)]
 pub(crate) struct CsvFile {
-    /// Where it is.
     pub path: PathBuf,
     /// Path as given or found, for messages.
     pub shown: String,
@@ -26,14 +25,19 @@ pub(crate) struct CsvFile {
 pub type Records = Reader<LastLine>;
 
 /// The header of a file, and the records after it.
-///
-/// # Errors
-/// When the file cannot be opened, or its header cannot be read.
 pub fn start(file: &CsvFile) -> Result<(ByteRecord, Records)> {
     let mut records = open(&file.path)?;
     let mut header = ByteRecord::new();
     records.read_byte_record(&mut header)?;
     Ok((header, records))
+}
+
+/// The header in the first bytes of a file; `None` if they have none.
+pub(crate) fn header_in(bytes: &[u8]) -> Option<ByteRecord> {
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let mut header = ByteRecord::new();
+    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line);
+    reader.read_byte_record(&mut header).unwrap_or(false).then_some(header)
 }
 
 fn open(path: &Path) -> Result<Records> {
@@ -57,9 +61,6 @@ fn content(path: &Path) -> Result<Box<dyn Read>> {
 
 /// The line of the first text at or after a place: the reader of records counts the ends of lines before a record to
 /// the one before, so that empty lines and those that end in two characters are off.
-///
-/// # Errors
-/// When the file cannot be read that far.
 pub(crate) fn line_at(path: &Path, place: u64) -> Result<u64> {
     let mut bytes = BufReader::with_capacity(BUFFER_BYTES, content(path)?).bytes();
     let mut line = 1;

@@ -63,14 +63,8 @@ impl Flaws {
 
     /// An anomaly if rows are not valid UTF-8.
     pub fn anomaly(&self, table: &str) -> Option<Anomaly> {
-        (self.lossy > 0).then(|| Anomaly {
-            check_id: "invalid_utf8",
-            severity: Severity::Info,
-            table_name: table.to_owned(),
-            count: i64::try_from(self.lossy).unwrap_or(i64::MAX),
-            first_key: None,
-            detail: "texts contain invalid UTF-8, shown as U+FFFD".to_owned(),
-        })
+        let detail = "texts contain invalid UTF-8, shown as U+FFFD";
+        (self.lossy > 0).then(|| Anomaly::new("invalid_utf8", Severity::Info, table, self.lossy, detail))
     }
 }
 

@@ -277,11 +277,12 @@ proptest! {
         prop_assert!(salvaged.damage.is_some() || damage.is_none());
         // The row counts of pages are taken, even where a row of theirs continues on a page that is missing.
         prop_assert!(counted >= salvaged.height as u64);
-        // SQLite stops at the first page that is missing.
+        // SQLite stops at the first page that is missing. It takes zeros for what the cut page has lost, which are right by chance where the
+        // one row that lies on the cut ends in zeros; that row is not known to be whole.
         let sqlite = read(&Store::new(&path, Reader::Sqlite), selection, &present, 2);
         if let Ok(sqlite) = sqlite {
             let sqlite = rows(&sqlite).into_iter().filter(|row| whole.contains(row)).count();
-            prop_assert!(salvaged.height >= sqlite, "{} rows instead of {sqlite}", salvaged.height);
+            prop_assert!(salvaged.height + 1 >= sqlite, "{} rows instead of {sqlite}", salvaged.height);
         }
     }
 

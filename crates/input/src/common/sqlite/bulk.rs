@@ -6,7 +6,7 @@ use arrow::record_batch::RecordBatch;
 use connectorx::prelude::{ArrowDestination, CXQuery, Dispatcher, SQLiteArrowTransport, SQLiteSource};
 use polars::prelude::{DataType, Series};
 
-use super::column::{Columns, Kind, Values, Wanted};
+use super::column::{ColumnKind, Columns, Values, Wanted};
 use wavesieve_tables::columns::arrow_bridge::series_from_array;
 
 /// Runs the queries, each over its own range of row ids and with the row id first, and joins their rows in the order
@@ -30,7 +30,8 @@ pub fn read(uri: &str, queries: &[String], wanted: &[Wanted]) -> Result<Columns>
     }
     batches.sort_by_key(|(first, _)| *first);
     let mut columns = Columns { height: batches.iter().map(|(_, batch)| batch.num_rows()).sum(), ..Columns::default() };
-    let names = std::iter::once(("id", Kind::Integer)).chain(wanted.iter().map(|wanted| (wanted.name, wanted.kind)));
+    let names =
+        std::iter::once(("id", ColumnKind::Integer)).chain(wanted.iter().map(|wanted| (wanted.name, wanted.kind)));
     for (index, (name, kind)) in names.enumerate() {
         let parts = batches.iter().map(|(_, batch)| series_from_array(name, batch.column(index)));
         columns.values.push((name, values(name, kind, parts)?));
@@ -44,11 +45,11 @@ fn first_id(batch: &RecordBatch) -> Result<Option<i64>> {
     Ok(ids.iter().next().flatten())
 }
 
-fn values(name: &str, kind: Kind, parts: impl Iterator<Item = Result<Series>>) -> Result<Values> {
+fn values(name: &str, kind: ColumnKind, parts: impl Iterator<Item = Result<Series>>) -> Result<Values> {
     let data_type = match kind {
-        Kind::Integer => DataType::Int64,
-        Kind::Real => DataType::Float64,
-        Kind::Text => DataType::String,
+        ColumnKind::Integer => DataType::Int64,
+        ColumnKind::Real => DataType::Float64,
+        ColumnKind::Text => DataType::String,
     };
     let mut joined = Series::new_empty(name.into(), &data_type);
     for part in parts {
@@ -60,8 +61,8 @@ fn values(name: &str, kind: Kind, parts: impl Iterator<Item = Result<Series>>) -
     }
     let joined = joined.rechunk();
     Ok(match kind {
-        Kind::Integer => Values::Integer(joined.i64()?.clone()),
-        Kind::Real => Values::Real(joined.f64()?.clone()),
-        Kind::Text => Values::Text(joined.str()?.clone()),
+        ColumnKind::Integer => Values::Integer(joined.i64()?.clone()),
+        ColumnKind::Real => Values::Real(joined.f64()?.clone()),
+        ColumnKind::Text => Values::Text(joined.str()?.clone()),
     })
 }

@@ -4,9 +4,10 @@ use polars::prelude::*;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use super::column::{Columns, Kind, TypeMismatch, Values, Wanted};
+use super::column::{ColumnKind, Columns, Values, Wanted};
+use super::gather::named;
 use super::json_text::text_of_blob;
-use super::pages::{UnexpectedType, Value, integer_of, real_of, text_of};
+use super::pages::{TypeMismatches, Value, integer_of, real_of, text_of};
 
 /// Runs a query whose first column is the row id and whose other columns are `wanted`, in this order.
 ///
@@ -22,7 +23,7 @@ pub fn read(connection: &Connection, sql: &str, wanted: &[Wanted]) -> Columns {
     ids.truncate(height);
     columns.values.push(("id", Values::Integer(Int64Chunked::from_vec("id".into(), ids))));
     for cells in cells {
-        columns.type_mismatches.extend(cells.type_mismatches.iter().flatten().cloned());
+        columns.type_mismatches.extend(named(&cells.wanted, &cells.type_mismatches));
         columns.values.push((cells.wanted.name, cells.into_values(height)));
     }
     columns
@@ -46,19 +47,20 @@ struct Cells {
     integers: Vec<Option<i64>>,
     reals: Vec<Option<f64>>,
     texts: Vec<Option<String>>,
-    type_mismatches: [Option<TypeMismatch>; 3],
+    type_mismatches: TypeMismatches,
 }
 
 impl Cells {
     fn new(wanted: Wanted) -> Self {
-        Self { wanted, integers: Vec::new(), reals: Vec::new(), texts: Vec::new(), type_mismatches: [None, None, None] }
+        let type_mismatches = TypeMismatches::default();
+        Self { wanted, integers: Vec::new(), reals: Vec::new(), texts: Vec::new(), type_mismatches }
     }
 
     fn len(&self) -> usize {
         match self.wanted.kind {
-            Kind::Integer => self.integers.len(),
-            Kind::Real => self.reals.len(),
-            Kind::Text => self.texts.len(),
+            ColumnKind::Integer => self.integers.len(),
+            ColumnKind::Real => self.reals.len(),
+            ColumnKind::Text => self.texts.len(),
         }
     }
 
@@ -71,41 +73,37 @@ impl Cells {
             ValueRef::Blob(bytes) => Value::Blob(bytes),
         };
         let odd = match self.wanted.kind {
-            Kind::Integer => {
+            ColumnKind::Integer => {
                 let (integer, odd) = integer_of(value);
                 self.integers.push(integer);
                 odd
             }
-            Kind::Real => {
+            ColumnKind::Real => {
                 let (real, odd) = real_of(value);
                 self.reals.push(real);
                 odd
             }
-            Kind::Text => {
+            ColumnKind::Text => {
                 let (text, odd) = text_of(value, text_of_blob);
                 self.texts.push(text);
                 odd
             }
         };
-        let Some(odd) = odd else { return };
-        let [reals, texts, blobs] = &mut self.type_mismatches;
-        let place = match odd {
-            UnexpectedType::Real => reals,
-            UnexpectedType::Text => texts,
-            UnexpectedType::Blob => blobs,
-        };
-        let found = self.wanted.kind.quoted_name(odd);
-        place.get_or_insert(TypeMismatch { column: self.wanted.name, found, count: 0, first_id: id }).count += 1;
+        odd.into_iter().for_each(|odd| self.type_mismatches.count(odd, id));
     }
 
     fn into_values(self, height: usize) -> Values {
         let name: PlSmallStr = self.wanted.name.into();
         match self.wanted.kind {
-            Kind::Integer => {
+            ColumnKind::Integer => {
                 Values::Integer(Int64Chunked::from_iter_options(name, self.integers.into_iter().take(height)))
             }
-            Kind::Real => Values::Real(Float64Chunked::from_iter_options(name, self.reals.into_iter().take(height))),
-            Kind::Text => Values::Text(StringChunked::from_iter_options(name, self.texts.into_iter().take(height))),
+            ColumnKind::Real => {
+                Values::Real(Float64Chunked::from_iter_options(name, self.reals.into_iter().take(height)))
+            }
+            ColumnKind::Text => {
+                Values::Text(StringChunked::from_iter_options(name, self.texts.into_iter().take(height)))
+            }
         }
     }
 }

@@ -1,17 +1,20 @@
 //! Columns as read from a table: integers, reals and texts with missing values.
 
+use anyhow::Result;
 use polars::prelude::{
-    BooleanChunked, ChunkFilter, ChunkFullNull, Float64Chunked, Int64Chunked, PolarsResult, StringChunked,
+    BooleanChunked, ChunkFilter, ChunkFullNull, Column, Float64Chunked, Int64Chunked, IntoColumn, PolarsResult,
+    StringChunked,
 };
 
 use super::pages::UnexpectedType;
+use crate::common::RawRows;
 
 /// The reported type of texts that are not UTF-8.
 pub(crate) const INVALID_UTF8: &str = "invalid UTF-8";
 
 /// The type that a reader expects in a column of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// Integers; reals and numeric texts are converted and counted.
     Integer,
     /// Reals; integers are converted.
@@ -20,7 +23,7 @@ pub enum Kind {
     Text,
 }
 
-impl Kind {
+impl ColumnKind {
     /// The reported name of an unexpected type.
     pub(crate) fn quoted_name(self, odd: UnexpectedType) -> &'static str {
         match (odd, self) {
@@ -39,19 +42,19 @@ pub struct Wanted {
     /// Name in the source.
     pub name: &'static str,
     /// Expected content.
-    pub kind: Kind,
+    pub kind: ColumnKind,
 }
 
 pub const fn integer(name: &'static str) -> Wanted {
-    Wanted { name, kind: Kind::Integer }
+    Wanted { name, kind: ColumnKind::Integer }
 }
 
 pub const fn real(name: &'static str) -> Wanted {
-    Wanted { name, kind: Kind::Real }
+    Wanted { name, kind: ColumnKind::Real }
 }
 
 pub const fn text(name: &'static str) -> Wanted {
-    Wanted { name, kind: Kind::Text }
+    Wanted { name, kind: ColumnKind::Text }
 }
 
 #[derive(Clone, Debug)]
@@ -64,11 +67,9 @@ pub enum Values {
 /// Values that were not of the declared kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeMismatch {
-    /// Name of the column.
     pub column: &'static str,
     /// The type that was found, such as `REAL`.
     pub found: &'static str,
-    /// How many.
     pub count: i64,
     /// Row id of the first.
     pub first_id: i64,
@@ -77,7 +78,6 @@ pub struct TypeMismatch {
 /// Columns of one table in the order of the row ids.
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
-    /// Number of rows.
     pub height: usize,
     /// Number of rows that were not chosen, where it was counted.
     pub left_out: Option<usize>,
@@ -122,9 +122,6 @@ impl Columns {
     }
 
     /// The rows that are marked.
-    ///
-    /// # Errors
-    /// When the mask has another height, which is a defect.
     pub fn filter(self, mask: &BooleanChunked) -> PolarsResult<Self> {
         let values = self.values.into_iter().map(|(name, values)| {
             Ok((
@@ -147,5 +144,19 @@ impl Columns {
 
     fn find(&self, name: &str) -> Option<&Values> {
         self.values.iter().find(|(column, _)| *column == name).map(|(_, values)| values)
+    }
+}
+
+impl RawRows<&str> for Columns {
+    fn keys(&self) -> Int64Chunked {
+        self.integers("id")
+    }
+
+    fn numbers(&self, column: &str) -> Int64Chunked {
+        self.integers(column)
+    }
+
+    fn words(&self, column: &str) -> Result<Column> {
+        Ok(self.texts(column).into_column())
     }
 }

@@ -14,9 +14,6 @@ use super::uri::read_only_uri;
 use wavesieve_model::text::bytes::text_of_bytes;
 
 /// Opens a database without creating, locking or writing anything, and reads on where its last pages are missing.
-///
-/// # Errors
-/// When the file is not a SQLite database that can be opened.
 pub fn open(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(read_only_uri(path)?, flags)
@@ -52,9 +49,6 @@ impl TableShape {
 }
 
 /// Names of all tables of a database with the statements that declare them.
-///
-/// # Errors
-/// When the schema cannot be read.
 pub fn declarations(connection: &Connection) -> Result<Vec<(String, String)>> {
     let mut statement = connection.prepare(include_str!("sql/declarations.sql"))?;
     let tables =

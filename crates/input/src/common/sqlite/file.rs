@@ -122,14 +122,8 @@ impl DatabaseFile {
             None => (Severity::Info, "a copy of the database with its changes applied was read"),
             Some(_) => (Severity::Warning, "its changes cannot be applied; its rows are missing"),
         };
-        Some(Anomaly {
-            check_id: "open_log",
-            severity,
-            table_name: "processes".to_owned(),
-            count: 1,
-            first_key: Some(shown.to_owned()),
-            detail: format!("a {} file is next to the database; {what}", log.ending),
-        })
+        let detail = format!("a {} file is next to the database; {what}", log.ending);
+        Some(Anomaly::of_file("open_log", severity, 1, shown, detail))
     }
 }
 

@@ -7,8 +7,7 @@ use super::column::{TypeMismatch, Wanted};
 use super::pages::{Cells, Chunk, Texts, TypeMismatches, UnexpectedType, UnreadablePage};
 
 /// The rest of a chunk, without the room it filled.
-pub struct Part {
-    /// Number of rows.
+pub struct ChunkRest {
     pub rows: usize,
     valid: Vec<Vec<bool>>,
     texts: Vec<Texts>,
@@ -18,7 +17,7 @@ pub struct Part {
     pub lost: Vec<UnreadablePage>,
 }
 
-impl Part {
+impl ChunkRest {
     /// Drops the room.
     pub fn new(chunk: Chunk<'_>) -> Self {
         let mut part = Self {
@@ -32,7 +31,7 @@ impl Part {
             let (valid, texts) = match cells {
                 Cells::Integer(numbers) => (numbers.valid, Texts::default()),
                 Cells::Real(numbers) => (numbers.valid, Texts::default()),
-                Cells::Text(mut texts) => (std::mem::take(&mut texts.valid), texts),
+                Cells::Text(texts) => (Vec::new(), texts),
             };
             part.valid.push(valid);
             part.texts.push(texts);
@@ -58,8 +57,8 @@ pub(crate) fn close_gaps<T: Copy>(values: &mut Vec<T>, room: &[usize], rows: &[u
 }
 
 /// Which rows of a column have a value; `None` where all have one.
-pub fn validity(parts: &[Part], column: usize, height: usize) -> Option<Bitmap> {
-    let of = |part: &Part| part.valid.get(column).is_some_and(|valid| !valid.is_empty());
+pub fn validity(parts: &[ChunkRest], column: usize, height: usize) -> Option<Bitmap> {
+    let of = |part: &ChunkRest| part.valid.get(column).is_some_and(|valid| !valid.is_empty());
     if !parts.iter().any(of) {
         return None;
     }
@@ -73,16 +72,10 @@ pub fn validity(parts: &[Part], column: usize, height: usize) -> Option<Bitmap> 
     Some(bits.into())
 }
 
-pub fn texts(name: PlSmallStr, parts: &[Part], column: usize, height: usize) -> StringChunked {
+pub fn texts(name: PlSmallStr, parts: &[ChunkRest], column: usize, height: usize) -> StringChunked {
     let mut builder = StringChunkedBuilder::new(name, height);
-    for part in parts {
-        let Some(texts) = part.texts.get(column) else { continue };
-        let valid = part.valid.get(column).filter(|valid| !valid.is_empty());
-        for (row, text) in texts.texts().enumerate() {
-            let is_valid = valid.is_none_or(|valid| valid.get(row).copied().unwrap_or(true));
-            builder.append_option(is_valid.then_some(text));
-        }
-    }
+    let texts = parts.iter().filter_map(|part| part.texts.get(column));
+    texts.flat_map(Texts::optional_texts).for_each(|text| builder.append_option(text));
     builder.finish()
 }
 

@@ -104,9 +104,6 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Lets SQLite apply the log to the copy and remove it.
-///
-/// # Errors
-/// When SQLite cannot.
 pub fn settle(copy: &Path) -> Result<()> {
     let connection = Connection::open(copy)?;
     connection.execute_batch(include_str!("sql/settle.sql"))?;

@@ -21,7 +21,7 @@ mod report;
 mod store;
 mod table;
 
-pub use column::{Columns, Kind, TypeMismatch, Values, Wanted, integer, real, text};
+pub use column::{ColumnKind, Columns, TypeMismatch, Values, Wanted, integer, real, text};
 pub use condition::{Condition, listed};
 pub(crate) use database::TableShape;
 pub use database::{declarations, exists, metadata, open, printed, quoted, shape};

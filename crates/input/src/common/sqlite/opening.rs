@@ -37,7 +37,6 @@ pub type Declaration = (String, String);
 
 /// A database that is being opened.
 pub(crate) struct OpeningDatabase {
-    /// The file.
     pub file: Arc<DatabaseFile>,
     /// How its rows are read.
     pub store: Arc<Store>,
@@ -53,9 +52,6 @@ pub(crate) struct OpeningDatabase {
 
 impl OpeningDatabase {
     /// Lists the tables of a file.
-    ///
-    /// # Errors
-    /// When the list cannot be read.
     pub fn new(file: Arc<DatabaseFile>, reader: Reader) -> Result<Self> {
         let store = Arc::new(Store::new(file.path(), reader));
         // SQLite is addressed by texts.
@@ -92,9 +88,6 @@ impl OpeningDatabase {
     }
 
     /// The database in SQLite.
-    ///
-    /// # Errors
-    /// When it cannot be opened.
     pub fn connection(&self) -> Result<&Connection> {
         if self.connection.get().is_none() {
             let _ = self.connection.set(open(self.store.path())?);
@@ -138,9 +131,6 @@ impl OpeningDatabase {
     }
 
     /// Tags and values of a table of metadata.
-    ///
-    /// # Errors
-    /// When the table cannot be read.
     pub fn metadata(&self, table: &TableShape) -> Result<BTreeMap<String, String>> {
         let Some(columns) = self.plain_columns(table, &[text("tag"), text("value")]) else {
             return metadata(self.connection()?, table);

@@ -11,10 +11,10 @@ use polars::prelude::{Float64Chunked, Int64Chunked, PlSmallStr};
 use rayon::prelude::*;
 use thiserror::Error;
 
-use super::column::{Columns, Kind, Values, Wanted};
+use super::column::{ColumnKind, Columns, Values, Wanted};
 use super::condition::Condition;
 use super::database::TableShape;
-use super::gather::{Part, close_gaps, damage, named, texts, validity};
+use super::gather::{ChunkRest, close_gaps, damage, named, texts, validity};
 use super::json_text::text_of_blob;
 use super::pages::{
     Cells, Chunk, Decoder, Fault, Layout, Leaf, Numbers, Pages, Plan, RowTest, SchemaEntry, Stored, Texts, Tree,
@@ -134,15 +134,15 @@ impl PageFile {
         let pages = Pages::new(&self.map)?;
         let height = scan.rows();
         let mut ids = vec![0_i64; height];
-        let mut integers: Vec<Vec<i64>> = buffers(wanted, Kind::Integer, height);
-        let mut reals: Vec<Vec<f64>> = buffers(wanted, Kind::Real, height);
+        let mut integers: Vec<Vec<i64>> = buffers(wanted, ColumnKind::Integer, height);
+        let mut reals: Vec<Vec<f64>> = buffers(wanted, ColumnKind::Real, height);
         let chunks = scan.chunks(&mut ids, &mut integers, &mut reals, wanted);
         let decode =
             |(leaves, mut chunk): (&[Leaf], Chunk<'_>)| match Decoder::new(pages, plan).decode(leaves, &mut chunk) {
-                Ok(()) => Ok(Part::new(chunk)),
+                Ok(()) => Ok(ChunkRest::new(chunk)),
                 Err(reason) => bail!(reason),
             };
-        let parts: Vec<Part> = self.each_chunk(chunks, threads, decode).into_iter().collect::<Result<_>>()?;
+        let parts: Vec<ChunkRest> = self.each_chunk(chunks, threads, decode).into_iter().collect::<Result<_>>()?;
         let room: Vec<usize> = scan.leaves.chunks(LEAVES_PER_CHUNK).map(rows_of).collect();
         let rows: Vec<usize> = parts.iter().map(|part| part.rows).collect();
         let kept: usize = rows.iter().sum();
@@ -158,17 +158,17 @@ impl PageFile {
             let valid = || validity(&parts, index, kept);
             let name: PlSmallStr = wanted.name.into();
             let values = match wanted.kind {
-                Kind::Integer => {
+                ColumnKind::Integer => {
                     let mut values = integers.next().unwrap_or_default();
                     close_gaps(&mut values, &room, &rows);
                     Values::Integer(Int64Chunked::from_vec_validity(name, values, valid()))
                 }
-                Kind::Real => {
+                ColumnKind::Real => {
                     let mut values = reals.next().unwrap_or_default();
                     close_gaps(&mut values, &room, &rows);
                     Values::Real(Float64Chunked::from_vec_validity(name, values, valid()))
                 }
-                Kind::Text => Values::Text(texts(name, &parts, index, kept)),
+                ColumnKind::Text => Values::Text(texts(name, &parts, index, kept)),
             };
             columns.values.push((wanted.name, values));
         }
@@ -216,8 +216,7 @@ impl PageFile {
         if let Some(known) = known {
             return known.lost.is_empty().then(|| known.rows() > 0);
         }
-        let known = self.trees.lock().get(&root).cloned();
-        let tree = known.unwrap_or_else(|| Arc::new(walk(pages, root)));
+        let tree = self.tree(pages, root);
         // Only a root is a leaf without rows.
         let is_root = tree.leaves.len() == 1;
         let mut measured = if is_root { tree.leaves.clone() } else { Vec::new() };
@@ -301,10 +300,7 @@ impl PageFile {
     /// Leaves with rows of another table.
     fn strange(&self, pages: Pages<'_>, scan: &Scan, table: &TableShape, threads: usize) -> Vec<UnreadablePage> {
         let Some(layout) = table.layout.as_deref() else { return Vec::new() };
-        let look = |leaves: &[Leaf]| -> Vec<UnreadablePage> {
-            let strange = leaves.iter().filter(|leaf| !is_of_table(pages, leaf, layout));
-            strange.map(|leaf| UnreadablePage { page: leaf.page, fault: Fault::OtherTable }).collect()
-        };
+        let look = |leaves: &[Leaf]| strange_leaves(pages, leaves, layout);
         let chunks = scan.leaves.chunks(LEAVES_PER_CHUNK).collect();
         self.each_chunk(chunks, threads, look).into_iter().flatten().collect()
     }
@@ -315,11 +311,7 @@ impl PageFile {
         let root = *self.roots.get(name)?;
         let pages = Pages::new(&self.map).ok()?;
         let mut only = [Leaf { page: root, rows: 0, above: None, up_to: None }];
-        let is_leaf = measure(pages, &mut only).is_empty();
-        let strange = only.iter().filter(|leaf| is_leaf && !is_of_table(pages, leaf, layout));
-        let strange: Vec<UnreadablePage> =
-            strange.map(|leaf| UnreadablePage { page: leaf.page, fault: Fault::OtherTable }).collect();
-        damage(&strange)
+        measure(pages, &mut only).is_empty().then(|| damage(&strange_leaves(pages, &only, layout))).flatten()
     }
 
     /// Damage to the file as a whole: a damaged list of tables, and pages with two owners or none.
@@ -408,15 +400,21 @@ impl Scan {
             let mut own_integers = integers.iter_mut().map(|rest| take(rest, room)).collect::<Vec<_>>().into_iter();
             let mut own_reals = reals.iter_mut().map(|rest| take(rest, room)).collect::<Vec<_>>().into_iter();
             let columns = wanted.iter().map(|wanted| match wanted.kind {
-                Kind::Integer => Cells::Integer(Numbers::new(own_integers.next().unwrap_or_default())),
-                Kind::Real => Cells::Real(Numbers::new(own_reals.next().unwrap_or_default())),
-                Kind::Text => Cells::Text(Texts::default()),
+                ColumnKind::Integer => Cells::Integer(Numbers::new(own_integers.next().unwrap_or_default())),
+                ColumnKind::Real => Cells::Real(Numbers::new(own_reals.next().unwrap_or_default())),
+                ColumnKind::Text => Cells::Text(Texts::default()),
             });
             let columns = columns.collect();
             (leaves, Chunk { rows: 0, ids: take(&mut ids, room), columns, lost: Vec::new() })
         };
         self.leaves.chunks(LEAVES_PER_CHUNK).map(chunk).collect()
     }
+}
+
+/// Leaves whose rows cannot be those of a table.
+fn strange_leaves(pages: Pages<'_>, leaves: &[Leaf], layout: &Layout) -> Vec<UnreadablePage> {
+    let strange = leaves.iter().filter(|leaf| !is_of_table(pages, leaf, layout));
+    strange.map(|leaf| UnreadablePage { page: leaf.page, fault: Fault::OtherTable }).collect()
 }
 
 fn stored<'a>(selection: Selection<'a>) -> Result<&'a BTreeMap<String, Stored>> {
@@ -503,7 +501,7 @@ fn rows_of(leaves: &[Leaf]) -> usize {
 }
 
 /// Zeros, which the system gives only when they are first written.
-fn buffers<T: Copy + Default>(wanted: &[Wanted], kind: Kind, height: usize) -> Vec<Vec<T>> {
+fn buffers<T: Copy + Default>(wanted: &[Wanted], kind: ColumnKind, height: usize) -> Vec<Vec<T>> {
     wanted.iter().filter(|wanted| wanted.kind == kind).map(|_| vec![T::default(); height]).collect()
 }
 

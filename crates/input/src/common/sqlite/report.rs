@@ -18,14 +18,8 @@ pub(crate) fn type_mismatches(table_name: &str, source: &str, columns: &Columns)
                 format!("column {} of {source} holds {} values; {detail}", type_mismatch.column, type_mismatch.found),
             )
         };
-        Anomaly {
-            check_id,
-            severity: Severity::Info,
-            table_name: table_name.to_owned(),
-            count: type_mismatch.count,
-            first_key: Some(type_mismatch.first_id.to_string()),
-            detail,
-        }
+        let first = type_mismatch.first_id.to_string();
+        Anomaly::new(check_id, Severity::Info, table_name, type_mismatch.count, detail).first(Some(first))
     })
 }
 

@@ -34,9 +34,6 @@ impl Store {
     }
 
     /// As [`Store::new`], checked.
-    ///
-    /// # Errors
-    /// As [`Store::check`].
     pub fn checked(path: &Path, reader: Reader) -> Result<Self> {
         let store = Self::new(path, reader);
         store.check()?;
@@ -44,9 +41,6 @@ impl Store {
     }
 
     /// Checks whether the reader that was chosen can read the file at all.
-    ///
-    /// # Errors
-    /// When the reader of pages was chosen and cannot.
     pub fn check(&self) -> Result<()> {
         if self.reader == Reader::Pages
             && self.pages().is_none()
@@ -57,7 +51,6 @@ impl Store {
         Ok(())
     }
 
-    /// Where the file is.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -72,9 +65,6 @@ impl Store {
 }
 
 /// Maps the pages of a file.
-///
-/// # Errors
-/// When it cannot be opened, or its pages cannot be read without SQLite.
 pub fn map(path: &Path) -> Result<PageFile> {
     let file = regular::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     PageFile::map(&file)

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::column::{Columns, Kind, Wanted};
+use super::column::{ColumnKind, Columns, Wanted};
 use super::condition::Condition;
 use super::database::{TableShape, exists, open, quoted};
 use super::store::Store;
@@ -115,9 +115,9 @@ pub fn has_any(store: &Store, selection: Selection<'_>) -> bool {
 fn declared_as_wanted(table: &TableShape, wanted: Wanted) -> bool {
     let declared = table.columns.get(wanted.name).map_or("", String::as_str);
     match wanted.kind {
-        Kind::Integer => declared.contains("INT") && !matches!(declared, "INT4" | "INT2"),
-        Kind::Real => declared.contains("REAL") || declared.contains("FLOA") || declared.contains("DOUB"),
-        Kind::Text => declared.contains("TEXT") || declared.contains("CHAR"),
+        ColumnKind::Integer => declared.contains("INT") && !matches!(declared, "INT4" | "INT2"),
+        ColumnKind::Real => declared.contains("REAL") || declared.contains("FLOA") || declared.contains("DOUB"),
+        ColumnKind::Text => declared.contains("TEXT") || declared.contains("CHAR"),
     }
 }
 

@@ -5,44 +5,29 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::{TIMES, fields};
+use super::gather;
 use crate::common::TableBuilder;
 use crate::kineto::capture::Capture;
-use crate::kineto::gathered::{Field, Gathered, Keep, Wanted};
+use crate::kineto::gathered::{Field, Gathered, Keep};
 use crate::kineto::kinds::{HOST, Role};
-use wavesieve_tables::columns::frames::{constant_cat, dictionary_column};
-use wavesieve_tables::columns::values::integers;
+use wavesieve_tables::columns::frames::constant_cat;
 
-const PLACES: &[Field] = &[Field::DeviceType, Field::DeviceId];
-const COLUMNS: &[(&[&str], &[Field])] = &[
-    (&["alloc_id", "gpu"], &[Field::Number]),
-    (&["operation", "bytes"], &[Field::Bytes]),
-    (&["agent_id", "gpu"], PLACES),
-    (&["address"], &[Field::Address]),
-    (&["live_bytes"], &[Field::Bytes, Field::Allocated, Field::Address, Field::DeviceType, Field::DeviceId]),
-    (&["tid"], &[Field::Tid]),
-    // Events of a moment end when they start.
-    (TIMES.0, &[Field::Start]),
-];
-
-/// Assembles the events of allocators.
 pub(crate) fn read_allocations(builder: &mut TableBuilder<'_>, capture: &Capture) -> Result<()> {
-    let fields = fields(builder, COLUMNS);
-    let rows = capture.gather(&Wanted { role: Role::Allocation, keep: Keep::All, fields: &fields, names: false })?;
-    builder.set_height(rows.height);
+    let rows = gather(builder, capture, Role::Allocation, Keep::All, false)?;
     let (numbers, sizes) = (rows.get(Field::Number), rows.get(Field::Bytes));
-    let words = ["ALLOC", "FREE"].map(|word| Some(word.to_owned()));
-    let is_free = sizes.iter().map(|bytes| Some(usize::from(bytes.is_some_and(|bytes| bytes < 0))));
-    builder.put_with("operation", || Ok(dictionary_column("operation", &words, is_free)?))?;
+    let operation = |bytes: Option<i64>| if bytes.is_some_and(|bytes| bytes < 0) { "FREE" } else { "ALLOC" };
+    builder.put_texts("operation", sizes.iter().map(|bytes| Some(operation(bytes))))?;
     builder.put_with("level", || Ok(constant_cat("level", Some("REAL"), rows.height)?))?;
-    builder.put("bytes", integers("bytes", sizes.iter().map(|bytes| Some(bytes.unwrap_or(0).max(0)))).into_series());
+    builder.put_integers("bytes", sizes.iter().map(|bytes| Some(bytes.unwrap_or(0).max(0))));
     let agents = agents(&rows, &capture.memory_devices());
     builder.put_gpu(&agents, &numbers);
     builder.put("agent_id", agents.into_series());
-    builder.put("address", rows.get(Field::Address).into_series());
     builder.put_with("live_bytes", || Ok(live_bytes(&rows).into_series().into_column()))?;
-    builder.put("tid", rows.get(Field::Tid).into_series());
+    for (name, field) in [("address", Field::Address), ("tid", Field::Tid)] {
+        builder.put(name, rows.get(field).into_series());
+    }
     builder.put("alloc_id", numbers.into_series());
+    // Events of a moment end when they start.
     let times = rows.get(Field::Start);
     builder.put_times(&times, &times);
     Ok(())

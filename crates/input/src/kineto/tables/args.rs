@@ -1,10 +1,9 @@
 //! `args`: what events say of themselves beyond the columns of their tables.
 
 use anyhow::Result;
-use polars::prelude::*;
 use rayon::prelude::*;
 
-use crate::common::TableBuilder;
+use crate::common::{Args, Dictionary, TableBuilder};
 use crate::kineto::capture::Capture;
 use crate::kineto::cursor::{Quoted, members, text_of};
 use crate::kineto::event::Event;
@@ -12,7 +11,6 @@ use crate::kineto::gathered::Keep;
 use crate::kineto::kinds::Role;
 use crate::kineto::scan::Chunk;
 use wavesieve_model::text::bytes::text_of_bytes;
-use wavesieve_tables::columns::frames::{dictionary_column, text_column_from_dictionary};
 
 /// Arguments that columns hold, or that only number the events.
 const IN_COLUMNS: [&[u8]; 12] = [
@@ -34,14 +32,13 @@ const IN_COLUMNS: [&[u8]; 12] = [
 const OWNERS: [(Role, &str); 3] = [(Role::Region, "region"), (Role::Kernel, "kernel"), (Role::Copy, "copy")];
 
 #[derive(Default)]
-struct Args {
-    owners: Vec<i64>,
-    positions: Vec<i64>,
+struct Texts {
+    args: Args,
     names: Vec<Option<String>>,
     values: Vec<Option<String>>,
 }
 
-impl Args {
+impl Texts {
     /// Those of the events of a role in a chunk, or only of some.
     fn read(
         capture: &Capture,
@@ -62,8 +59,8 @@ impl Args {
 
     fn push(&mut self, number: i64, event: &Event<'_>, with_texts: bool) {
         for (position, (key, value)) in (1..).zip(own_arguments(event)) {
-            self.owners.push(number);
-            self.positions.push(position);
+            self.args.owners.push(number);
+            self.args.positions.push(position);
             if with_texts {
                 let text = text_of(value).map_or_else(|| spaced(value), |quoted| quoted.text().into_owned());
                 self.names.push(Some(key.text().into_owned()));
@@ -93,9 +90,6 @@ fn spaced(value: &[u8]) -> String {
 }
 
 /// How many arguments there are.
-///
-/// # Errors
-/// When the file cannot be read.
 pub(crate) fn count_args(capture: &Capture) -> Result<u64> {
     let mut sum = 0;
     for (role, _) in OWNERS {
@@ -111,16 +105,13 @@ pub(crate) fn count_args(capture: &Capture) -> Result<u64> {
     Ok(sum)
 }
 
-/// The arguments that no column holds.
 fn own_arguments<'a>(event: &Event<'a>) -> impl Iterator<Item = (Quoted<'a>, &'a [u8])> + use<'a> {
     members(event.args).filter(|(key, _)| !IN_COLUMNS.contains(&key.raw))
 }
 
-/// Assembles the arguments.
 pub(crate) fn read_args(builder: &mut TableBuilder<'_>, capture: &Capture) -> Result<()> {
     let with_texts = builder.wants(&["name", "value"]);
-    let mut kinds: Vec<usize> = Vec::new();
-    let mut all = Args::default();
+    let mut all = Texts::default();
     let regions = builder.context.hint.and_then(|hint| hint.regions.as_deref());
     for (place, (role, _)) in OWNERS.iter().enumerate() {
         let only = regions.filter(|_| *role == Role::Region);
@@ -128,25 +119,20 @@ pub(crate) fn read_args(builder: &mut TableBuilder<'_>, capture: &Capture) -> Re
             continue;
         }
         let chunks = capture.chunks().par_iter().zip(capture.numbers(*role));
-        let parts: Vec<Args> = chunks
-            .map(|(chunk, first)| Args::read(capture, chunk, *first, *role, with_texts, only))
+        let parts: Vec<Texts> = chunks
+            .map(|(chunk, first)| Texts::read(capture, chunk, *first, *role, with_texts, only))
             .collect::<Result<_>>()?;
         for part in parts {
-            kinds.extend(std::iter::repeat_n(place, part.owners.len()));
-            all.owners.extend(part.owners);
-            all.positions.extend(part.positions);
+            all.args.kinds.extend(std::iter::repeat_n(place, part.args.owners.len()));
+            all.args.owners.extend(part.args.owners);
+            all.args.positions.extend(part.args.positions);
             all.names.extend(part.names);
             all.values.extend(part.values);
         }
     }
-    let height = all.owners.len();
-    builder.set_height(height);
-    let owners = OWNERS.map(|(_, owner)| Some(owner.to_owned()));
-    builder.put_with("owner", || Ok(dictionary_column("owner", &owners, kinds.iter().copied().map(Some))?))?;
-    builder.put("owner_id", Int64Chunked::from_vec("".into(), all.owners).into_series());
-    builder.put("position", Int64Chunked::from_vec("".into(), all.positions).into_series());
-    builder.put_with("name", || Ok(dictionary_column("name", &all.names, (0..height).map(Some))?))?;
-    builder.put_with("value", || Ok(text_column_from_dictionary("value", &all.values, (0..height).map(Some))?))
+    let Texts { args, names, values } = all;
+    let owners = OWNERS.map(|(_, owner)| owner);
+    builder.put_args(&owners, args, || Dictionary::of_rows(names), || Dictionary::of_rows(values))
 }
 
 #[cfg(test)]

@@ -2,28 +2,18 @@
 
 use anyhow::Result;
 use fnv::FnvHashMap;
-use polars::prelude::*;
+use polars::prelude::IntoSeries;
 
-use super::{TIMES, fields, put_correlation};
-use crate::common::{TableBuilder, count_first, or};
+use super::{gather, put_correlation};
+use crate::common::{Dictionary, TableBuilder, count_first, or};
 use crate::kineto::capture::Capture;
-use crate::kineto::gathered::{Field, Gathered, Keep, Wanted};
-use crate::kineto::kinds::{HIP, KINDS, Role};
+use crate::kineto::gathered::{Field, Gathered, Keep};
+use crate::kineto::kinds::{EventKind, HIP, KINDS, Role};
 use wavesieve_model::schema::anomaly::Severity;
-use wavesieve_tables::columns::frames::{dictionary_column, text_column_from_dictionary};
 
-const TEXTS: &[&str] = &["name", "message"];
-const COLUMNS: &[(&[&str], &[Field])] = &[
-    (&["region_id", "mark_id"], &[Field::Number]),
-    (&["tid"], &[Field::Tid]),
-    (&["correlation_id"], &[Field::Number, Field::Correlation, Field::External]),
-    (&["external_id"], &[Field::External]),
-    (TIMES.0, &TIMES.1),
-];
 /// Domain of annotations, whose names are texts of the program.
 const MARKER: &str = "marker";
 
-/// Assembles what has a length.
 pub fn read_regions(builder: &mut TableBuilder<'_>, capture: &Capture) -> Result<()> {
     let rows = read(builder, capture, Keep::WithLength)?;
     builder.put("region_id", rows.get(Field::Number).into_series());
@@ -37,22 +27,19 @@ pub fn read_regions(builder: &mut TableBuilder<'_>, capture: &Capture) -> Result
 
 /// Reports calls that lie outside the operator whose id they have, as with clocks that differ.
 fn note_calls_outside(builder: &mut TableBuilder<'_>, rows: &Gathered) {
-    let columns = [Field::External, Field::Start, Field::End].map(|field| rows.get(field));
     let each = |domain: &'static str| {
-        rows.kinds.iter().enumerate().filter_map(move |(row, kind)| {
-            KINDS.get(usize::from(*kind)).filter(|kind| kind.domain == domain).map(|_| row)
+        let all = rows.rows([Field::External, Field::Start, Field::End]).zip(&rows.kinds).enumerate();
+        all.filter_map(move |(row, ([external, start, end], kind))| {
+            KINDS.get(usize::from(*kind)).filter(|kind| kind.domain == domain)?;
+            Some((row, external.filter(|id| *id > 0)?, start?, end?))
         })
     };
-    let values = |row: usize| {
-        let [external, start, end] = columns.each_ref().map(|column| column.get(row));
-        Some((external.filter(|id| *id > 0)?, start?, end?))
-    };
     let mut operators: FnvHashMap<i64, Option<(i64, i64)>> = FnvHashMap::default();
-    for (external, start, end) in each("torch").filter_map(values) {
+    for (_, external, start, end) in each("torch") {
         operators.entry(external).and_modify(|known| *known = None).or_insert(Some((start, end)));
     }
     let mut is_outside = vec![false; rows.height];
-    for (row, (external, start, _)) in each(HIP).filter_map(|row| Some((row, values(row)?))) {
+    for (row, external, start, _) in each(HIP) {
         let operator = operators.get(&external).copied().flatten();
         if let (Some((first, last)), Some(slot)) = (operator, is_outside.get_mut(row)) {
             *slot = !(first..=last).contains(&start);
@@ -63,7 +50,6 @@ fn note_calls_outside(builder: &mut TableBuilder<'_>, rows: &Gathered) {
     builder.note("call_outside_operator", Severity::Warning, count, first, detail);
 }
 
-/// Assembles what ends when it starts.
 pub(crate) fn read_marks(builder: &mut TableBuilder<'_>, capture: &Capture) -> Result<()> {
     let rows = read(builder, capture, Keep::WithoutLength)?;
     builder.put("mark_id", rows.get(Field::Number).into_series());
@@ -72,10 +58,8 @@ pub(crate) fn read_marks(builder: &mut TableBuilder<'_>, capture: &Capture) -> R
 }
 
 fn read(builder: &mut TableBuilder<'_>, capture: &Capture, keep: Keep) -> Result<Gathered> {
-    let fields = fields(builder, COLUMNS);
-    let names = builder.wants(TEXTS);
-    let rows = capture.gather(&Wanted { role: Role::Region, keep, fields: &fields, names })?;
-    builder.set_height(rows.height);
+    let names = builder.wants(&["name", "message"]);
+    let rows = gather(builder, capture, Role::Region, keep, names)?;
     builder.put("tid", rows.get(Field::Tid).into_series());
     put_correlation(builder, capture, &rows, Role::Region)?;
     put_texts(builder, &rows)?;
@@ -84,19 +68,17 @@ fn read(builder: &mut TableBuilder<'_>, capture: &Capture, keep: Keep) -> Result
 
 fn put_texts(builder: &mut TableBuilder<'_>, rows: &Gathered) -> Result<()> {
     let kinds = || rows.kinds.iter().map(|kind| Some(usize::from(*kind)));
-    let domains: Vec<Option<String>> = KINDS.iter().map(|kind| Some(kind.domain.to_owned())).collect();
-    let categories: Vec<Option<String>> = KINDS.iter().map(|kind| Some(kind.category.to_owned())).collect();
-    builder.put_with("domain", || Ok(dictionary_column("domain", &domains, kinds())?))?;
-    builder.put_with("category", || Ok(dictionary_column("category", &categories, kinds())?))?;
-    builder.put_with("name", || {
+    let texts = |text: fn(&EventKind) -> &str| -> Vec<Option<String>> {
+        KINDS.iter().map(|kind| Some(text(kind).to_owned())).collect()
+    };
+    builder.put_texts_at("domain", &texts(|kind| kind.domain), kinds())?;
+    builder.put_texts_at("category", &texts(|kind| kind.category), kinds())?;
+    builder.put_dictionary("name", || {
         let named = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
-        let texts: Vec<Option<String>> =
-            rows.names.texts.iter().map(|text| named(text).or_else(|| Some("unknown".to_owned()))).collect();
-        Ok(dictionary_column("name", &texts, rows.names.places())?)
+        let texts = rows.names.texts.iter().map(|text| named(text).or_else(|| Some("unknown".to_owned())));
+        Dictionary { texts: texts.collect(), places: rows.names.places().collect() }
     })?;
-    builder.put_with("message", || {
-        let is_marker = |kind: &u8| KINDS.get(usize::from(*kind)).is_some_and(|kind| kind.domain == MARKER);
-        let places = rows.names.places().zip(&rows.kinds).map(|(place, kind)| place.filter(|_| is_marker(kind)));
-        Ok(text_column_from_dictionary("message", &rows.names.texts, places)?)
-    })
+    let is_marker = |kind: &u8| KINDS.get(usize::from(*kind)).is_some_and(|kind| kind.domain == MARKER);
+    let places = rows.names.places().zip(&rows.kinds).map(|(place, kind)| place.filter(|_| is_marker(kind)));
+    builder.put_texts_at("message", &rows.names.texts, places)
 }

@@ -1,19 +1,11 @@
 //! The canonical tables that are made of events.
 
-mod allocations;
-mod args;
-mod calls;
-mod copies;
-mod dispatches;
-mod info;
-
-pub(crate) use allocations::read_allocations;
-pub(crate) use args::{count_args, read_args};
-pub(crate) use calls::read_marks;
-pub use calls::read_regions;
-pub(crate) use copies::read_copies;
-pub(crate) use dispatches::read_kernels;
-pub(crate) use info::{read_kernel_symbols, read_queues, read_streams, read_threads};
+pub(super) mod allocations;
+pub(super) mod args;
+pub(super) mod calls;
+pub(super) mod copies;
+pub(super) mod dispatches;
+pub(super) mod info;
 
 use std::collections::BTreeSet;
 
@@ -22,23 +14,83 @@ use fnv::FnvHashMap;
 use polars::prelude::*;
 
 use super::capture::Capture;
-use super::gathered::{Field, Gathered};
+use super::gathered::{BLOCK, Field, GRID, Gathered, Keep, Wanted};
 use super::kinds::{HIP, KINDS, Role};
 use crate::common::{TableBuilder, ValidRows, count_first};
 use wavesieve_model::schema::anomaly::Severity;
-
-/// The columns of times, and the fields they are made of.
-const TIMES: (&[&str], [Field; 2]) =
-    (&["start_ns", "end_ns", "duration_ns", "valid", "time_ns"], [Field::Start, Field::End]);
+use wavesieve_model::schema::validity::Validity;
+use wavesieve_tables::columns::values::I64Values;
 
 /// Columns of times that depend on the ends.
 const ENDS: &[&str] = &["end_ns", "duration_ns", "valid"];
+const SIZES: &[&str] = &["workgroup_x", "workgroup_y", "workgroup_z", "grid_x", "grid_y", "grid_z"];
+/// Columns of places, and of sizes and threads that may be those of the launching call.
+const PLACES: &[&str] = &["direction", "src_agent_id", "dst_agent_id", "agent_id", "gpu", "peer_gpu", "device"];
+const OF_CALLS: &[&str] = &["tid", "bytes", "lds_bytes"];
 
-/// The fields that wanted columns need.
-fn fields(builder: &TableBuilder<'_>, columns: &[(&[&str], &[Field])]) -> Vec<Field> {
-    let wanted = columns.iter().filter(|(names, _)| builder.wants(names));
-    let fields: BTreeSet<Field> = wanted.flat_map(|(_, fields)| fields.iter().copied()).collect();
-    fields.into_iter().collect()
+/// Columns, and the fields that they are made of.
+type Needs = &'static [(&'static [&'static str], &'static [Field])];
+const NEEDS: Needs = &[
+    (&["start_ns", "end_ns", "duration_ns", "valid", "time_ns"], &[Field::Start, Field::End]),
+    (&["external_id"], &[Field::External]),
+    (&["correlation_id"], &[Field::Correlation, Field::External]),
+];
+const NEEDS_OF_HOST: Needs = &[
+    (&["tid"], &[Field::Tid]),
+    (&["operation", "bytes"], &[Field::Bytes]),
+    (&["address"], &[Field::Address]),
+    (PLACES, &[Field::DeviceType, Field::DeviceId]),
+    (&["live_bytes"], &[Field::Bytes, Field::Allocated, Field::Address, Field::DeviceType, Field::DeviceId]),
+];
+const NEEDS_OF_GPU: Needs = &[
+    (&["correlation_id"], &[Field::Device, Field::Stream, Field::Start]),
+    (&["queue_id"], &[Field::Queue]),
+    (&["stream_id"], &[Field::Stream]),
+    (PLACES, &[Field::Device, Field::FromDevice, Field::ToDevice]),
+    (OF_CALLS, &[Field::Correlation]),
+    (&["bytes"], &[Field::Bytes]),
+    (&["lds_bytes"], &[Field::SharedMemory]),
+    (SIZES, &[Field::Correlation, Field::GridX, Field::GridY, Field::GridZ]),
+    (SIZES, &[Field::BlockX, Field::BlockY, Field::BlockZ]),
+];
+
+/// Reads the events of a role, with the fields that the wanted columns need, and fixes the number of rows.
+fn gather(builder: &mut TableBuilder<'_>, capture: &Capture, role: Role, keep: Keep, names: bool) -> Result<Gathered> {
+    let own = if matches!(role, Role::Kernel | Role::Copy) { NEEDS_OF_GPU } else { NEEDS_OF_HOST };
+    let wanted = NEEDS.iter().chain(own).filter(|(columns, _)| builder.wants(columns));
+    let needed: BTreeSet<Field> = wanted.flat_map(|(_, fields)| fields.iter().copied()).collect();
+    let fields: Vec<Field> = needed.into_iter().chain([Field::Number]).collect();
+    let rows = capture.gather(&Wanted { role, keep, fields: &fields, names })?;
+    builder.set_height(rows.height);
+    Ok(rows)
+}
+
+/// A field of work, otherwise of the calls that launched it. Grids and blocks of 0 are not known.
+fn or_of_call(capture: &Capture, rows: &Gathered, field: Field) -> Result<Vec<Option<i64>>> {
+    let is_size = GRID.contains(&field) || BLOCK.contains(&field);
+    let own = I64Values::new(&rows.get(field)).into_rows().map(|own| own.filter(|own| !is_size || *own != 0));
+    let own: Vec<Option<i64>> = own.collect();
+    if own.iter().all(Option::is_some) {
+        return Ok(own);
+    }
+    let ids = rows.get(Field::Correlation);
+    let of_calls = capture.launches()?.of(field, ids.iter());
+    Ok(own.into_iter().zip(of_calls).map(|(own, of_call)| own.or(of_call)).collect())
+}
+
+/// Adds columns of work whose values may be known only for the calls that launched it.
+fn put_of_calls(
+    builder: &mut TableBuilder<'_>,
+    capture: &Capture,
+    rows: &Gathered,
+    columns: [(&'static str, Field); 2],
+) -> Result<()> {
+    for (name, field) in columns {
+        if builder.wants(&[name]) {
+            builder.put_integers(name, or_of_call(capture, rows, field)?);
+        }
+    }
+    Ok(())
 }
 
 /// Adds the ids of calls and of the work they launched. An id that calls of several processes have is that of none of them.
@@ -71,21 +123,12 @@ fn put_correlation(builder: &mut TableBuilder<'_>, capture: &Capture, rows: &Gat
     };
     let without: Vec<bool> = own.iter().enumerate().map(|(row, own)| by_external(row, *own)).collect();
     let (count, first) = count_first(without.iter().copied(), &numbers);
-    if count > 0 {
-        let ties = capture.ties()?;
-        let own: Int64Chunked = own
-            .iter()
-            .zip(numbers.iter())
-            .map(|(own, number)| own.or_else(|| ties.id(role, number)))
-            .collect_ca("".into());
-        builder.put("correlation_id", own.into_series());
-        if role != Role::Region {
-            let detail = "no correlation ids; tied by External id to operators, and to a launch if it is the only one of its operator";
-            builder.note("tied_by_external_id", Severity::Info, count, first, detail);
-        }
-    } else {
-        let own: Int64Chunked = own.into_iter().collect_ca("".into());
-        builder.put("correlation_id", own.into_series());
+    let ties = if count > 0 { Some(capture.ties()?) } else { None };
+    let own = own.iter().zip(numbers.iter()).map(|(own, number)| own.or_else(|| ties?.id(role, number)));
+    builder.put_integers("correlation_id", own);
+    if role != Role::Region {
+        let detail = "no correlation ids; tied by External id to operators, and to a launch if it is the only one of its operator";
+        builder.note("tied_by_external_id", Severity::Info, count, first, detail);
     }
     Ok(())
 }
@@ -114,10 +157,9 @@ fn others_on_streams(capture: &Capture, rows: &Gathered, role: Role) -> Result<V
     if role != Role::Kernel {
         return Ok(is_other);
     }
-    let columns = [Field::Correlation, Field::Device, Field::Stream, Field::Start].map(|field| rows.get(field));
     let each = || {
-        (0..rows.height).filter_map(|row| {
-            let [id, device, stream, start] = columns.each_ref().map(|column| column.get(row));
+        let all = rows.rows([Field::Correlation, Field::Device, Field::Stream, Field::Start]);
+        all.enumerate().filter_map(|(row, [id, device, stream, start])| {
             Some((row, (id.filter(|id| *id != 0)?, device?), stream?, start?))
         })
     };
@@ -160,7 +202,7 @@ fn put_gpu_times(builder: &mut TableBuilder<'_>, capture: &Capture, rows: &Gathe
     let facts = &builder.context.process.facts;
     let recorded = facts.start_ns.zip(facts.end_ns).map(|(start, end)| end.saturating_sub(start));
     let Some(longest) = recorded.filter(|recorded| *recorded > 0 && builder.wants(&["valid"])) else { return Ok(()) };
-    let bounds = wavesieve_model::schema::validity::Validity::from_facts(facts);
+    let bounds = Validity::from_facts(facts);
     let both = || starts.iter().zip(ends.iter()).map(|(start, end)| (start.unwrap_or(0), end.unwrap_or(0)));
     let is_too_long = |(start, end): (i64, i64)| end.saturating_sub(start) > longest;
     let (count, first) = count_first(both().map(is_too_long), &rows.get(Field::Number));

@@ -3,19 +3,17 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::{Dictionary, text};
-use crate::common::{TableBuilder, or};
+use super::text;
+use crate::common::{Dictionary, TableBuilder, or};
 use crate::perfetto::kinds::{Role, Writer};
 use crate::perfetto::processes::{Assembled, Process};
 use crate::perfetto::rows::{Field, Rows};
 use wavesieve_model::schema::domain::domain_of_category;
-use wavesieve_tables::columns::frames::{dictionary_column, text_column_from_dictionary};
 use wavesieve_tables::columns::values::integers;
 
 /// Domain of ranges, whose names are texts of the program.
 const MARKER: &str = "marker";
 
-/// Some calls of a process.
 struct Calls<'a> {
     rows: &'a Rows,
     places: Vec<usize>,
@@ -30,24 +28,22 @@ impl Calls<'_> {
         integers("", self.values(field))
     }
 
-    fn ids(&self) -> Series {
-        Int64Chunked::from_iter_values("".into(), self.places.iter().map(|place| *place as i64 + 1)).into_series()
+    fn ids(&self) -> impl Iterator<Item = i64> {
+        self.places.iter().map(|place| *place as i64 + 1)
     }
 }
 
-/// Assembles what has a length.
 pub fn read_regions(builder: &mut TableBuilder<'_>, file: &Assembled, process: &Process) -> Result<()> {
     let Some(calls) = read(builder, file, process, true)? else { return Ok(()) };
-    builder.put("region_id", calls.ids());
+    builder.put_numbers("region_id", calls.ids());
     builder.put("parent_correlation_id", calls.column(Field::Parent).into_series());
     builder.put_times(&calls.column(Field::Start), &calls.column(Field::End));
     Ok(())
 }
 
-/// Assembles what ends when it starts.
 pub(crate) fn read_marks(builder: &mut TableBuilder<'_>, file: &Assembled, process: &Process) -> Result<()> {
     let Some(calls) = read(builder, file, process, false)? else { return Ok(()) };
-    builder.put("mark_id", calls.ids());
+    builder.put_numbers("mark_id", calls.ids());
     builder.put("time_ns", or(&calls.column(Field::Start), 0).into_series());
     Ok(())
 }
@@ -70,29 +66,22 @@ fn read<'a>(
 }
 
 fn put_texts(builder: &mut TableBuilder<'_>, file: &Assembled, calls: &Calls<'_>) -> Result<()> {
-    let category = |number: Option<i64>| text(&file.names, number).unwrap_or("unknown");
-    builder.put_with("category", || {
-        let categories = Dictionary::of(calls.values(Field::Category), |number| Some(category(number).to_owned()));
-        Ok(dictionary_column("category", &categories.texts, categories.places.iter().copied())?)
-    })?;
-    builder.put_with("domain", || {
-        let domains = Dictionary::of(calls.values(Field::Category), |number| Some(domain(category(number))));
-        Ok(dictionary_column("domain", &domains.texts, domains.places.iter().copied())?)
-    })?;
-    builder.put_with("name", || {
-        let name = |number| Some(text(&file.names, number).unwrap_or("unknown").to_owned());
-        let names = Dictionary::of(calls.values(Field::Name), name);
-        Ok(dictionary_column("name", &names.texts, names.places.iter().copied())?)
-    })?;
-    builder.put_with("message", || {
+    let known = |number: Option<i64>| text(&file.names, number).unwrap_or("unknown");
+    let owned = |number| known(number).to_owned();
+    for (column, field, shown) in [
+        ("category", Field::Category, &owned as &dyn Fn(Option<i64>) -> String),
+        ("domain", Field::Category, &|number| domain(known(number))),
+        ("name", Field::Name, &owned),
+    ] {
+        builder.put_dictionary(column, || Dictionary::of(calls.values(field), |number| Some(shown(number))))?;
+    }
+    builder.put_dictionary("message", || {
         // Other writers show the text of a range and not its function.
-        let is_shown =
-            |category_number| file.writer != Writer::Wavesieve && domain(category(category_number)) == MARKER;
+        let is_shown = |category| file.writer != Writer::Wavesieve && domain(known(category)) == MARKER;
         let shown = calls.values(Field::Category).zip(calls.values(Field::Name));
         let shown = shown.map(|(category, name)| name.filter(|_| is_shown(category)));
         let own = calls.values(Field::Message).zip(shown).map(|(own, shown)| own.or(shown));
-        let messages = Dictionary::of(own, |number| text(&file.names, number).map(str::to_owned));
-        Ok(text_column_from_dictionary("message", &messages.texts, messages.places.iter().copied())?)
+        Dictionary::of(own, |number| text(&file.names, number).map(str::to_owned))
     })
 }
 

@@ -5,23 +5,18 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::{Dictionary, column};
-use crate::common::{TableBuilder, or};
-use crate::perfetto::processes::{Assembled, Process, UsedTrack};
+use super::column;
+use crate::common::{Dictionary, TableBuilder, or};
+use crate::perfetto::processes::{Assembled, Process, UsedTrack, track_at};
 use crate::perfetto::rows::{Field, Rows};
-use wavesieve_tables::columns::frames::dictionary_column;
 use wavesieve_tables::columns::values::integers;
 
-/// Assembles the samples.
 pub(crate) fn read_samples(builder: &mut TableBuilder<'_>, file: &Assembled, process: &Process) -> Result<()> {
     let rows = &process.values;
     builder.set_height(rows.height());
-    let track = |number: Option<i64>| file.tracks.get(usize::try_from(number?).ok()?);
+    let track = |number| track_at(&file.tracks, number);
     let put_text = |builder: &mut TableBuilder<'_>, name: &'static str, text: &dyn Fn(&UsedTrack) -> Option<String>| {
-        builder.put_with(name, || {
-            let texts = Dictionary::of(rows.column(Field::Track), |number| text(track(number)?));
-            Ok(dictionary_column(name, &texts.texts, texts.places.iter().copied())?)
-        })
+        builder.put_dictionary(name, || Dictionary::of(rows.column(Field::Track), |number| text(track(number)?)))
     };
     let name = |track: &UsedTrack| Some(if track.name.is_empty() { "unknown" } else { &track.name }.to_owned());
     put_text(builder, "track", &name)?;
@@ -31,11 +26,8 @@ pub(crate) fn read_samples(builder: &mut TableBuilder<'_>, file: &Assembled, pro
         let of_track = |number: Option<i64>| process.agents.of_track(track(number)?);
         let agents: Int64Chunked = integers("", rows.column(Field::Track).map(of_track));
         let gpus = &builder.context.process.gpus;
-        let devices: Int64Chunked = integers(
-            "",
-            agents.iter().map(|agent| gpus.get(&agent?).map(|gpu| gpu.device)).collect::<Vec<_>>().into_iter(),
-        );
-        builder.put("device", devices.into_series());
+        let devices: Vec<Option<i64>> = agents.iter().map(|agent| Some(gpus.get(&agent?)?.device)).collect();
+        builder.put_integers("device", devices);
         builder.put("agent_id", agents.into_series());
     }
     builder.put("time_ns", or(&column(rows, Field::Start), 0).into_series());

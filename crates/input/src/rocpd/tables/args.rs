@@ -12,7 +12,7 @@ use crate::rocpd::assembly::Assembly;
 use crate::rocpd::database::Database;
 use crate::rocpd::owners::{OWNERS, Owners};
 use wavesieve_model::schema::anomaly::Severity;
-use wavesieve_tables::columns::frames::dictionary_column;
+use wavesieve_tables::columns::frames::{categorical, dictionary_column};
 
 /// Assembles the arguments of regions, kernels and copies.
 pub(crate) fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
@@ -27,8 +27,7 @@ pub(crate) fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
         Some((events, _)) => Condition::all().and(RowTest::OneOf("event_id", events.clone())),
         None => Condition::all(),
     };
-    let columns = assembly.database.read_where("arg", &wanted, condition, assembly.context.threads)?;
-    assembly.absorb("arg", &columns);
+    let columns = assembly.read("arg", &wanted, condition)?;
     let details = Details::read(assembly, chosen.as_ref().map(|(events, _)| events.as_slice()))?;
     if columns.height == 0 && details.events.is_empty() {
         return Ok(());
@@ -43,13 +42,8 @@ pub(crate) fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
     let ids = columns.integers("id");
     let (count, first) = count_first(found.iter().take(columns.height).map(Option::is_none), &ids);
     if hint.is_none() {
-        assembly.note(
-            "missing_owner",
-            Severity::Info,
-            count,
-            first,
-            "arguments belong to no region, kernel or copy; excluded",
-        );
+        let detail = "arguments belong to no region, kernel or copy; excluded";
+        assembly.note("missing_owner", Severity::Info, count, first, detail);
     }
 
     let rows: Vec<(usize, usize, i64)> =
@@ -58,17 +52,14 @@ pub(crate) fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
     let kinds: Vec<Option<String>> = OWNERS.iter().map(|(kind, _, _)| Some((*kind).to_owned())).collect();
     let owner = dictionary_column("owner", &kinds, rows.iter().map(|(_, kind, _)| Some(*kind)))?;
     assembly.put("owner", owner);
-    let owner_ids: Int64Chunked = rows.iter().map(|(_, _, id)| Some(*id)).collect_ca("".into());
-    assembly.put("owner_id", owner_ids.into_series());
+    assembly.put_integers("owner_id", rows.iter().map(|(_, _, id)| Some(*id)));
     if assembly.wants(&["position"]) {
         let positions = columns.integers("position");
         let position = |row: usize| match row.checked_sub(columns.height) {
             Some(detail) => details.positions.get(detail).copied(),
             None => positions.get(row),
         };
-        let positions: Int64Chunked =
-            rows.iter().map(|(row, _, _)| Some(position(*row).unwrap_or(0))).collect_ca("".into());
-        assembly.put("position", positions.into_series());
+        assembly.put_integers("position", rows.iter().map(|(row, _, _)| position(*row).or(Some(0))));
     }
     for name in ["type", "name", "value"].into_iter().filter(|name| assembly.wants(&[*name])).collect::<Vec<_>>() {
         let texts = columns.texts(name);
@@ -78,11 +69,8 @@ pub(crate) fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
         };
         let texts: StringChunked = rows.iter().map(|(row, _, _)| text(*row)).collect_ca(name.into());
         let column = texts.into_series().into_column();
-        let column = if name == "name" {
-            column.fill_null(FillNullStrategy::Zero)?.cast(&wavesieve_tables::columns::frames::categorical())?
-        } else {
-            column
-        };
+        let column =
+            if name == "name" { column.fill_null(FillNullStrategy::Zero)?.cast(&categorical())? } else { column };
         assembly.put(name, column);
     }
     Ok(())

@@ -4,9 +4,8 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::dispatches::pass_of;
-use crate::common::Texts;
-use crate::common::sqlite::{Columns, Condition, integer, real, text};
-use crate::common::{IdIndex, count_first, put_counter_instances, put_counters, with_values};
+use crate::common::sqlite::{Columns, Condition, Wanted, integer, real, text};
+use crate::common::{IdIndex, Texts, count_first, index_of, put_counter_instances, put_counters, with_values};
 use crate::rocpd::assembly::Assembly;
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::columns::frames::dictionary_column;
@@ -14,19 +13,10 @@ use wavesieve_tables::columns::frames::dictionary_column;
 /// Rows of rocpd_pmc_event that belong to a dispatch, in recorded order, with the canonical columns of
 /// `counter_instances`.
 fn instances(assembly: &mut Assembly<'_>) -> Result<DataFrame> {
-    let threads = assembly.context.threads;
-    let wanted = [
-        integer("event_id"),
-        integer("pmc_id"),
-        real("value"),
-        integer("xcc"),
-        integer("shader_engine"),
-        integer("instance"),
-        integer("sample_id"),
-    ];
-    let columns = assembly.database.read("pmc_event", &wanted, threads)?;
-    assembly.absorb("pmc_event", &columns);
-    let wanted = [integer("event_id"), integer("dispatch_id"), integer("replay_pass")];
+    let numbers = ["event_id", "pmc_id", "xcc", "shader_engine", "instance", "sample_id"].map(integer);
+    let wanted: Vec<Wanted> = numbers.into_iter().chain([real("value")]).collect();
+    let columns = assembly.read("pmc_event", &wanted, Condition::all())?;
+    let wanted = ["event_id", "dispatch_id", "replay_pass"].map(integer);
     let dispatches = assembly.look_up("kernel_dispatch", &wanted, Condition::all())?;
     let runs = Runs::new(&dispatches, assembly.context.process.pass);
     let event_ids = columns.integers("event_id");
@@ -57,13 +47,13 @@ fn instances(assembly: &mut Assembly<'_>) -> Result<DataFrame> {
     let frame = DataFrame::new(
         height,
         vec![
-            passes.into_series().into_column(),
-            dispatch_ids.into_series().into_column(),
+            passes.into_column(),
+            dispatch_ids.into_column(),
             counter,
-            columns.integers("xcc").into_series().into_column(),
-            columns.integers("shader_engine").into_series().into_column(),
-            columns.integers("instance").into_series().with_name("channel".into()).into_column(),
-            columns.reals("value").into_series().into_column(),
+            columns.integers("xcc").into_column(),
+            columns.integers("shader_engine").into_column(),
+            columns.integers("instance").into_column().with_name("channel".into()),
+            columns.reals("value").into_column(),
         ],
     )?;
     with_values(assembly, frame.filter(&kept)?)
@@ -107,7 +97,7 @@ fn note_orphans(
     let mut owned: Vec<IdIndex> = Vec::new();
     for base in ["kernel_dispatch", "sample", "region", "memory_copy", "memory_allocate"] {
         let columns = assembly.look_up_of_all(base, &[integer("event_id")])?;
-        owned.push(IdIndex::new(&columns.integers("event_id").iter().flatten().collect::<Vec<i64>>()));
+        owned.push(index_of(&columns.integers("event_id")));
     }
     let is_owned = |event: Option<i64>| event.is_some_and(|id| owned.iter().any(|index| index.position(id).is_some()));
     let lost = orphan.iter().zip(event_ids.iter()).map(|(orphan, event)| orphan == Some(true) && !is_owned(event));
@@ -131,8 +121,7 @@ pub(crate) fn note_lost(assembly: &mut Assembly<'_>, values: &Columns) -> Result
 }
 
 fn counter_names(assembly: &mut Assembly<'_>) -> Result<Texts> {
-    let columns = assembly.database.read("info_pmc", &[text("name")], 1)?;
-    assembly.absorb("info_pmc", &columns);
+    let columns = assembly.read("info_pmc", &[text("name")], Condition::all())?;
     Ok(Texts::new(&columns.integers("id"), &columns.texts("name")))
 }
 

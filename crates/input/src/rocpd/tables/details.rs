@@ -43,8 +43,7 @@ impl Details {
         if let Some(among) = among {
             condition = condition.and(RowTest::OneOf(KEY, among.to_vec()));
         }
-        let columns = assembly.database.read_where("event", &[text("extdata")], condition, assembly.context.threads)?;
-        assembly.absorb("event", &columns);
+        let columns = assembly.read("event", &[text("extdata")], condition)?;
         for (event, json) in columns.integers("id").iter().zip(columns.texts("extdata").iter()) {
             let parsed = json.and_then(|json| serde_json::from_str::<Value>(json).ok());
             if let (Some(event), Some(parsed)) = (event, parsed) {

@@ -2,17 +2,18 @@
 
 use anyhow::Result;
 use polars::prelude::*;
+use rayon::prelude::*;
 use serde_json::Value;
 
-use super::dispatches::{note_missing_events, put_event_ids};
 use crate::common::sqlite::{Columns, Condition, RowTest, Wanted, text};
-use crate::common::{IdIndex, Texts, index_of};
+use crate::common::{IdIndex, Texts, count_first, index_of};
 use crate::rocpd::assembly::Assembly;
 use crate::rocpd::database::KEY;
 use crate::rocpd::events::Events;
+use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_model::schema::domain::domain_of_category;
 use wavesieve_tables::columns::frames::{dictionary_column_at, text_column_from_dictionary};
-use wavesieve_tables::columns::values::I64Values;
+use wavesieve_tables::columns::values::{I64Values, integers};
 
 const UNKNOWN: &str = "unknown";
 
@@ -33,34 +34,64 @@ pub(crate) fn with_unknown(strings: &Texts) -> (Vec<Option<String>>, usize) {
     (dictionary, strings.values().len())
 }
 
+/// Adds the internal, the parent's and the external correlation id of the events of the rows. Id 0 stands for none.
+pub(crate) fn put_correlation(assembly: &mut Assembly<'_>, columns: &Columns, ids: &Int64Chunked) -> Result<()> {
+    put_event_ids(assembly, &[], &columns.integers("event_id"), ids).map(drop)
+}
+
+/// Canonical columns of correlation, and the column of the events that each is.
+const CORRELATION: [(&[&str], &str); 3] = [
+    (&["correlation_id"], "stack_id"),
+    (&["parent_correlation_id"], "parent_stack_id"),
+    (&["external_id"], "correlation_id"),
+];
+
+/// Adds those of the correlation columns that are wanted and not null in all rows, and notes rows whose event is missing. The
+/// events have the columns for `more` too; there are none if nothing of them is wanted.
+fn put_event_ids(
+    assembly: &mut Assembly<'_>,
+    more: &[(&[&str], &'static str)],
+    event_ids: &Int64Chunked,
+    ids: &Int64Chunked,
+) -> Result<Option<Events>> {
+    let needed = assembly.sources(&[more, &CORRELATION].concat());
+    if needed.is_empty() {
+        return Ok(None);
+    }
+    let (cache, context) = (&assembly.lookups.events, assembly.context);
+    let events = Events::read(cache, assembly.database, &needed, context.threads, context.rows.is_some())?;
+    assembly.absorb("event", &events.notes());
+    let made = CORRELATION.into_iter().filter_map(|(names, source)| Some((*names.first()?, source)));
+    let made = made.filter(|(name, source)| assembly.wants(&[*name]) && !events.have_nothing(source));
+    let of_events = |(name, source)| {
+        let values = events.values(source, event_ids).map(|value| value.filter(|value| *value != 0));
+        (name, integers(name, values))
+    };
+    let columns: Vec<(&'static str, Int64Chunked)> = made.collect::<Vec<_>>().into_par_iter().map(of_events).collect();
+    columns.into_iter().for_each(|(name, column)| assembly.put(name, column));
+    let orphans = I64Values::new(event_ids).into_rows().map(|id| id.is_some_and(|id| !events.contain(id)));
+    let (count, first) = count_first(orphans, ids);
+    let detail = "rows refer to a missing event; they have no category and no correlation id";
+    assembly.note("missing_event", Severity::Warning, count, first, detail);
+    Ok(Some(events))
+}
+
 /// Adds domain, category, message, call stack and correlation of the events of the rows.
 pub(crate) fn put_event_columns(
     assembly: &mut Assembly<'_>,
     event_ids: &Int64Chunked,
     ids: &Int64Chunked,
 ) -> Result<()> {
-    let needed = assembly.sources(&[
-        (&["domain", "category"], "category_id"),
-        (&["correlation_id"], "stack_id"),
-        (&["parent_correlation_id"], "parent_stack_id"),
-        (&["external_id"], "correlation_id"),
-    ]);
-    if !needed.is_empty() {
-        let (cache, context) = (&assembly.lookups.events, assembly.context);
-        let events = Events::read(cache, assembly.database, &needed, context.threads, context.rows.is_some())?;
-        assembly.absorb("event", &events.notes());
-        put_event_ids(assembly, &events, event_ids);
-        if assembly.wants(&["domain", "category"]) {
-            let categories = assembly.lookups.categories(assembly.database, assembly.context.threads)?;
-            put_category(assembly, categories, events.values("category_id", event_ids))?;
-        }
-        note_missing_events(assembly, &events, event_ids, ids);
+    let events = put_event_ids(assembly, &[(&["domain", "category"], "category_id")], event_ids, ids)?;
+    if let Some(events) = events.as_ref().filter(|_| assembly.wants(&["domain", "category"])) {
+        let categories = assembly.lookups.categories(assembly.database, assembly.context.threads)?;
+        put_category(assembly, categories, events.values("category_id", event_ids))?;
     }
     let sources = assembly.sources(&[(&["message"], "extdata"), (&["call_stack"], "call_stack")]);
     if !sources.is_empty() && !event_ids.is_empty() {
         // Damage of other events is reported where their numbers are read.
-        let events = if needed.is_empty() { Condition::all() } else { of_events(event_ids) };
-        let details = EventDetails::read(assembly, &sources, events)?;
+        let sought = if events.is_none() { Condition::all() } else { of_events(event_ids) };
+        let details = EventDetails::read(assembly, &sources, sought)?;
         if details.columns.height > 0 {
             let (wants_message, wants_stack) = (assembly.wants(&["message"]), assembly.wants(&["call_stack"]));
             let (messages, stacks) = rayon::join(
@@ -125,12 +156,8 @@ impl EventDetails {
             names.iter().copied().filter(|name| table.is_some_and(|table| table.has(name))).collect();
         let wanted: Vec<Wanted> = known.iter().map(|name| text(name)).collect();
         let condition = events.and(RowTest::SaysSomething(known));
-        let columns = if wanted.is_empty() {
-            Columns::default()
-        } else {
-            assembly.database.read_where("event", &wanted, condition, assembly.context.threads)?
-        };
-        assembly.absorb("event", &columns);
+        let columns =
+            if wanted.is_empty() { Columns::default() } else { assembly.read("event", &wanted, condition)? };
         Ok(Self { index: index_of(&columns.integers("id")), columns })
     }
 

@@ -6,8 +6,8 @@ use polars::prelude::*;
 use super::event_columns::put_event_columns;
 use super::regions::without_length;
 use super::{pc_samples, samples};
-use crate::common::sqlite::{Columns, integer};
-use crate::common::{or_else, zeros};
+use crate::common::sqlite::{Columns, Condition, integer};
+use crate::common::{or, or_else, ordinals};
 use crate::rocpd::assembly::Assembly;
 use wavesieve_tables::columns::frames::dictionary_column;
 
@@ -16,7 +16,8 @@ use wavesieve_tables::columns::frames::dictionary_column;
 pub(crate) fn read_marks(assembly: &mut Assembly<'_>) -> Result<()> {
     let threads = assembly.context.threads;
     let strings = assembly.lookups.strings(assembly.database, threads)?;
-    let samples = read_samples(assembly)?;
+    let wanted = ["track_id", "name_id", "tid", "timestamp", "event_id"].map(integer);
+    let samples = assembly.read("sample", &wanted, Condition::all())?;
     let instants = read_instants(assembly)?;
 
     let chosen = marked(assembly, &samples)?;
@@ -29,8 +30,8 @@ pub(crate) fn read_marks(assembly: &mut Assembly<'_>) -> Result<()> {
     };
     let height = chosen.len() + instants.height;
     assembly.set_height(height);
-    let ids = Int64Chunked::from_iter_values("mark_id".into(), (1..).take(height));
-    assembly.put("mark_id", ids.clone().into_series());
+    let ids = ordinals(height);
+    assembly.put("mark_id", ids.clone());
     let of_tracks = assembly.database.tracks()?.join("name_id", &of_samples("track_id"));
     // Schema 3 names the track alone, which rocprofv3 calls by the category.
     let name_ids = joined(or_else(&of_samples("name_id"), &of_tracks), instants.integers("name_id"));
@@ -39,11 +40,11 @@ pub(crate) fn read_marks(assembly: &mut Assembly<'_>) -> Result<()> {
     })?;
     let tids = joined(of_samples("tid"), instants.integers("tid"));
     let tids = assembly.lookups.thread_ids(assembly.database, &tids)?;
-    assembly.put("tid", tids.into_series());
+    assembly.put("tid", tids);
     let event_ids = joined(of_samples("event_id"), instants.integers("event_id"));
     put_event_columns(assembly, &event_ids, &ids)?;
     let times = joined(of_samples("timestamp"), instants.integers("start"));
-    assembly.put("time_ns", or_else(&times, &zeros(height)).into_series());
+    assembly.put("time_ns", or(&times, 0));
     Ok(())
 }
 
@@ -52,17 +53,7 @@ fn read_instants(assembly: &mut Assembly<'_>) -> Result<Columns> {
     if assembly.lookups.have_no_instants() {
         return Ok(Columns::default());
     }
-    let wanted = [integer("name_id"), integer("tid"), integer("start"), integer("event_id")];
-    let instants = assembly.database.read_where("region", &wanted, without_length(), assembly.context.threads)?;
-    assembly.absorb("region", &instants);
-    Ok(instants)
-}
-
-fn read_samples(assembly: &mut Assembly<'_>) -> Result<Columns> {
-    let wanted = [integer("track_id"), integer("name_id"), integer("tid"), integer("timestamp"), integer("event_id")];
-    let samples = assembly.database.read("sample", &wanted, assembly.context.threads)?;
-    assembly.absorb("sample", &samples);
-    Ok(samples)
+    assembly.read("region", &["name_id", "tid", "start", "event_id"].map(integer), without_length())
 }
 
 /// Positions of the samples that are marks.

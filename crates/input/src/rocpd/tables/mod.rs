@@ -5,7 +5,6 @@ pub mod counters;
 pub mod details;
 pub mod dispatches;
 pub(crate) mod event_columns;
-pub mod hint;
 pub mod info;
 pub mod launches;
 pub mod marker_names;

@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::event_columns::{EventDetails, sought};
 use crate::common::sqlite::{Columns, Condition, Wanted, integer, quoted, text};
-use crate::common::{or_else, zeros};
 use crate::rocpd::assembly::Assembly;
 use crate::rocpd::database::Database;
 use wavesieve_tables::columns::frames::categorical;
@@ -118,26 +117,28 @@ fn integer_of(value: &Value) -> Option<i64> {
     }
 }
 
+/// A canonical column and the number that a sample has there.
+type Numbered = (&'static str, fn(&Recorded) -> Option<i64>);
+
 /// Assembles the samples.
 pub fn read(assembly: &mut Assembly<'_>) -> Result<()> {
     let recorded = recorded(assembly)?;
     assembly.set_height(recorded.len());
-    let numbers =
-        |value: &dyn Fn(&Recorded) -> Option<i64>| -> Int64Chunked { recorded.iter().map(value).collect_ca("".into()) };
-    let times = or_else(&numbers(&|sample| sample.time), &zeros(recorded.len()));
-    assembly.put("time_ns", times.into_series());
-    // The source writes 0 if there is no dispatch.
-    let dispatches = numbers(&|sample| sample.number("dispatch_id").filter(|id| *id != 0));
-    assembly.put("dispatch_id", dispatches.into_series());
-    let objects = numbers(&|sample| sample.pc(&["code_object_id"]).filter(|id| *id != 0));
-    assembly.put("code_object_id", objects.into_series());
-    let offsets = numbers(&|sample| sample.pc(&["code_object_offset", "offset"]));
-    assembly.put("code_object_offset", offsets.into_series());
+    let numbers: [Numbered; 4] = [
+        ("time_ns", |sample| sample.time.or(Some(0))),
+        // The source writes 0 if there is no dispatch.
+        ("dispatch_id", |sample| sample.number("dispatch_id").filter(|id| *id != 0)),
+        ("code_object_id", |sample| sample.pc(&["code_object_id"]).filter(|id| *id != 0)),
+        ("code_object_offset", |sample| sample.pc(&["code_object_offset", "offset"])),
+    ];
+    for (name, value) in numbers {
+        assembly.put_integers(name, recorded.iter().map(value));
+    }
     for (name, unit) in UNITS {
-        assembly.put(name, numbers(&|sample| sample.unit(unit)).into_series());
+        assembly.put_integers(name, recorded.iter().map(|sample| sample.unit(unit)));
     }
     let issued = recorded.iter().map(|sample| sample.number("wave_issued").map(|issued| issued != 0));
-    assembly.put("wave_issued", BooleanChunked::from_iter_options("".into(), issued).into_series());
+    assembly.put("wave_issued", BooleanChunked::from_iter_options("".into(), issued));
     let words = |value: &dyn Fn(&Recorded) -> Option<String>| -> Series {
         StringChunked::from_iter_options("".into(), recorded.iter().map(value)).into_series()
     };

@@ -4,9 +4,8 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::event_columns::{EVENT_COLUMNS, put_event_columns, with_unknown};
-use super::hint;
-use crate::common::sqlite::{Condition, RowTest, Wanted, integer};
-use crate::common::{Texts, count_first};
+use crate::common::sqlite::{Condition, RowTest};
+use crate::common::{Rule, Source, Texts, count_first};
 use crate::rocpd::assembly::Assembly;
 use wavesieve_model::analysis::ranges::markers::{PROCESS_RANGE, THREAD_RANGE};
 use wavesieve_model::schema::anomaly::Severity;
@@ -22,29 +21,19 @@ pub(crate) fn without_length() -> Condition {
     Condition::all().and(RowTest::Same("start", "end"))
 }
 
-const SOURCES: &[(&[&str], &str)] = &[
-    (&["name"], "name_id"),
-    (&["tid"], "tid"),
-    (&["start_ns", "end_ns", "duration_ns", "valid"], "start"),
-    (&["start_ns", "end_ns", "duration_ns", "valid"], "end"),
+const LAYOUT: &[Source<&'static str>] = &[
+    ("id", &["region_id"], Rule::Copied),
+    ("name_id", &["name"], Rule::Used),
+    ("event_id", EVENT_COLUMNS, Rule::Used),
 ];
 
 /// Assembles the regions that have a length.
 pub fn read_regions(assembly: &mut Assembly<'_>) -> Result<()> {
-    let mut wanted: Vec<Wanted> = assembly.sources(SOURCES).into_iter().map(integer).collect();
-    if assembly.wants(EVENT_COLUMNS) {
-        wanted.push(integer("event_id"));
-    }
-    let condition = hint::condition(assembly, "region", with_length());
-    let mut columns = assembly.database.read_where("region", &wanted, condition, assembly.context.threads)?;
+    let mut columns = assembly.activity("region", LAYOUT, with_length())?;
     assembly.lookups.see_regions(&columns, assembly.context.rows);
-    assembly.absorb("region", &columns);
-    assembly.set_height(columns.height);
     let ids = columns.integers("id");
-    assembly.put("region_id", ids.clone().into_series());
     let strings = assembly.lookups.strings(assembly.database, assembly.context.threads)?;
     put_region_name(assembly, strings, &columns.take_integers("name_id"), &ids)?;
-    assembly.put_place(&columns)?;
     drop(columns.take_integers("tid"));
     put_event_columns(assembly, &columns.take_integers("event_id"), &ids)?;
     assembly.put_times(&columns.integers("start"), &columns.integers("end"));
@@ -76,12 +65,7 @@ fn put_region_name(
     let (count, first) = count_first(codes.iter().map(|code| *code == unknown as IdxSize), ids);
     let column = dictionary_column_at("name", &dictionary, &IdxCa::from_vec("".into(), codes))?;
     assembly.put("name", column);
-    assembly.note(
-        "missing_string",
-        Severity::Warning,
-        count,
-        first,
-        "regions refer to a missing string, shown as unknown",
-    );
+    let detail = "regions refer to a missing string, shown as unknown";
+    assembly.note("missing_string", Severity::Warning, count, first, detail);
     Ok(())
 }

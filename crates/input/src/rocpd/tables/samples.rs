@@ -1,14 +1,11 @@
 //! `samples` from the values of rocpd_pmc_event that belong to a row of rocpd_sample: telemetry and streamed counters.
 
-use std::collections::BTreeMap;
-
 use anyhow::Result;
 use polars::prelude::*;
 
 use super::counters;
 use crate::common::sqlite::{Columns, Condition, integer, real, text};
-use crate::common::{IdIndex, count_first, or_else, zeros};
-use crate::common::{Texts, index_of};
+use crate::common::{IdIndex, Texts, Words, count_first, index_of, or, or_else};
 use crate::rocpd::assembly::Assembly;
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::columns::frames::dictionary_column;
@@ -24,9 +21,7 @@ pub fn measured(assembly: &mut Assembly<'_>, samples: &Columns) -> Result<Vec<bo
     if samples.height == 0 {
         return Ok(Vec::new());
     }
-    let wanted = [integer("event_id"), integer("sample_id")];
-    let values = assembly.database.read("pmc_event", &wanted, assembly.context.threads)?;
-    assembly.absorb("pmc_event", &values);
+    let values = assembly.read("pmc_event", &["event_id", "sample_id"].map(integer), Condition::all())?;
     if values.height == 0 {
         return Ok(vec![false; samples.height]);
     }
@@ -36,7 +31,7 @@ pub fn measured(assembly: &mut Assembly<'_>, samples: &Columns) -> Result<Vec<bo
     let of_events =
         of_events.iter().zip(of_sample.iter()).filter_map(|(event, sample)| event.filter(|_| sample.is_none()));
     let events = IdIndex::new(&of_events.filter(|event| counted.position(*event).is_none()).collect::<Vec<i64>>());
-    let sampled = IdIndex::new(&of_sample.iter().flatten().collect::<Vec<i64>>());
+    let sampled = index_of(&of_sample);
     let has = |index: &IdIndex, id: Option<i64>| id.is_some_and(|id| index.position(id).is_some());
     let (ids, event_ids) = (samples.integers("id"), samples.integers("event_id"));
     Ok(ids.iter().zip(event_ids.iter()).map(|(id, event)| has(&sampled, id) || has(&events, event)).collect())
@@ -45,25 +40,22 @@ pub fn measured(assembly: &mut Assembly<'_>, samples: &Columns) -> Result<Vec<bo
 /// Events of dispatches: values of these are counters unless they name a sample.
 fn counted_events(assembly: &Assembly<'_>) -> Result<IdIndex> {
     let columns = assembly.look_up("kernel_dispatch", &[integer("event_id")], Condition::all())?;
-    Ok(IdIndex::new(&columns.integers("event_id").iter().flatten().collect::<Vec<i64>>()))
+    Ok(index_of(&columns.integers("event_id")))
 }
 
 /// Assembles the samples, one for every value.
 pub fn read(assembly: &mut Assembly<'_>) -> Result<()> {
-    let threads = assembly.context.threads;
     let mut wanted = vec![integer("event_id"), integer("sample_id"), integer("pmc_id"), real("value")];
     wanted.extend(PLACES.iter().map(|(column, _)| integer(column)));
-    let values = assembly.database.read("pmc_event", &wanted, threads)?;
-    assembly.absorb("pmc_event", &values);
+    let values = assembly.read("pmc_event", &wanted, Condition::all())?;
     if values.height == 0 {
         return Ok(());
     }
     counters::note_lost(assembly, &values)?;
-    let wanted = [integer("track_id"), integer("timestamp"), integer("event_id"), integer("agent_id")];
-    let samples = assembly.database.read("sample", &wanted, threads)?;
-    assembly.absorb("sample", &samples);
-    let counters = assembly.database.read("info_pmc", &[text("name"), text("units"), integer("agent_id")], 1)?;
-    assembly.absorb("info_pmc", &counters);
+    let wanted = ["track_id", "timestamp", "event_id", "agent_id"].map(integer);
+    let samples = assembly.read("sample", &wanted, Condition::all())?;
+    let wanted = [text("name"), text("units"), integer("agent_id")];
+    let counters = assembly.read("info_pmc", &wanted, Condition::all())?;
 
     let counter_ids = counters.integers("id");
     let names = Texts::new(&counter_ids, &counters.texts("name"));
@@ -76,11 +68,10 @@ pub fn read(assembly: &mut Assembly<'_>) -> Result<()> {
     let of_values = |name: &str| pick(&values.integers(name), pairs.iter().map(|(value, _)| *value));
     let of_samples = |name: &str| pick(&samples.integers(name), pairs.iter().map(|(_, sample)| *sample));
     let pmc_ids = of_values("pmc_id");
-    let times = or_else(&of_samples("timestamp"), &zeros(pairs.len()));
-    assembly.put("time_ns", times.into_series());
+    assembly.put("time_ns", or(&of_samples("timestamp"), 0));
     let numbers = values.reals("value");
     let numbers = pairs.iter().map(|(value, _)| numbers.get(*value).unwrap_or(0.0));
-    assembly.put("value", Float64Chunked::from_iter_values("".into(), numbers).into_series());
+    assembly.put("value", Float64Chunked::from_iter_values("".into(), numbers));
     let known: Vec<Option<String>> = names.values().iter().cloned().chain([Some(UNKNOWN.to_owned())]).collect();
     let codes = pmc_ids.iter().map(|id| names.position(id).or(Some(known.len() - 1)));
     assembly.put("name", dictionary_column("name", &known, codes)?);
@@ -89,42 +80,26 @@ pub fn read(assembly: &mut Assembly<'_>) -> Result<()> {
     assembly.put("unit", dictionary_column("unit", &words, pmc_ids.iter().map(|id| units.position(id)))?);
     let places = Places::new(&values);
     let streamed = values.integers("sample_id");
-    let labels: Vec<String> = pairs
-        .iter()
-        .map(|(value, sample)| {
-            let unnamed = if streamed.get(*value).is_some() { STREAMED } else { UNKNOWN };
-            let track = tracks.get(*sample).and_then(Option::as_deref).unwrap_or(unnamed);
-            format!("{track}{}", places.at(*value))
-        })
-        .collect();
-    assembly.put("track", words_column("track", labels)?);
+    let mut labels = Words::default();
+    for (value, sample) in &pairs {
+        let unnamed = if streamed.get(*value).is_some() { STREAMED } else { UNKNOWN };
+        let track = tracks.get(*sample).and_then(Option::as_deref).unwrap_or(unnamed);
+        labels.push(Some(format!("{track}{}", places.at(*value)).into()));
+    }
+    assembly.put("track", labels.categories("track")?);
 
     let index = index_of(&counter_ids);
     let agent_ids = counters.integers("agent_id");
     let of_counter = |id: Option<i64>| id.and_then(|id| index.position(id)).and_then(|at| agent_ids.get(at));
     let agents: Int64Chunked = pmc_ids.iter().map(of_counter).collect_ca("agent_id".into());
     let agents = or_else(&agents, &of_samples("agent_id"));
-    assembly.put("agent_id", agents.clone().into_series());
+    assembly.put("agent_id", agents.clone());
     assembly.put_gpu(&agents, &of_values("id"));
     Ok(())
 }
 
 fn pick(values: &Int64Chunked, positions: impl Iterator<Item = usize>) -> Int64Chunked {
     positions.map(|at| values.get(at)).collect_ca(values.name().clone())
-}
-
-fn words_column(name: &str, words: Vec<String>) -> Result<Column> {
-    let mut codes: BTreeMap<String, usize> = BTreeMap::new();
-    let mut known: Vec<Option<String>> = Vec::new();
-    let mut rows = Vec::with_capacity(words.len());
-    for word in words {
-        let code = *codes.entry(word.clone()).or_insert(known.len());
-        if code == known.len() {
-            known.push(Some(word));
-        }
-        rows.push(Some(code));
-    }
-    Ok(dictionary_column(name, &known, rows.into_iter())?)
 }
 
 /// The name of the track of each sample.

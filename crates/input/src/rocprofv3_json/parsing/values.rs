@@ -1,11 +1,10 @@
 //! Values as files really spell them: numbers as text, handles as objects, nulls, and things that should not be there.
 
-use std::borrow::Cow;
-use std::fmt;
-
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess};
 use serde_json::{Map, Value};
+
+use super::lenient::{Lenient, leniently};
 
 /// An integer, if it is one: a number, a text of one (decimal or hexadecimal), or an object with a `handle`. Those
 /// above 2^63 keep their bits.
@@ -18,11 +17,7 @@ pub struct Real(pub Option<f64>);
 
 /// A text; numbers are spelled out, anything else is missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Text<'a>(pub Option<Cow<'a, str>>);
-
-/// Number of elements of an array or members of an object, whatever they are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Length(pub usize);
+pub struct Text(pub Option<String>);
 
 /// The record of an agent, without its long lists that are not requested. It has no members if it is not an object.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,10 +33,15 @@ impl Int {
     }
 }
 
-impl Text<'_> {
+impl Text {
     /// The text, unless it is empty or missing.
     pub fn filled(&self) -> Option<&str> {
         self.0.as_deref().filter(|text| !text.is_empty())
+    }
+
+    /// As [`Text::filled`], to be kept.
+    pub fn into_filled(self) -> Option<String> {
+        self.0.filter(|text| !text.is_empty())
     }
 }
 
@@ -75,19 +75,10 @@ fn integer_of_text(text: &str) -> Option<i64> {
     }
 }
 
-/// Passes over the elements of an array.
-fn skip<'de, A: SeqAccess<'de>>(mut elements: A) -> Result<usize, A::Error> {
-    let mut count = 0;
-    while elements.next_element::<IgnoredAny>()?.is_some() {
-        count += 1;
-    }
-    Ok(count)
-}
-
 /// The value of `handle` or `value` in an object.
 fn handle<'de, A: MapAccess<'de>, T: Deserialize<'de>>(mut members: A) -> Result<Option<T>, A::Error> {
     let mut found = None;
-    while let Some(key) = members.next_key::<Cow<'de, str>>()? {
+    while let Some(key) = members.next_key::<String>()? {
         if found.is_none() && (key == "handle" || key == "value") {
             found = Some(members.next_value()?);
         } else {
@@ -97,237 +88,94 @@ fn handle<'de, A: MapAccess<'de>, T: Deserialize<'de>>(mut members: A) -> Result
     Ok(found)
 }
 
-macro_rules! lenient {
-    ($type:ty, $lifetime:lifetime, $visitor:ident, $what:literal, { $($methods:tt)* }) => {
-        struct $visitor;
-
-        impl<$lifetime> Visitor<$lifetime> for $visitor {
-            type Value = $type;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str($what)
+macro_rules! deserialize_leniently {
+    ($($type:ty),*) => {$(
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                leniently(deserializer)
             }
-
-            $($methods)*
         }
-    };
+    )*};
 }
+pub(crate) use deserialize_leniently;
 
-impl<'de> Deserialize<'de> for Int {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(IntVisitor)
+deserialize_leniently!(Int, Real, Text, AgentRecord);
+
+impl<'de> Lenient<'de> for Int {
+    fn of_integer(value: i128) -> Self {
+        Self(Some(value as i64))
     }
-}
 
-impl<'de> Deserialize<'de> for Real {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(RealVisitor)
+    fn of_real(value: f64) -> Self {
+        Self(integer_of_real(value))
     }
-}
 
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TextVisitor)
+    fn of_truth(value: bool) -> Self {
+        Self(Some(i64::from(value)))
     }
-}
 
-impl<'de> Deserialize<'de> for AgentRecord {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AgentRecordVisitor)
+    fn of_text(value: &str) -> Self {
+        Self(integer_of_text(value))
     }
-}
 
-impl<'de> Deserialize<'de> for Length {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LengthVisitor)
+    fn of_object<A: MapAccess<'de>>(members: A) -> Result<Self, A::Error> {
+        Ok(handle(members)?.unwrap_or_default())
     }
 }
 
-lenient!(Int, 'de, IntVisitor, "an integer", {
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Int, E> {
-        Ok(Int(Some(value)))
+impl<'de> Lenient<'de> for Real {
+    fn of_integer(value: i128) -> Self {
+        Self(Some(value as f64))
     }
 
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Int, E> {
-        Ok(Int(Some(value as i64)))
+    fn of_real(value: f64) -> Self {
+        Self(Some(value))
     }
 
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Int, E> {
-        Ok(Int(integer_of_real(value)))
+    fn of_truth(value: bool) -> Self {
+        Self(Some(f64::from(u8::from(value))))
     }
 
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Int, E> {
-        Ok(Int(Some(i64::from(value))))
+    fn of_text(value: &str) -> Self {
+        Self(value.trim().parse().ok().filter(|value: &f64| value.is_finite()))
     }
 
-    fn visit_str<E: Error>(self, value: &str) -> Result<Int, E> {
-        Ok(Int(integer_of_text(value)))
+    fn of_object<A: MapAccess<'de>>(members: A) -> Result<Self, A::Error> {
+        Ok(handle(members)?.unwrap_or_default())
+    }
+}
+
+impl Lenient<'_> for Text {
+    fn of_integer(value: i128) -> Self {
+        Self(Some(value.to_string()))
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Int, E> {
-        Ok(Int(None))
+    fn of_real(value: f64) -> Self {
+        Self(Some(value.to_string()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, elements: A) -> Result<Int, A::Error> {
-        skip(elements).map(|_| Int(None))
+    fn of_truth(value: bool) -> Self {
+        Self(Some(value.to_string()))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Int, A::Error> {
-        Ok(handle::<A, Int>(members)?.unwrap_or_default())
+    fn of_text(value: &str) -> Self {
+        Self(Some(value.to_owned()))
     }
-});
+}
 
-lenient!(Real, 'de, RealVisitor, "a number", {
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Real, E> {
-        Ok(Real(Some(value as f64)))
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Real, E> {
-        Ok(Real(Some(value as f64)))
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Real, E> {
-        Ok(Real(Some(value)))
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Real, E> {
-        Ok(Real(Some(f64::from(u8::from(value)))))
-    }
-
-    fn visit_str<E: Error>(self, value: &str) -> Result<Real, E> {
-        Ok(Real(value.trim().parse().ok().filter(|value: &f64| value.is_finite())))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Real, E> {
-        Ok(Real(None))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, elements: A) -> Result<Real, A::Error> {
-        skip(elements).map(|_| Real(None))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Real, A::Error> {
-        Ok(handle::<A, Real>(members)?.unwrap_or_default())
-    }
-});
-
-lenient!(Text<'de>, 'de, TextVisitor, "a text", {
-    fn visit_borrowed_str<E: Error>(self, value: &'de str) -> Result<Text<'de>, E> {
-        Ok(Text(Some(Cow::Borrowed(value))))
-    }
-
-    fn visit_str<E: Error>(self, value: &str) -> Result<Text<'de>, E> {
-        Ok(Text(Some(Cow::Owned(value.to_owned()))))
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Text<'de>, E> {
-        Ok(Text(Some(Cow::Owned(value.to_string()))))
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Text<'de>, E> {
-        Ok(Text(Some(Cow::Owned(value.to_string()))))
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Text<'de>, E> {
-        Ok(Text(Some(Cow::Owned(value.to_string()))))
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Text<'de>, E> {
-        Ok(Text(Some(Cow::Borrowed(if value { "true" } else { "false" }))))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Text<'de>, E> {
-        Ok(Text(None))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, elements: A) -> Result<Text<'de>, A::Error> {
-        skip(elements).map(|_| Text(None))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Text<'de>, A::Error> {
-        handle::<A, IgnoredAny>(members).map(|_| Text(None))
-    }
-});
-
-lenient!(AgentRecord, 'de, AgentRecordVisitor, "an agent", {
-    fn visit_bool<E: Error>(self, _: bool) -> Result<AgentRecord, E> {
-        Ok(AgentRecord::default())
-    }
-
-    fn visit_i64<E: Error>(self, _: i64) -> Result<AgentRecord, E> {
-        Ok(AgentRecord::default())
-    }
-
-    fn visit_u64<E: Error>(self, _: u64) -> Result<AgentRecord, E> {
-        Ok(AgentRecord::default())
-    }
-
-    fn visit_f64<E: Error>(self, _: f64) -> Result<AgentRecord, E> {
-        Ok(AgentRecord::default())
-    }
-
-    fn visit_str<E: Error>(self, _: &str) -> Result<AgentRecord, E> {
-        Ok(AgentRecord::default())
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<AgentRecord, E> {
-        Ok(AgentRecord::default())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, elements: A) -> Result<AgentRecord, A::Error> {
-        skip(elements).map(|_| AgentRecord::default())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<AgentRecord, A::Error> {
+impl<'de> Lenient<'de> for AgentRecord {
+    fn of_object<A: MapAccess<'de>>(mut members: A) -> Result<Self, A::Error> {
         let mut kept = Map::new();
-        while let Some(key) = members.next_key::<Cow<'de, str>>()? {
-            if LONG_LISTS.contains(&key.as_ref()) {
+        while let Some(key) = members.next_key::<String>()? {
+            if LONG_LISTS.contains(&key.as_str()) {
                 members.next_value::<IgnoredAny>()?;
             } else {
-                kept.insert(key.into_owned(), members.next_value()?);
+                kept.insert(key, members.next_value()?);
             }
         }
-        Ok(AgentRecord(kept))
+        Ok(Self(kept))
     }
-});
-
-lenient!(Length, 'de, LengthVisitor, "an array", {
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Length, E> {
-        Ok(Length(0))
-    }
-
-    fn visit_i64<E: Error>(self, _: i64) -> Result<Length, E> {
-        Ok(Length(0))
-    }
-
-    fn visit_u64<E: Error>(self, _: u64) -> Result<Length, E> {
-        Ok(Length(0))
-    }
-
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Length, E> {
-        Ok(Length(0))
-    }
-
-    fn visit_str<E: Error>(self, _: &str) -> Result<Length, E> {
-        Ok(Length(0))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Length, E> {
-        Ok(Length(0))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, elements: A) -> Result<Length, A::Error> {
-        skip(elements).map(Length)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Length, A::Error> {
-        let mut count = 0;
-        while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
-            count += 1;
-        }
-        Ok(Length(count))
-    }
-});
+}
 
 #[cfg(test)]
 mod tests {
@@ -365,11 +213,10 @@ mod tests {
 
     #[test]
     fn texts_and_reals() {
-        assert_eq!(serde_json::from_str::<Text<'_>>("12").unwrap().filled(), Some("12"));
-        assert_eq!(serde_json::from_str::<Text<'_>>("\"a\\nb\"").unwrap().filled(), Some("a\nb"));
-        assert_eq!(serde_json::from_str::<Text<'_>>("{\"a\": []}").unwrap().filled(), None);
+        assert_eq!(serde_json::from_str::<Text>("12").unwrap().filled(), Some("12"));
+        assert_eq!(serde_json::from_str::<Text>("\"a\\nb\"").unwrap().filled(), Some("a\nb"));
+        assert_eq!(serde_json::from_str::<Text>("{\"a\": []}").unwrap().filled(), None);
         assert_eq!(serde_json::from_str::<Real>("\"nan\"").unwrap().0, None);
         assert_eq!(serde_json::from_str::<Real>("\"2.5\"").unwrap().0, Some(2.5));
-        assert_eq!(serde_json::from_str::<Length>("[1, {}, []]").unwrap().0, 3);
     }
 }

@@ -36,22 +36,6 @@ impl Brackets {
         }
     }
 
-    /// As [`Brackets::push`]; always done.
-    pub fn open(&mut self, bracket: Bracket) -> bool {
-        self.push(bracket);
-        true
-    }
-
-    /// Closes the last open bracket if it is of this kind and more than `floor` brackets stay open. Returns whether it
-    /// did.
-    pub(crate) fn close_fitting(&mut self, bracket: Bracket, floor: usize) -> bool {
-        let fits = self.deeper == 0 && self.open.last() == Some(&bracket) && self.open.len() > floor.saturating_add(1);
-        if fits {
-            self.open.pop();
-        }
-        fits
-    }
-
     /// Closes the nearest open bracket of this kind, but none below the position `outermost`. Returns how many others
     /// were closed with it, `None` if no such bracket is open and nothing was closed.
     pub fn pop(&mut self, bracket: Bracket, outermost: usize) -> Option<usize> {

@@ -19,15 +19,10 @@ pub enum Keep {
 
 impl Keep {
     /// Whether a record with this start and end is kept.
-    pub fn accepts(self, times: impl FnOnce() -> (Option<i64>, Option<i64>)) -> bool {
-        if self == Self::Every {
-            return true;
-        }
-        let has_length = match times() {
-            (Some(start), Some(end)) => start != end,
-            _ => true,
-        };
-        has_length == (self == Self::WithLength)
+    #[inline]
+    pub fn accepts(self, start: Option<i64>, end: Option<i64>) -> bool {
+        let has_length = start.is_none() || end.is_none() || start != end;
+        self == Self::Every || has_length == (self == Self::WithLength)
     }
 }
 

@@ -5,5 +5,4 @@ pub mod gathered;
 pub mod index;
 pub mod roles;
 pub(crate) mod scanner;
-pub(crate) mod structural_scan;
 pub mod sweep;

@@ -6,7 +6,6 @@
 
 use super::brackets::{Bracket, Brackets};
 use super::index::{FileIndex, ProcessIndex, Section, Split, SyntaxFault, TrailingData};
-use super::structural_scan::{BLOCK, leap};
 
 /// Key of the root object that holds the processes.
 pub(crate) const ROOT_KEY: &str = "rocprofiler-sdk-tool";
@@ -62,7 +61,6 @@ pub(crate) struct Scanner {
     in_key: bool,
     after_colon: bool,
     split_every: u64,
-    no_leap_before: u64,
     index: FileIndex,
 }
 
@@ -79,7 +77,6 @@ impl Scanner {
             in_key: false,
             after_colon: false,
             split_every,
-            no_leap_before: 0,
             index: FileIndex::default(),
         }
     }
@@ -93,9 +90,7 @@ impl Scanner {
     /// many were taken. See [`Scanner::section`].
     pub(crate) fn feed_until_record(&mut self, block: &[u8], from: u64) -> usize {
         let mut rest = block;
-        loop {
-            rest = self.leap_ahead(rest);
-            let Some(skipped) = self.next_of_interest(rest) else { break };
+        while let Some(skipped) = self.next_of_interest(rest) {
             let (passed, interesting) = rest.split_at_checked(skipped).unwrap_or((rest, &[]));
             if self.in_key {
                 self.keep_key(passed);
@@ -143,24 +138,7 @@ impl Scanner {
                 section.end = behind_comma.saturating_sub(1);
             }
             self.at = behind_comma;
-            self.no_leap_before = 0;
         }
-    }
-
-    /// Passes over the inside of a record for as long as not every byte must be inspected; gives what is left.
-    fn leap_ahead<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
-        let floor = match &self.leaf {
-            Some(leaf) if self.at >= self.no_leap_before && self.text != Text::Escaped && self.is_inside_record() => {
-                leaf.depth
-            }
-            _ => return bytes,
-        };
-        let leap = leap(bytes, self.text == Text::InString, floor, &mut self.brackets);
-        self.text = if leap.in_string { Text::InString } else { Text::Outside };
-        self.at += leap.bytes as u64;
-        // The byte that stopped the leap lies in the next block.
-        self.no_leap_before = self.at + BLOCK as u64;
-        bytes.get(leap.bytes..).unwrap_or_default()
     }
 
     /// The finished index, at the end of the file.
@@ -182,14 +160,13 @@ impl Scanner {
         if self.index.behind.is_some() {
             return None;
         }
-        let mut bytes = bytes.iter();
         match self.text {
-            Text::Escaped => bytes.next().map(|_| 0),
-            Text::InString => bytes.position(|byte| matches!(byte, b'"' | b'\\' | b'\n')),
+            Text::Escaped => (!bytes.is_empty()).then_some(0),
+            Text::InString => memchr::memchr3(b'"', b'\\', b'\n', bytes),
             Text::Outside if self.is_inside_record() => {
-                bytes.position(|byte| matches!(byte, b'"' | b'{' | b'}' | b'[' | b']'))
+                bytes.iter().position(|byte| matches!(byte, b'"' | b'{' | b'}' | b'[' | b']'))
             }
-            Text::Outside => bytes.position(|byte| !byte.is_ascii_whitespace()),
+            Text::Outside => bytes.iter().position(|byte| !byte.is_ascii_whitespace()),
         }
     }
 

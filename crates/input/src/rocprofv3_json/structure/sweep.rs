@@ -12,7 +12,9 @@ use super::gathered::{Keep, RecordBatch};
 use super::index::FileIndex;
 use super::scanner::Scanner;
 use crate::rocprofv3_json::file::InputFile;
-use crate::rocprofv3_json::template::{Packed, Run, Runner, Shape, Stop, skip_value};
+use crate::rocprofv3_json::layout::Selected;
+use crate::rocprofv3_json::layouts::Unread;
+use crate::rocprofv3_json::template::{Packed, Run, Runner, Stop};
 use wavesieve_tables::ablation::{Optimization, is_on};
 
 /// Distances in bytes, and how many chunks are read at a time.
@@ -56,12 +58,8 @@ const PACE: ChunkSizes = ChunkSizes {
 pub(crate) struct Gather<'a> {
     /// Names of the sections.
     pub sections: Vec<String>,
-    /// Names of the columns.
-    pub names: Vec<&'static str>,
-    /// Which records are kept.
-    pub keep: Keep,
-    /// The wanted values.
-    pub shape: Shape<'a>,
+    /// The wanted fields.
+    pub selected: &'a Selected,
 }
 
 /// Finds the sections, and gathers columns of some.
@@ -118,19 +116,18 @@ fn sweep(
     pace: &ChunkSizes,
 ) -> Result<()> {
     let length = file.length()?;
-    let whole_values = |bytes: &[u8], _: &mut [Option<i64>]| skip_value(bytes);
-    let only_passed = Shape { wanted: &[], objects: &[], times: None, general: &whole_values };
-    let shape = gather.map_or(only_passed, |gather| gather.shape);
+    let only_passed = Selected::new::<Unread>(Keep::Every, |_| false);
+    let selected = gather.map_or(&only_passed, |gather| gather.selected);
     let begun = scanner.at();
     let learnt = file.with_text(begun, begun.saturating_add(pace.overlap), |text, _| {
         let blanks = text.len().saturating_sub(text.trim_ascii_start().len());
-        Some((blanks as u64, Runner::new(shape, text.trim_ascii_start())?))
+        Some((blanks as u64, Runner::new(selected, text.trim_ascii_start())?))
     })?;
     let Some((blanks, mut runner)) = learnt else { return Ok(()) };
     let mut at = begun.saturating_add(blanks);
     let first = at;
     let mut records = 0;
-    let mut columns = vec![Packed::default(); shape.wanted.len()];
+    let mut columns = vec![Packed::default(); selected.fields.len()];
     let mut chunks = 1;
     let mut first_round = true;
     while at < length {
@@ -164,9 +161,9 @@ fn sweep(
         first_round = false;
         chunks = if all { (chunks * 2).min(pace.most_chunks) } else { 1 };
     }
-    if let Some(gather) = gather.filter(|_| records > 0) {
-        let (section, names) = (section.to_owned(), gather.names.clone());
-        file.gathered.add(first, RecordBatch { section, names, keep: gather.keep, records, columns });
+    if gather.is_some() && records > 0 {
+        let (section, names, keep) = (section.to_owned(), selected.names(), selected.keep);
+        file.gathered.add(first, RecordBatch { section, names, keep, records, columns });
     }
     Ok(())
 }

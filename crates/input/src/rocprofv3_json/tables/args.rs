@@ -6,16 +6,15 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::rocprofv3_json::driver_events;
-use crate::rocprofv3_json::parsing::records::CallWithArgs;
-use crate::rocprofv3_json::parts::Sink;
+use crate::rocprofv3_json::layouts::Activity;
+use crate::rocprofv3_json::parsing::row::Row;
 use crate::rocprofv3_json::reading::Reading;
+use crate::rocprofv3_json::structure::gathered::Keep;
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::columns::frames::{categorical, constant_cat};
 
 #[derive(Default)]
-struct Args<'a> {
-    /// Agent ids by handle, in sections whose records have details.
-    agents: Option<&'a BTreeMap<i64, i64>>,
+struct Args {
     /// Calls with a length so far in the part.
     regions: i64,
     /// Arguments of calls without length.
@@ -27,40 +26,30 @@ struct Args<'a> {
     values: Vec<Option<String>>,
 }
 
-impl Args<'_> {
+impl Args {
+    /// Takes a call. `agents` has agent ids by handle, in sections whose records have details.
+    fn push(&mut self, call: Row<Activity>, agents: Option<&BTreeMap<i64, i64>>) {
+        if Keep::WithoutLength.accepts(call.get("start"), call.get("end")) {
+            self.orphans += call.args.len();
+            return;
+        }
+        self.regions += 1;
+        let details = agents.map(|agents| driver_events::details(&call, agents)).unwrap_or_default();
+        let recorded = call.args.len() as i64;
+        for (position, arg) in (0..).zip(call.args) {
+            self.push_arg(position, arg.type_name.0, arg.name.0.unwrap_or_default(), arg.value.0);
+        }
+        for (position, (name, value)) in (recorded..).zip(details) {
+            self.push_arg(position, None, name.to_owned(), Some(value));
+        }
+    }
+
     fn push_arg(&mut self, position: i64, type_name: Option<String>, name: String, value: Option<String>) {
         self.owners.push(self.regions);
         self.positions.push(position);
         self.types.push(type_name);
         self.names.push(Some(name));
         self.values.push(value);
-    }
-}
-
-impl Sink for Args<'_> {
-    type Output = Self;
-    type Record<'de> = CallWithArgs<'de>;
-
-    fn push(&mut self, record: CallWithArgs<'_>) {
-        let args = record.args.0;
-        if !record.call.has_length() {
-            self.orphans += args.len();
-            return;
-        }
-        self.regions += 1;
-        let recorded = args.len() as i64;
-        for (position, arg) in (0..).zip(args) {
-            let name = arg.name.0.map(Into::into).unwrap_or_default();
-            self.push_arg(position, arg.type_name.0.map(Into::into), name, arg.value.0.map(Into::into));
-        }
-        let details = self.agents.map(|agents| driver_events::details(&record.call, agents)).unwrap_or_default();
-        for (position, (name, value)) in (recorded..).zip(details) {
-            self.push_arg(position, None, name.to_owned(), Some(value));
-        }
-    }
-
-    fn finish(self) -> Self {
-        self
     }
 }
 
@@ -71,8 +60,8 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     for name in &capture.roles.calls {
         for section in capture.process.named(name) {
             let agents = driver_events::are_in(name).then_some(&capture.agents);
-            let sink = || Args { agents, ..Args::default() };
-            for part in capture.records(section, &mut reading.findings, sink)? {
+            let push = |args: &mut Args, call| args.push(call, agents);
+            for part in capture.records(section, &mut reading.findings, Args::default, push)? {
                 let before = all.regions;
                 all.owners.extend(part.owners.into_iter().map(|owner| owner.saturating_add(before)));
                 all.regions += part.regions;

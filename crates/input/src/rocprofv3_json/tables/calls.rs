@@ -5,51 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::dispatches::Keyed;
+use super::dispatches::keyed_texts;
 use crate::common::{IdIndex, or_else, zeros};
 use crate::rocprofv3_json::capture::Capture;
 use crate::rocprofv3_json::driver_events;
-use crate::rocprofv3_json::integers::{Field, Integers, Layout, Selected};
+use crate::rocprofv3_json::integers::Integers;
 use crate::rocprofv3_json::kinds::Kinds;
-use crate::rocprofv3_json::parsing::records::Activity;
+use crate::rocprofv3_json::layout::Selected;
+use crate::rocprofv3_json::layouts::Activity;
 use crate::rocprofv3_json::reading::{Reading, ordinals};
 use crate::rocprofv3_json::structure::gathered::Keep;
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_model::schema::domain::domain_of_category;
 use wavesieve_tables::columns::frames::{dictionary_column, text_column_from_dictionary};
 
-const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid", "time_ns"];
 const NAMES: &[&str] = &["domain", "category", "name", "message"];
-
-/// The fields of a call.
-pub(crate) const LAYOUT: Layout<Activity> = Layout {
-    fields: &[
-        Field::new("kind", NAMES, &["kind"], |r| r.kind.0),
-        Field::new("operation", NAMES, &["operation"], |r| r.operation.0),
-        Field::new("tid", &["tid"], &["thread_id"], |r| r.thread_id.0),
-        Field::new(
-            "correlation_id",
-            &["correlation_id", "message"],
-            &["correlation_id?internal", "correlation_id!"],
-            |r: &Activity| r.correlation_id.internal.nonzero(),
-        )
-        .nonzero(),
-        Field::new(
-            "parent_correlation_id",
-            &["parent_correlation_id"],
-            &["correlation_id?ancestor"],
-            |r: &Activity| r.correlation_id.ancestor.nonzero(),
-        )
-        .nonzero(),
-        Field::new("external_id", &["external_id"], &["correlation_id?external"], |r: &Activity| {
-            r.correlation_id.external.nonzero()
-        })
-        .nonzero(),
-        Field::new("start", TIMES, &["start_timestamp", "timestamp"], Activity::start),
-        Field::new("end", TIMES, &["end_timestamp", "timestamp"], Activity::end),
-    ],
-    objects: &[],
-};
 
 /// Calls of all sections in the order in which they are numbered.
 struct Calls {
@@ -61,11 +31,10 @@ struct Calls {
 fn calls(reading: &mut Reading<'_>, keep: Keep) -> Result<Calls> {
     let capture = reading.capture;
     let mut calls = Calls { rows: Integers::default(), sections: Vec::new() };
-    let selected = Selected::new(&LAYOUT, keep, |columns| reading.builder.wants(columns));
+    let selected = Selected::new::<Activity>(keep, |columns| reading.builder.wants(columns));
     for (position, name) in capture.roles.calls.iter().enumerate() {
         for section in capture.process.named(name) {
-            let read = Integers::read::<Activity, Activity>;
-            let rows = read(capture, section, &selected, &mut reading.findings)?;
+            let rows = Integers::read::<Activity>(capture, section, &selected, &mut reading.findings)?;
             calls.sections.push((position, rows.height));
             calls.rows.append(rows);
         }
@@ -201,9 +170,9 @@ fn put_names(reading: &mut Reading<'_>, calls: &Calls, keep: Keep) -> Result<()>
 
 /// Adds the texts of markers, which are listed by internal correlation id.
 fn put_messages(reading: &mut Reading<'_>, correlation: &Int64Chunked, is_marker: &[bool]) -> Result<()> {
-    let texts: Vec<Keyed> = reading.capture.gather("strings.marker_api", &mut reading.findings)?;
-    let index = IdIndex::new(&texts.iter().map(|Keyed(key, _)| *key).collect::<Vec<i64>>());
-    let texts: Vec<Option<String>> = texts.into_iter().map(|Keyed(_, text)| Some(text)).collect();
+    let texts = keyed_texts(reading, "strings.marker_api")?;
+    let index = IdIndex::new(&texts.iter().map(|(key, _)| *key).collect::<Vec<i64>>());
+    let texts: Vec<Option<String>> = texts.into_iter().map(|(_, text)| Some(text)).collect();
     let codes = correlation
         .iter()
         .zip(is_marker)

@@ -6,39 +6,27 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::common::{DispatchRun, DispatchRuns, Replays, put_counter_instances, put_counters, with_values};
-use crate::rocprofv3_json::capture::{Capture, FromRecord, SectionAnomalies};
-use crate::rocprofv3_json::parsing::records::{CountedRun, Counter, CounterRecord};
-use crate::rocprofv3_json::parts::Sink;
+use crate::rocprofv3_json::capture::{Capture, SectionAnomalies};
+use crate::rocprofv3_json::integers::Integers;
+use crate::rocprofv3_json::layout::Selected;
+use crate::rocprofv3_json::layouts::{CountedDispatch, OF_RUNS, TIMES};
+use crate::rocprofv3_json::parsing::records::{Counter, CounterInstance, CounterRecord};
 use crate::rocprofv3_json::reading::Reading;
+use crate::rocprofv3_json::structure::gathered::Keep;
 use crate::rocprofv3_json::structure::roles::{COUNTERS, STREAMED_COUNTERS};
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::columns::frames::{constant_cat, dictionary_column};
-
-/// The runs of the dispatches with counters.
-#[derive(Default)]
-struct Runs(DispatchRuns);
-
-impl Sink for Runs {
-    type Output = DispatchRuns;
-    type Record<'de> = CountedRun;
-
-    fn push(&mut self, record: CountedRun) {
-        let (dispatch, run) = record.run();
-        self.0.add(dispatch, run);
-    }
-
-    fn finish(self) -> DispatchRuns {
-        self.0
-    }
-}
 
 /// The passes of dispatches that were run again for more counters. Whatever is odd about their records is reported when they
 /// are read.
 pub fn replays(capture: &Capture) -> Result<Replays> {
     let mut all = DispatchRuns::default();
+    let selected = Selected::new::<CountedDispatch>(Keep::Every, |columns| [TIMES, OF_RUNS].contains(&columns));
     for section in capture.process.named(COUNTERS) {
-        for runs in capture.records(section, &mut SectionAnomalies::default(), Runs::default)? {
-            all.absorb(runs);
+        let rows = Integers::read::<CountedDispatch>(capture, section, &selected, &mut SectionAnomalies::default())?;
+        let runs = rows.rows("replay_pass").zip(rows.rows("start").zip(rows.rows("end")));
+        for (dispatch, (replay, (start, end))) in rows.rows("dispatch_id").zip(runs) {
+            all.add(dispatch, DispatchRun { replay, start, end });
         }
     }
     Ok(all.replays())
@@ -68,11 +56,28 @@ impl Values {
         self.values.extend(other.values);
     }
 
+    fn push(&mut self, record: CounterRecord, replays: &Replays) {
+        let info = record.dispatch_data.dispatch_info;
+        let replay = match info.dispatch_id.0 {
+            Some(dispatch) if replays.has(dispatch) => replays.pass(dispatch, record.run()),
+            _ => 0,
+        };
+        for value in record.records {
+            self.replays.push(replay);
+            self.dispatches.push(info.dispatch_id.0);
+            self.agents.push(info.agent_id.0);
+            self.counters.push(value.counter_id.0);
+            self.instances.push(value.instance_id.0);
+            self.times.push(value.timestamp.0);
+            self.values.push(value.value.0);
+        }
+    }
+
     fn read(capture: &Capture, name: &str, findings: &mut SectionAnomalies) -> Result<Self> {
         let mut all = Self::default();
-        let sink = || Collecting { values: Self::default(), replays: &capture.replays };
+        let push = |values: &mut Self, record| values.push(record, &capture.replays);
         for section in capture.process.named(name) {
-            for part in capture.records(section, findings, sink)? {
+            for part in capture.records(section, findings, Self::default, push)? {
                 all.append(part);
             }
         }
@@ -80,74 +85,20 @@ impl Values {
     }
 }
 
-/// Values being collected.
-struct Collecting<'a> {
-    values: Values,
-    replays: &'a Replays,
-}
-
-impl Sink for Collecting<'_> {
-    type Output = Values;
-    type Record<'de> = CounterRecord;
-
-    fn push(&mut self, record: CounterRecord) {
-        let (data, values) = (record.dispatch_data, &mut self.values);
-        let info = data.dispatch_info;
-        let replay = match info.dispatch_id.0 {
-            Some(dispatch) if self.replays.has(dispatch) => {
-                let replay = record.replay_pass.0.or(data.replay_pass.0);
-                let run = DispatchRun { replay, start: data.start_timestamp.0, end: data.end_timestamp.0 };
-                self.replays.pass(dispatch, run)
-            }
-            _ => 0,
-        };
-        for value in record.records {
-            values.replays.push(replay);
-            values.dispatches.push(info.dispatch_id.0);
-            values.agents.push(info.agent_id.0);
-            values.counters.push(value.counter_id.0);
-            values.instances.push(value.instance_id.0);
-            values.times.push(value.timestamp.0);
-            values.values.push(value.value.0);
-        }
-    }
-
-    fn finish(self) -> Values {
-        self.values
-    }
-}
-
-/// A counter of the file's list.
-struct Known {
-    handle: i64,
-    name: String,
-    /// Places (xcc, shader engine, channel) by instance id.
-    places: Vec<(i64, Place)>,
-}
-
+/// Place (xcc, shader engine, channel) of an instance.
 type Place = [Option<i64>; 3];
 
-impl FromRecord for Known {
-    type Record<'de> = Counter<'de>;
-
-    fn from_record(record: Counter<'_>) -> Self {
-        let place = |instance: &crate::rocprofv3_json::parsing::records::CounterInstance<'_>| {
-            let index = |wanted: &str| {
-                let named = |name: &str| name.trim_start_matches("DIMENSION_") == wanted;
-                let mut dimensions = instance.dimensions.iter();
-                dimensions.find(|dimension| dimension.dimension_name.filled().is_some_and(named))?.index.0
-            };
-            Some((instance.instance_id.0?, [index("XCC"), index("SHADER_ENGINE"), index("INSTANCE")]))
-        };
-        Self {
-            handle: record.id.0.unwrap_or(0),
-            name: record.name.filled().unwrap_or_default().to_owned(),
-            places: record.instances.iter().filter_map(place).collect(),
-        }
-    }
+fn place(instance: &CounterInstance) -> Option<(i64, Place)> {
+    let index = |wanted: &str| {
+        let named = |name: &str| name.trim_start_matches("DIMENSION_") == wanted;
+        let mut dimensions = instance.dimensions.iter();
+        dimensions.find(|dimension| dimension.dimension_name.filled().is_some_and(named))?.index.0
+    };
+    Some((instance.instance_id.0?, [index("XCC"), index("SHADER_ENGINE"), index("INSTANCE")]))
 }
 
-/// The counters of the file by handle.
+/// The counters of the file by handle, and places by instance id.
+#[derive(Default)]
 struct Registry {
     names: BTreeMap<i64, String>,
     places: BTreeMap<i64, Place>,
@@ -155,9 +106,18 @@ struct Registry {
 
 impl Registry {
     fn read(capture: &Capture, findings: &mut SectionAnomalies) -> Result<Self> {
-        let known: Vec<Known> = capture.gather("counters", findings)?;
-        let places = known.iter().flat_map(|counter| counter.places.iter().copied()).collect();
-        Ok(Self { places, names: known.into_iter().map(|counter| (counter.handle, counter.name)).collect() })
+        let mut all = Self::default();
+        let push = |registry: &mut Self, counter: Counter| {
+            registry.names.insert(counter.id.0.unwrap_or(0), counter.name.0.unwrap_or_default());
+            registry.places.extend(counter.instances.iter().filter_map(place));
+        };
+        for section in capture.process.named("counters") {
+            for part in capture.records(section, findings, Self::default, push)? {
+                all.names.extend(part.names);
+                all.places.extend(part.places);
+            }
+        }
+        Ok(all)
     }
 
     /// The column of names for handles; a counter without name is called by its handle.

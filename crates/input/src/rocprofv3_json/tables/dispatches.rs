@@ -7,73 +7,16 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::common::{DispatchRun, Replays, TableBuilder, count_rows, or, or_else};
-use crate::rocprofv3_json::capture::{Capture, FromRecord, SectionAnomalies};
-use crate::rocprofv3_json::integers::{Field, Integers, Layout, Selected};
-use crate::rocprofv3_json::parsing::records::{CountedDispatch, Dispatch, KeyedText};
+use crate::rocprofv3_json::capture::{Capture, SectionAnomalies};
+use crate::rocprofv3_json::integers::Integers;
+use crate::rocprofv3_json::layout::Selected;
+use crate::rocprofv3_json::layouts::{AGENTS, CountedDispatch, Dispatch, OF_RUNS, TIMES};
+use crate::rocprofv3_json::parsing::records::KeyedText;
 use crate::rocprofv3_json::reading::{Reading, ordinals, zero_as_null};
 use crate::rocprofv3_json::structure::gathered::Keep;
 use crate::rocprofv3_json::structure::roles::{COUNTERS, DISPATCHES};
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::columns::frames::{dictionary_column, dictionary_column_at};
-
-const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
-
-/// Read for no canonical column: it only distinguishes the runs of a dispatch.
-const OF_RUNS: &[&str] = &["replay_pass"];
-
-const AGENTS: &[&str] = &["agent_id", "gpu", "device"];
-
-/// The fields of a dispatch.
-pub(crate) const LAYOUT: Layout<Dispatch> = Layout {
-    fields: &[
-        Field::new("dispatch_id", &[], &["dispatch_info.dispatch_id"], |r| r.dispatch_info.dispatch_id.0),
-        Field::new(
-            "kernel_id",
-            &["kernel_id", "kernel_name", "short_name", "category"],
-            &["dispatch_info.kernel_id"],
-            |r| r.dispatch_info.kernel_id.0,
-        ),
-        Field::new("agent_id", AGENTS, &["dispatch_info.agent_id"], |r| r.dispatch_info.agent_id.0),
-        Field::new("queue_id", &["queue_id"], &["dispatch_info.queue_id"], |r| r.dispatch_info.queue_id.0),
-        Field::new("stream_id", &["stream_id"], &["stream_id"], |r| r.stream_id.0),
-        Field::new("tid", &["tid"], &["thread_id"], |r| r.thread_id.0),
-        Field::new(
-            "correlation_id",
-            &["correlation_id"],
-            &["correlation_id?internal", "correlation_id!"],
-            |r: &Dispatch| r.correlation_id.internal.nonzero(),
-        )
-        .nonzero(),
-        Field::new("external_id", &["external_id", "region_name"], &["correlation_id?external"], |r: &Dispatch| {
-            r.correlation_id.external.nonzero()
-        })
-        .nonzero(),
-        Field::new("start", TIMES, &["start_timestamp"], |r| r.start_timestamp.0),
-        Field::new("end", TIMES, &["end_timestamp"], |r| r.end_timestamp.0),
-        Field::new("workgroup_x", &["workgroup_x"], &["dispatch_info.workgroup_size.x"], |r| {
-            r.dispatch_info.workgroup_size.x.0
-        }),
-        Field::new("workgroup_y", &["workgroup_y"], &["dispatch_info.workgroup_size.y"], |r| {
-            r.dispatch_info.workgroup_size.y.0
-        }),
-        Field::new("workgroup_z", &["workgroup_z"], &["dispatch_info.workgroup_size.z"], |r| {
-            r.dispatch_info.workgroup_size.z.0
-        }),
-        Field::new("grid_x", &["grid_x"], &["dispatch_info.grid_size.x"], |r| r.dispatch_info.grid_size.x.0),
-        Field::new("grid_y", &["grid_y"], &["dispatch_info.grid_size.y"], |r| r.dispatch_info.grid_size.y.0),
-        Field::new("grid_z", &["grid_z"], &["dispatch_info.grid_size.z"], |r| r.dispatch_info.grid_size.z.0),
-        Field::new("lds_bytes", &["lds_bytes"], &["dispatch_info.group_segment_size"], |r| {
-            r.dispatch_info.group_segment_size.0
-        }),
-        Field::new("scratch_bytes", &["scratch_bytes"], &["dispatch_info.private_segment_size"], |r| {
-            r.dispatch_info.private_segment_size.0
-        }),
-        Field::new("replay_pass", OF_RUNS, &["replay_pass"], |r| r.replay_pass.0),
-        Field::new("graph_exec_id", &["graph_exec_id", "graph_node_id"], &["graph_exec_id"], |r| r.graph_exec_id.0),
-        Field::new("graph_node_id", &["graph_node_id"], &["graph_node_id"], |r| r.graph_node_id.0),
-    ],
-    objects: &["dispatch_info", "dispatch_info.workgroup_size", "dispatch_info.grid_size"],
-};
 
 /// Dispatches in the order of the file, those that only a counter record names at the end. Of a dispatch that was run again there is
 /// the first run, or one for each pass.
@@ -93,17 +36,17 @@ impl Dispatches {
         let mut rows = Integers::default();
         let has_replays = !capture.replays.is_empty();
         let wants = |columns: &[&str]| builder.wants(columns) || (has_replays && [TIMES, OF_RUNS].contains(&columns));
-        let selected = Selected::new(&LAYOUT, Keep::Every, wants);
+        let selected = Selected::new::<Dispatch>(Keep::Every, wants);
         for section in capture.process.named(DISPATCHES) {
-            rows.append(Integers::read::<Dispatch, Dispatch>(capture, section, &selected, findings)?);
+            rows.append(Integers::read::<Dispatch>(capture, section, &selected, findings)?);
         }
-        let selected = selected.of_other_spelling();
+        let selected = Selected::new::<CountedDispatch>(Keep::Every, wants);
         let counted = || capture.process.named(COUNTERS);
         if has_replays {
             let mut runs = FirstRuns { replays: &capture.replays, of_passes, seen: BTreeSet::new() };
             let (mut rows, mut replays) = runs.kept(rows, false)?;
             for section in counted() {
-                let counted = Integers::read::<CountedDispatch, Dispatch>(capture, section, &selected, findings)?;
+                let counted = Integers::read::<CountedDispatch>(capture, section, &selected, findings)?;
                 let (counted, of_counted) = runs.kept(counted, true)?;
                 rows.append(counted);
                 replays.extend(of_counted);
@@ -113,7 +56,7 @@ impl Dispatches {
         if capture.process.rows(COUNTERS) > 0 {
             let mut seen: BTreeSet<i64> = rows.rows("dispatch_id").flatten().collect();
             for section in counted() {
-                let counted = Integers::read::<CountedDispatch, Dispatch>(capture, section, &selected, findings)?;
+                let counted = Integers::read::<CountedDispatch>(capture, section, &selected, findings)?;
                 let new: BooleanChunked = counted
                     .get("dispatch_id")
                     .iter()
@@ -266,15 +209,10 @@ fn put_names(reading: &mut Reading<'_>, rows: &Integers, ids: &dyn Fn() -> Int64
     Ok(())
 }
 
-/// A text by its number.
-pub(crate) struct Keyed(pub i64, pub String);
-
-impl FromRecord for Keyed {
-    type Record<'de> = KeyedText<'de>;
-
-    fn from_record(record: KeyedText<'_>) -> Self {
-        Self(record.key.0.unwrap_or(0), record.value.0.map(Into::into).unwrap_or_default())
-    }
+/// Texts by their numbers.
+pub(crate) fn keyed_texts(reading: &mut Reading<'_>, section: &str) -> Result<Vec<(i64, String)>> {
+    let keyed = |text: KeyedText| (text.key.0.unwrap_or(0), text.value.0.unwrap_or_default());
+    reading.capture.gather(section, &mut reading.findings, keyed)
 }
 
 /// Adds the range names that kernel renaming left behind the external ids.
@@ -282,14 +220,14 @@ fn put_region_name(reading: &mut Reading<'_>, rows: &Integers) -> Result<()> {
     if !reading.builder.wants(&["region_name"]) {
         return Ok(());
     }
-    let texts: Vec<Keyed> = reading.capture.gather("strings.correlation_id.external", &mut reading.findings)?;
-    let names: Vec<Option<String>> = texts.iter().map(|Keyed(_, text)| Some(text.clone())).collect();
+    let texts = keyed_texts(reading, "strings.correlation_id.external")?;
     let positions: BTreeMap<i64, usize> = texts
         .iter()
         .enumerate()
-        .filter(|(_, Keyed(key, text))| *key != 0 && !text.is_empty())
-        .map(|(position, Keyed(key, _))| (*key, position))
+        .filter(|(_, (key, text))| *key != 0 && !text.is_empty())
+        .map(|(position, (key, _))| (*key, position))
         .collect();
+    let names: Vec<Option<String>> = texts.into_iter().map(|(_, text)| Some(text)).collect();
     let external = rows.rows("external_id");
     let codes = external.map(|id| id.and_then(|id| positions.get(&id).copied()));
     let column = dictionary_column("region_name", &names, codes)?;

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::dispatches::Keyed;
-use crate::rocprofv3_json::capture::FromRecord;
+use super::dispatches::keyed_texts;
 use crate::rocprofv3_json::parsing::records::CodeObject;
 use crate::rocprofv3_json::reading::Reading;
 use crate::rocprofv3_json::symbols::Symbols;
@@ -29,8 +28,7 @@ pub(crate) fn read_threads(reading: &mut Reading<'_>) -> Result<()> {
     reading.builder.set_height(census.threads.len());
     reading.put("tid", Int64Chunked::from_iter_values("".into(), census.threads.iter().copied()));
     if reading.builder.wants(&["name"]) && !census.naming_calls.is_empty() {
-        let texts: Vec<Keyed> = reading.capture.gather("strings.marker_api", &mut reading.findings)?;
-        let texts: BTreeMap<i64, String> = texts.into_iter().map(|Keyed(key, text)| (key, text)).collect();
+        let texts: BTreeMap<i64, String> = keyed_texts(reading, "strings.marker_api")?.into_iter().collect();
         let name = |thread: &i64| texts.get(census.naming_calls.get(thread)?).cloned();
         let names = StringChunked::from_iter_options("".into(), census.threads.iter().map(name));
         reading.builder.put("name", names.into_series());
@@ -38,30 +36,14 @@ pub(crate) fn read_threads(reading: &mut Reading<'_>) -> Result<()> {
     Ok(())
 }
 
-struct Row {
-    numbers: [Option<i64>; 4],
-    uri: Option<String>,
-}
-
-impl FromRecord for Row {
-    type Record<'de> = CodeObject<'de>;
-
-    fn from_record(record: CodeObject<'_>) -> Self {
-        Self {
-            numbers: [record.code_object_id.0, record.agent_id.0, record.load_base.0, record.load_size.0],
-            uri: record.uri.filled().map(str::to_owned),
-        }
-    }
-}
-
 /// Assembles `code_objects` without the placeholder that the list starts with.
 pub(crate) fn read_code_objects(reading: &mut Reading<'_>) -> Result<()> {
-    let mut rows: Vec<Row> = reading.capture.gather("code_objects", &mut reading.findings)?;
-    let is_placeholder = |row: &Row| row.uri.is_none() && row.numbers.iter().all(|number| number.unwrap_or(0) == 0);
-    rows.retain(|row| !is_placeholder(row));
+    let mut rows = reading.capture.gather("code_objects", &mut reading.findings, |object: CodeObject| object)?;
+    let numbers = |row: &CodeObject| [row.code_object_id, row.agent_id, row.load_base, row.load_size];
+    rows.retain(|row| row.uri.filled().is_some() || numbers(row).into_iter().any(|number| number.nonzero().is_some()));
     reading.builder.set_height(rows.len());
     let column = |at: usize| -> Int64Chunked {
-        rows.iter().map(|row| row.numbers.get(at).copied().flatten()).collect_ca("".into())
+        rows.iter().map(|row| numbers(row).get(at).and_then(|number| number.0)).collect_ca("".into())
     };
     let ids: Int64Chunked = column(0).iter().map(|id| Some(id.unwrap_or(0))).collect_ca("".into());
     if reading.builder.wants(&["agent_id"]) {
@@ -71,7 +53,7 @@ pub(crate) fn read_code_objects(reading: &mut Reading<'_>) -> Result<()> {
     reading.put("load_base", column(2));
     reading.put("load_size", column(3));
     reading.put("code_object_id", ids);
-    let uris = StringChunked::from_iter_options("".into(), rows.iter().map(|row| row.uri.as_deref()));
+    let uris = StringChunked::from_iter_options("".into(), rows.iter().map(|row| row.uri.filled()));
     reading.builder.put("uri", uris.into_series());
     Ok(())
 }

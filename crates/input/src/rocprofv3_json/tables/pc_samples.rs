@@ -6,10 +6,9 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::common::{or_else, zeros};
-use crate::rocprofv3_json::capture::{Capture, FromRecord, SectionAnomalies};
+use crate::rocprofv3_json::capture::{Capture, SectionAnomalies};
 use crate::rocprofv3_json::parsing::records::PcSample;
 use crate::rocprofv3_json::parsing::values::Text;
-use crate::rocprofv3_json::parts::Sink;
 use crate::rocprofv3_json::reading::Reading;
 use crate::rocprofv3_json::structure::roles::PC_SAMPLES;
 use wavesieve_tables::columns::frames::{dictionary_column, text_column_from_dictionary};
@@ -34,7 +33,7 @@ struct Words {
 }
 
 impl Words {
-    fn push(&mut self, word: &Text<'_>) {
+    fn push(&mut self, word: &Text) {
         let code = word.filled().map(|word| match self.known.get(word) {
             Some(code) => *code,
             None => self.code(word),
@@ -80,23 +79,7 @@ impl Samples {
         }
     }
 
-    fn append(&mut self, other: Self) {
-        for (column, added) in self.numbers.iter_mut().zip(other.numbers) {
-            column.extend(added);
-        }
-        self.exec_mask.extend(other.exec_mask);
-        self.issued.extend(other.issued);
-        self.instruction.extend(other.instruction);
-        self.types.append(other.types);
-        self.stalls.append(other.stalls);
-    }
-}
-
-impl Sink for Samples {
-    type Output = Self;
-    type Record<'de> = PcSample<'de>;
-
-    fn push(&mut self, sample: PcSample<'_>) {
+    fn push(&mut self, sample: PcSample) {
         let record = sample.record;
         let numbers = [
             record.dispatch_id.nonzero(),
@@ -119,18 +102,15 @@ impl Sink for Samples {
         self.stalls.push(&record.snapshot.stall_reason);
     }
 
-    fn finish(self) -> Self {
-        self
-    }
-}
-
-struct Line(String);
-
-impl FromRecord for Line {
-    type Record<'de> = Text<'de>;
-
-    fn from_record(record: Text<'_>) -> Self {
-        Self(record.0.map(Into::into).unwrap_or_default())
+    fn append(&mut self, other: Self) {
+        for (column, added) in self.numbers.iter_mut().zip(other.numbers) {
+            column.extend(added);
+        }
+        self.exec_mask.extend(other.exec_mask);
+        self.issued.extend(other.issued);
+        self.instruction.extend(other.instruction);
+        self.types.append(other.types);
+        self.stalls.append(other.stalls);
     }
 }
 
@@ -139,7 +119,7 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let capture = reading.capture;
     let mut all = Samples::new();
     for section in PC_SAMPLES.iter().flat_map(|name| capture.process.named(name)) {
-        for part in capture.records(section, &mut reading.findings, Samples::new)? {
+        for part in capture.records(section, &mut reading.findings, Samples::new, Samples::push)? {
             all.append(part);
         }
     }
@@ -172,6 +152,5 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 fn lines(capture: &Capture, section: &str, findings: &mut SectionAnomalies) -> Result<Vec<Option<String>>> {
-    let lines: Vec<Line> = capture.gather(section, findings)?;
-    Ok(lines.into_iter().map(|Line(line)| Some(line).filter(|line| !line.is_empty())).collect())
+    capture.gather(section, findings, Text::into_filled)
 }

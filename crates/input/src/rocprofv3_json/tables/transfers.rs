@@ -8,48 +8,14 @@ use polars::prelude::IntoColumn;
 use crate::common::{
     ALLOCATION_LEVELS, ALLOCATION_OPERATIONS, allocation_words, direction_column, or_else, put_copy_gpus, zeros,
 };
-use crate::rocprofv3_json::integers::{Field, Integers, Layout, Selected};
-use crate::rocprofv3_json::parsing::records::Activity;
+use crate::rocprofv3_json::integers::Integers;
+use crate::rocprofv3_json::layout::Selected;
+use crate::rocprofv3_json::layouts::{Activity, COPY_AGENTS};
 use crate::rocprofv3_json::reading::{Reading, ordinals, zero_as_null};
 use crate::rocprofv3_json::structure::gathered::Keep;
 use crate::rocprofv3_json::structure::roles::{ALLOCATIONS, COPIES, GRAPH_LAUNCHES, HIP_EVENTS};
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::columns::frames::dictionary_column;
-
-const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
-const OPERATION: &[&str] = &["direction", "operation", "level"];
-const COPY_AGENTS: &[&str] = &["src_agent_id", "dst_agent_id", "direction", "gpu", "peer_gpu", "device"];
-
-pub(crate) const LAYOUT: Layout<Activity> = Layout {
-    fields: &[
-        Field::new("kind", OPERATION, &["kind"], |r| r.kind.0),
-        Field::new("operation", OPERATION, &["operation"], |r| r.operation.0),
-        Field::new("src_agent_id", COPY_AGENTS, &["src_agent_id"], |r| r.src_agent_id.0),
-        Field::new("dst_agent_id", COPY_AGENTS, &["dst_agent_id"], |r| r.dst_agent_id.0),
-        Field::new("agent_id", &["agent_id", "gpu", "device"], &["agent_id"], |r| r.agent_id.0),
-        Field::new("bytes", &["bytes"], &["bytes", "allocation_size"], |r| r.bytes.0.or(r.allocation_size.0)),
-        Field::new("address", &["address"], &["address"], |r: &Activity| r.address.nonzero()).nonzero(),
-        Field::new("flags", &["flags"], &["flags"], |r| r.flags.0),
-        Field::new("queue_id", &["queue_id"], &["queue_id"], |r| r.queue_id.0),
-        Field::new("source_queue_id", &["source_queue_id"], &["source_queue_id"], |r| r.source_queue_id.0),
-        Field::new("stream_id", &["stream_id"], &["stream_id"], |r| r.stream_id.0),
-        Field::new("tid", &["tid"], &["thread_id"], |r| r.thread_id.0),
-        Field::new(
-            "correlation_id",
-            &["correlation_id"],
-            &["correlation_id?internal", "correlation_id!"],
-            |r: &Activity| r.correlation_id.internal.nonzero(),
-        )
-        .nonzero(),
-        Field::new("graph_exec_id", &["graph_exec_id"], &["graph_exec_id"], |r: &Activity| r.graph_exec_id.nonzero())
-            .nonzero(),
-        Field::new("event_handle", &["event_handle"], &["hip_event_handle"], |r| r.hip_event_handle.0),
-        Field::new("kernels", &["kernels"], &["kernel_dispatch_count"], |r| r.kernel_dispatch_count.0),
-        Field::new("start", TIMES, &["start_timestamp", "timestamp"], Activity::start),
-        Field::new("end", TIMES, &["end_timestamp", "timestamp"], Activity::end),
-    ],
-    objects: &[],
-};
 
 /// Reads the sections in order and puts the columns that are copied as they are.
 fn rows(reading: &mut Reading<'_>, names: &[&str]) -> Result<Integers> {
@@ -60,11 +26,11 @@ fn rows(reading: &mut Reading<'_>, names: &[&str]) -> Result<Integers> {
 fn rows_of_two(reading: &mut Reading<'_>, names: &[&str]) -> Result<(Integers, usize)> {
     let mut all = Integers::default();
     let mut of_first = 0;
-    let selected = Selected::new(&LAYOUT, Keep::Every, |columns| reading.builder.wants(columns));
+    let selected = Selected::new::<Activity>(Keep::Every, |columns| reading.builder.wants(columns));
     for name in names {
         for section in reading.capture.process.named(name) {
-            let read = Integers::read::<Activity, Activity>;
-            all.append(read(reading.capture, section, &selected, &mut reading.findings)?);
+            let read = Integers::read::<Activity>(reading.capture, section, &selected, &mut reading.findings)?;
+            all.append(read);
         }
         if Some(name) == names.first() {
             of_first = all.height;

@@ -1,77 +1,115 @@
 //! A template of records, learnt from one of them.
 
 use super::numbers::skip_integer;
-use super::shape::{Shape, Wanted};
 use super::skip::{blanks, skip_number, skip_text, skip_value};
+use crate::rocprofv3_json::layout::{MAX_FIELDS, Members, Place, Selected, Target};
 
 /// Objects in objects beyond this are left to the general parser.
 const DEEPEST: usize = 16;
 /// Longer records are not worth a template.
 const MAX_LEAVES: usize = 256;
 
-/// The kind of value between two literals.
+/// The treatment of the value behind a literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Integer,
+pub enum Value {
+    /// An integer that is kept, and its place among those.
+    Integer(usize),
+    OtherInteger,
     /// A number with a fraction.
     Real,
     /// A text, from behind its opening quote.
     Text,
     /// An array of anything.
     Array,
+    /// An array whose elements are counted.
+    Elements(usize),
     /// `true` or `false`.
     Truth,
-    /// `null`.
-    Null,
-    /// An object whose members have leaves of their own; nothing is read here.
-    Object,
-}
-
-impl Kind {
-    fn varies(self) -> bool {
-        !matches!(self, Self::Null | Self::Object)
-    }
-}
-
-/// A member of the record or of an object in it.
-#[derive(Clone, Debug)]
-pub struct Leaf {
-    /// Keys joined by dots.
-    pub path: String,
-    /// The kind of its value.
-    pub kind: Kind,
+    /// Nothing is left.
+    End,
 }
 
 /// The common shape of a section's records: texts that stay, and between them values that vary.
-#[derive(Clone, Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct LearnedShape {
-    /// The text before every value that varies, and at last that behind the last of them.
-    pub literals: Vec<Vec<u8>>,
-    /// Members in the order of the text; those that vary belong to the literals in this order.
-    pub leaves: Vec<Leaf>,
+    /// Each value that varies, behind the text before it; at last the text behind the last of them.
+    pub steps: Vec<(Vec<u8>, Value)>,
+    /// For every field that is wanted its place among the integers that are kept; `None` where it is missing.
+    pub sources: Vec<Option<usize>>,
 }
 
-struct Learner<'a> {
+/// Where the members of the object that is read lead.
+#[derive(Clone, Copy)]
+enum Inside<'t> {
+    Members(&'t Members),
+    /// The first `handle` or `value` is the integer that the object stands for.
+    Handle(&'t Place),
+    Unknown,
+}
+
+impl<'t> Inside<'t> {
+    /// What is looked for in a member. The handle of an object is taken once.
+    fn take(&mut self, key: &str) -> Option<&'t Place> {
+        match *self {
+            Self::Members(members) => members.get(key),
+            Self::Handle(place) if matches!(key, "handle" | "value") => {
+                *self = Self::Unknown;
+                Some(place)
+            }
+            Self::Handle(_) | Self::Unknown => None,
+        }
+    }
+}
+
+/// What was found at a path of a field.
+#[derive(Clone, Copy)]
+enum Leaf {
+    /// An integer that is kept.
+    Kept(usize),
+    /// Something that only the general parser can judge.
+    Unclear,
+}
+
+struct Learner<'a, 's> {
     bytes: &'a [u8],
     at: usize,
     literal_from: usize,
-    path: Vec<&'a str>,
-    learnt: LearnedShape,
+    depth: usize,
+    selected: &'s Selected,
+    steps: Vec<(Vec<u8>, Value)>,
+    leaves: usize,
+    /// Integers that are kept.
+    kept: usize,
+    /// For each field what was found at the best of its paths, and the rank of that.
+    found: [Option<(u8, Leaf)>; MAX_FIELDS],
 }
 
 /// Learns from the record at the start of a text; gives its length too. `None` for a record that is not an object, or has
 /// something that only the general parser judges.
-pub fn learn(bytes: &[u8]) -> Option<(LearnedShape, usize)> {
-    let learnt = LearnedShape { literals: Vec::new(), leaves: Vec::new() };
-    let mut learner = Learner { bytes, at: 0, literal_from: 0, path: Vec::new(), learnt };
-    learner.object()?;
-    let length = learner.at;
-    let last = bytes.get(learner.literal_from..length)?.to_vec();
-    learner.learnt.literals.push(last);
-    Some((learner.learnt, length))
+pub fn learn(bytes: &[u8], selected: &Selected) -> Option<(LearnedShape, usize)> {
+    let mut learner = Learner {
+        bytes,
+        at: 0,
+        literal_from: 0,
+        depth: 0,
+        selected,
+        steps: Vec::new(),
+        leaves: 0,
+        kept: 0,
+        found: [None; MAX_FIELDS],
+    };
+    learner.object(Inside::Members(&selected.layout.members))?;
+    learner.step(Value::End)?;
+    let source = |field: &usize| match learner.found.get(*field)? {
+        None => Some(None),
+        Some((_, Leaf::Kept(place))) => Some(Some(*place)),
+        Some((_, Leaf::Unclear)) => None,
+    };
+    let sources = selected.fields.iter().map(source).collect::<Option<_>>()?;
+    Some((LearnedShape { steps: learner.steps, sources }, learner.at))
 }
 
-impl<'a> Learner<'a> {
+impl<'a, 's> Learner<'a, 's> {
     fn rest(&self) -> Option<&'a [u8]> {
         self.bytes.get(self.at..)
     }
@@ -85,19 +123,26 @@ impl<'a> Learner<'a> {
         (self.rest()?.first() == Some(&byte)).then(|| self.at += 1)
     }
 
-    fn object(&mut self) -> Option<()> {
+    /// Ends the text that stays in front of a value.
+    fn step(&mut self, value: Value) -> Option<()> {
+        self.steps.push((self.bytes.get(self.literal_from..self.at)?.to_vec(), value));
+        Some(())
+    }
+
+    fn object(&mut self, mut inside: Inside<'s>) -> Option<()> {
         self.pass(b'{')?;
         self.pass_blanks()?;
         if self.pass(b'}').is_some() {
             return Some(());
         }
+        self.depth += 1;
         let mut keys: Vec<&str> = Vec::new();
         loop {
             self.pass(b'"')?;
             let length = skip_text(self.rest()?)?.checked_sub(1)?;
             let key = std::str::from_utf8(self.rest()?.get(..length)?).ok()?;
             // A key that is spelled in an unusual way, or twice, is for the general parser.
-            if key.contains(['\\', '.', '?', '!']) || keys.contains(&key) {
+            if key.contains('\\') || keys.contains(&key) {
                 return None;
             }
             keys.push(key);
@@ -105,11 +150,10 @@ impl<'a> Learner<'a> {
             self.pass_blanks()?;
             self.pass(b':')?;
             self.pass_blanks()?;
-            self.path.push(key);
-            self.value()?;
-            self.path.pop();
+            self.value(inside.take(key))?;
             self.pass_blanks()?;
             if self.pass(b'}').is_some() {
+                self.depth -= 1;
                 return Some(());
             }
             self.pass(b',')?;
@@ -117,122 +161,99 @@ impl<'a> Learner<'a> {
         }
     }
 
-    fn value(&mut self) -> Option<()> {
-        let rest = self.rest()?;
-        let kind = match rest.first()? {
-            b'{' => Kind::Object,
-            b'[' => Kind::Array,
-            b'"' => Kind::Text,
-            b't' | b'f' => Kind::Truth,
-            b'n' => Kind::Null,
-            _ if skip_integer(rest) == Some(skip_number(rest)?) => Kind::Integer,
-            _ => Kind::Real,
-        };
-        if self.learnt.leaves.len() >= MAX_LEAVES || self.path.len() > DEEPEST {
+    fn value(&mut self, place: Option<&'s Place>) -> Option<()> {
+        self.leaves += 1;
+        if self.leaves > MAX_LEAVES || self.depth > DEEPEST {
             return None;
         }
-        self.learnt.leaves.push(Leaf { path: self.path.join("."), kind });
-        if kind == Kind::Object {
-            return self.object();
-        }
-        self.at += usize::from(kind == Kind::Text);
-        if kind.varies() {
-            self.learnt.literals.push(self.bytes.get(self.literal_from..self.at)?.to_vec());
-        }
-        self.at += match kind {
-            Kind::Text => skip_text(self.rest()?)?,
-            _ => skip_value(self.rest()?)?,
+        let rest = self.rest()?;
+        let (value, length) = match rest.first()? {
+            b'{' => return self.inner_object(place),
+            // What is missing is missing in all records, so that it is a part of the text that stays.
+            b'n' => {
+                self.at += skip_value(rest)?;
+                return Some(());
+            }
+            b'[' => (self.array(place)?, skip_value(rest)?),
+            b'"' => (self.not_integer(place, Value::Text)?, 1 + skip_text(rest.get(1..)?)?),
+            b't' | b'f' => (self.not_integer(place, Value::Truth)?, skip_value(rest)?),
+            _ => {
+                let length = skip_number(rest)?;
+                let is_integer = skip_integer(rest) == Some(length);
+                (if is_integer { self.integer(place)? } else { self.real(place)? }, length)
+            }
         };
-        if kind.varies() {
-            self.literal_from = self.at;
-        }
+        let behind = self.at + length;
+        self.at += usize::from(value == Value::Text);
+        self.step(value)?;
+        (self.at, self.literal_from) = (behind, behind);
         Some(())
     }
-}
 
-/// Where a wanted value stands.
-enum Place {
-    /// It is the leaf of this position.
-    Leaf(usize),
-    Missing,
-    /// Only the general parser can decide.
-    Unclear,
-}
-
-impl LearnedShape {
-    fn find(&self, path: &str) -> Option<(usize, Kind)> {
-        self.leaves.iter().position(|leaf| leaf.path == path).and_then(|at| Some((at, self.leaves.get(at)?.kind)))
+    fn inner_object(&mut self, place: Option<&'s Place>) -> Option<()> {
+        let inside = match place {
+            Some(Place::Object(members)) => Inside::Members(members),
+            Some(place @ Place::Integer(_)) => Inside::Handle(place),
+            Some(Place::Count(targets)) => {
+                self.put(targets, Leaf::Unclear);
+                Inside::Unknown
+            }
+            None => Inside::Unknown,
+        };
+        self.object(inside)
     }
 
-    /// For every wanted value the position of its leaf, `None` where it is missing; nothing if the records are to be left
-    /// to the general parser.
-    pub fn places(&self, shape: &Shape<'_>) -> Option<Vec<Option<usize>>> {
-        let is_object = |path: &&str| self.find(path).is_none_or(|(_, kind)| matches!(kind, Kind::Object | Kind::Null));
-        if !shape.objects.iter().all(is_object) {
+    fn array(&mut self, place: Option<&Place>) -> Option<Value> {
+        match place {
+            Some(Place::Count(targets)) => Some(self.keep(targets).map_or(Value::Array, Value::Elements)),
+            place => self.not_integer(place, Value::Array),
+        }
+    }
+
+    fn integer(&mut self, place: Option<&Place>) -> Option<Value> {
+        let targets = match place {
+            Some(Place::Integer(targets)) => targets,
+            Some(Place::Object(members)) if members.is_loose => &members.bare,
+            place => return self.not_integer(place, Value::OtherInteger),
+        };
+        Some(self.keep(targets).map_or(Value::OtherInteger, Value::Integer))
+    }
+
+    fn real(&mut self, place: Option<&Place>) -> Option<Value> {
+        if let Some(Place::Object(members)) = place {
+            // A whole number may come in its place.
+            self.put(&members.bare, Leaf::Unclear);
+        }
+        self.not_integer(place, Value::Real)
+    }
+
+    /// A value where no integer, number of elements or member is found without the general parser.
+    fn not_integer(&mut self, place: Option<&Place>, value: Value) -> Option<Value> {
+        match place {
+            Some(Place::Integer(targets) | Place::Count(targets)) => self.put(targets, Leaf::Unclear),
+            Some(Place::Object(members)) if !members.is_loose => return None,
+            Some(Place::Object(_)) | None => {}
+        }
+        Some(value)
+    }
+
+    /// The place of an integer among those that are kept, if it is wanted.
+    fn keep(&mut self, targets: &[Target]) -> Option<usize> {
+        if !targets.iter().any(|target| self.selected.fields.contains(&target.field)) {
             return None;
         }
-        shape.wanted.iter().map(|wanted| self.first_of(wanted)).collect()
+        self.put(targets, Leaf::Kept(self.kept));
+        self.kept += 1;
+        Some(self.kept - 1)
     }
 
-    fn first_of(&self, wanted: &Wanted) -> Option<Option<usize>> {
-        for path in wanted.paths {
-            match if wanted.counts { self.array(path) } else { self.place(path) } {
-                Place::Leaf(leaf) => return Some(Some(leaf)),
-                Place::Missing => {}
-                Place::Unclear => return None,
+    fn put(&mut self, targets: &[Target], leaf: Leaf) {
+        for target in targets {
+            if let Some(found) = self.found.get_mut(target.field)
+                && found.is_none_or(|(rank, _)| target.rank < rank)
+            {
+                *found = Some((target.rank, leaf));
             }
-        }
-        Some(None)
-    }
-
-    fn place(&self, path: &str) -> Place {
-        if let Some(path) = path.strip_suffix('!') {
-            return match self.find(path) {
-                Some((leaf, Kind::Integer)) => Place::Leaf(leaf),
-                // A whole number may come in its place.
-                Some((_, Kind::Real)) => Place::Unclear,
-                _ => Place::Missing,
-            };
-        }
-        if let Some((outer, inner)) = path.split_once('?') {
-            return match self.find(outer) {
-                Some((_, Kind::Object)) => self.integer(&format!("{outer}.{inner}")),
-                _ => Place::Missing,
-            };
-        }
-        let outer = path.match_indices('.').filter_map(|(dot, _)| self.find(path.get(..dot)?));
-        for (_, kind) in outer {
-            match kind {
-                Kind::Object => {}
-                Kind::Null => return Place::Missing,
-                _ => return Place::Unclear,
-            }
-        }
-        self.integer(path)
-    }
-
-    /// The member of the record itself whose elements are counted.
-    fn array(&self, path: &str) -> Place {
-        match self.find(path) {
-            None | Some((_, Kind::Null)) => Place::Missing,
-            Some((leaf, Kind::Array)) => Place::Leaf(leaf),
-            Some(_) => Place::Unclear,
-        }
-    }
-
-    /// The integer of a member, or of its member `handle` or `value`, whichever comes first.
-    fn integer(&self, path: &str) -> Place {
-        match self.find(path) {
-            None | Some((_, Kind::Null)) => Place::Missing,
-            Some((leaf, Kind::Integer)) => Place::Leaf(leaf),
-            Some((_, Kind::Object)) => {
-                let names = [format!("{path}.handle"), format!("{path}.value")];
-                match self.leaves.iter().find(|leaf| names.contains(&leaf.path)) {
-                    Some(leaf) => self.integer(&leaf.path),
-                    None => Place::Missing,
-                }
-            }
-            Some(_) => Place::Unclear,
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::learn::{Kind, LearnedShape, learn};
+use super::learn::{LearnedShape, Value, learn};
 use super::numbers::{integer, skip_integer};
-use super::shape::Shape;
 use super::skip::{count_elements, skip_number, skip_text, skip_value};
+use crate::rocprofv3_json::layout::Selected;
 
 /// Eight bytes of a literal.
 #[derive(Clone, Copy, Debug)]
@@ -17,31 +17,17 @@ struct Word {
     length: usize,
 }
 
-/// The treatment of the value behind a literal.
-#[derive(Clone, Copy, Debug)]
-enum Value {
-    Integer(usize),
-    OtherInteger,
-    Real,
-    Text,
-    Array,
-    Elements(usize),
-    Truth,
-    /// Nothing is left.
-    End,
-}
-
 #[derive(Clone, Debug)]
 struct Step {
     literal: Vec<Word>,
     value: Value,
 }
 
-/// A template for the wanted values of a shape.
+/// A template for the wanted fields of records.
 #[derive(Clone, Debug)]
 pub struct Template {
     steps: Arc<[Step]>,
-    /// For every wanted value its place among the integers that are read, and whether 0 stands for none.
+    /// For every wanted field its place among the integers that are read, and whether 0 stands for none.
     sources: Arc<[(Option<usize>, bool)]>,
     integers: Vec<i64>,
     /// The first literal.
@@ -64,48 +50,30 @@ fn words(literal: &[u8]) -> Vec<Word> {
 impl Template {
     /// Learns from the record at the start of a text, if it is one that templates are for and the general parser
     /// understands.
-    pub fn learn(bytes: &[u8], shape: &Shape<'_>) -> Option<Self> {
-        let (learnt, length) = learn(bytes)?;
-        let mut values = vec![None; shape.wanted.len()];
-        if (shape.general)(bytes, &mut values)? != length {
+    pub fn learn(bytes: &[u8], selected: &Selected) -> Option<Self> {
+        let (learnt, length) = learn(bytes, selected)?;
+        let mut values = vec![None; selected.fields.len()];
+        if selected.general(bytes, &mut values)? != length {
             return None;
         }
-        let mut template = Self::from_learnt(&learnt, shape)?;
+        let mut template = Self::from_learnt(&learnt, selected)?;
         // The template has to agree with the general parser on what it was learnt from.
-        let mut own = vec![None; shape.wanted.len()];
+        let mut own = vec![None; selected.fields.len()];
         (template.read(bytes, &mut own)? == length && own == values).then_some(template)
     }
 
-    fn from_learnt(learnt: &LearnedShape, shape: &Shape<'_>) -> Option<Self> {
-        let places = learnt.places(shape)?;
-        let mut read: Vec<usize> = places.iter().flatten().copied().collect();
-        read.sort_unstable();
-        read.dedup();
-        let slot = |leaf: usize| read.binary_search(&leaf).ok();
-        let varying = learnt.leaves.iter().enumerate().filter_map(|(at, leaf)| {
-            Some(match (leaf.kind, slot(at)) {
-                (Kind::Integer, Some(slot)) => Value::Integer(slot),
-                (Kind::Integer, None) => Value::OtherInteger,
-                (Kind::Real, _) => Value::Real,
-                (Kind::Text, _) => Value::Text,
-                (Kind::Array, Some(slot)) => Value::Elements(slot),
-                (Kind::Array, None) => Value::Array,
-                (Kind::Truth, _) => Value::Truth,
-                (Kind::Null | Kind::Object, _) => return None,
-            })
-        });
-        let steps: Arc<[Step]> = learnt
-            .literals
-            .iter()
-            .zip(varying.chain([Value::End]))
-            .map(|(literal, value)| Step { literal: words(literal), value })
-            .collect();
-        let sources = places.iter().zip(shape.wanted);
+    fn from_learnt(learnt: &LearnedShape, selected: &Selected) -> Option<Self> {
+        let is_kept = |value: &Value| matches!(value, Value::Integer(_) | Value::Elements(_));
+        let fields = selected.fields.iter().filter_map(|field| selected.layout.fields.get(*field));
         Some(Self {
-            sources: sources.map(|(leaf, wanted)| (leaf.and_then(slot), wanted.zero_is_none)).collect(),
-            integers: vec![0; read.len()],
-            head: learnt.literals.first()?.as_slice().into(),
-            steps,
+            steps: learnt
+                .steps
+                .iter()
+                .map(|(literal, value)| Step { literal: words(literal), value: *value })
+                .collect(),
+            sources: learnt.sources.iter().zip(fields).map(|(source, field)| (*source, field.zero_is_none)).collect(),
+            integers: vec![0; learnt.steps.iter().filter(|(_, value)| is_kept(value)).count()],
+            head: learnt.steps.first()?.0.as_slice().into(),
         })
     }
 

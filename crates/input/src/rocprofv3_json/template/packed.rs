@@ -1,6 +1,11 @@
 //! Columns of integers that wait to be used, in as few bytes as their values need.
 
-use super::columns::IntColumn;
+use polars_arrow::array::{MutablePrimitiveArray, PrimitiveArray};
+use polars_arrow::bitmap::MutableBitmap;
+use polars_arrow::datatypes::ArrowDataType;
+
+/// Integers being collected, some of which may be missing.
+pub(crate) type IntColumn = MutablePrimitiveArray<i64>;
 
 /// How the values of a block are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,21 +48,29 @@ pub(crate) struct Packed {
 
 impl From<IntColumn> for Packed {
     fn from(column: IntColumn) -> Self {
-        let rows = column.len();
+        let rows = column.values().len();
         if rows == 0 {
             return Self::default();
         }
-        let (values, present) = column.into_parts();
+        let (_, values, present) = column.into_inner();
+        let present = present.filter(|present| present.unset_bits() > 0);
+        if present.as_ref().is_some_and(|present| present.set_bits() == 0) {
+            return Self {
+                blocks: vec![Block { rows, first: 0, form: Form::Missing, marks: 0 }],
+                bytes: Vec::new(),
+                rows,
+            };
+        }
         let mut bytes = Vec::new();
         let (first, form) = pack(&values, &mut bytes);
-        let marks = present.unwrap_or_default();
-        bytes.extend_from_slice(&marks);
+        let marks = present.as_ref().map_or(&[][..], MutableBitmap::as_slice);
+        bytes.extend_from_slice(marks);
         Self { blocks: vec![Block { rows, first, form, marks: marks.len() }], bytes, rows }
     }
 }
 
 fn pack(values: &[i64], bytes: &mut Vec<u8>) -> (i64, Form) {
-    let Some(first) = values.first().copied() else { return (0, Form::Missing) };
+    let first = values.first().copied().unwrap_or_default();
     let step = values.get(1).map_or(0, |second| second.wrapping_sub(first));
     let pairs = values.iter().zip(values.iter().skip(1));
     if pairs.into_iter().all(|(value, next)| next.wrapping_sub(*value) == step) {
@@ -105,67 +118,81 @@ impl Packed {
     }
 
     /// All rows.
-    pub fn unpacked(&self) -> IntColumn {
-        let mut all = IntColumn::with_capacity(self.rows);
-        self.each(|block, values, marks| unpack(block, values, marks, &mut all));
-        all
+    pub fn unpacked(&self) -> PrimitiveArray<i64> {
+        if self.blocks.iter().all(|block| block.form == Form::Missing) {
+            return PrimitiveArray::new_null(ArrowDataType::Int64, self.rows);
+        }
+        let mut all = Unpacked::with_room_for(self.rows);
+        let mut rest = self.bytes.as_slice();
+        for block in &self.blocks {
+            rest = all.add(block, rest);
+        }
+        all.into_array()
     }
 
     /// The rows in pieces. Columns whose rows were read together have pieces of the same lengths.
-    pub fn pieces(&self) -> impl Iterator<Item = IntColumn> + '_ {
+    pub fn pieces(&self) -> impl Iterator<Item = PrimitiveArray<i64>> + '_ {
         let mut rest = self.bytes.as_slice();
         self.blocks.iter().map(move |block| {
-            let (values, marks, behind) = parts(block, rest);
-            rest = behind;
-            let mut piece = IntColumn::with_capacity(block.rows);
-            unpack(block, values, marks, &mut piece);
-            piece
+            let mut piece = Unpacked::with_room_for(block.rows);
+            rest = piece.add(block, rest);
+            piece.into_array()
         })
     }
 
     /// The rows in order.
     pub fn rows(&self) -> impl Iterator<Item = Option<i64>> + '_ {
-        self.pieces().flat_map(IntColumn::into_rows)
-    }
-
-    fn each(&self, mut take: impl FnMut(&Block, &[u8], &[u8])) {
-        let mut rest = self.bytes.as_slice();
-        for block in &self.blocks {
-            let (values, marks, behind) = parts(block, rest);
-            take(block, values, marks);
-            rest = behind;
-        }
+        self.pieces().flatten()
     }
 }
 
-/// The values and the marks of a block, and what is behind them.
-fn parts<'a>(block: &Block, bytes: &'a [u8]) -> (&'a [u8], &'a [u8], &'a [u8]) {
-    let (values, rest) = bytes.split_at_checked(block.bytes()).unwrap_or_default();
-    let (marks, rest) = rest.split_at_checked(block.marks).unwrap_or_default();
-    (values, marks, rest)
+/// Rows of blocks one after another.
+struct Unpacked {
+    values: Vec<i64>,
+    present: Option<MutableBitmap>,
 }
 
-fn unpack(block: &Block, values: &[u8], marks: &[u8], target: &mut IntColumn) {
-    let first = block.first;
-    let add = |offset: i64| first.wrapping_add(offset);
-    match block.form {
-        Form::Missing => target.extend_missing(block.rows),
-        Form::Step(step) => {
-            let steps = (0..block.rows).map(|row| add(step.wrapping_mul(row as i64)));
-            target.extend(steps, marks);
+impl Unpacked {
+    fn with_room_for(rows: usize) -> Self {
+        Self { values: Vec::with_capacity(rows), present: None }
+    }
+
+    /// Adds the rows of a block that `bytes` start with, and gives the bytes behind it.
+    fn add<'a>(&mut self, block: &Block, bytes: &'a [u8]) -> &'a [u8] {
+        let (offsets, rest) = bytes.split_at_checked(block.bytes()).unwrap_or_default();
+        let (marks, rest) = rest.split_at_checked(block.marks).unwrap_or_default();
+        let before = self.values.len();
+        let add = |offset: i64| block.first.wrapping_add(offset);
+        match block.form {
+            Form::Missing => self.values.resize(before + block.rows, 0),
+            Form::Step(step) => self.values.extend((0..block.rows as i64).map(|row| add(step.wrapping_mul(row)))),
+            Form::Offsets(1) => self.values.extend(offsets.iter().map(|byte| add(i64::from(*byte)))),
+            Form::Offsets(2) => {
+                let offsets = offsets.as_chunks().0.iter();
+                self.values.extend(offsets.map(|bytes| add(i64::from(u16::from_le_bytes(*bytes)))));
+            }
+            Form::Offsets(4) => {
+                let offsets = offsets.as_chunks().0.iter();
+                self.values.extend(offsets.map(|bytes| add(i64::from(u32::from_le_bytes(*bytes)))));
+            }
+            Form::Offsets(_) => {
+                self.values.extend(offsets.as_chunks().0.iter().map(|bytes| add(i64::from_le_bytes(*bytes))));
+            }
         }
-        Form::Offsets(1) => target.extend(values.iter().map(|byte| add(i64::from(*byte))), marks),
-        Form::Offsets(2) => {
-            let offsets = values.as_chunks().0.iter();
-            target.extend(offsets.map(|bytes| add(i64::from(u16::from_le_bytes(*bytes)))), marks);
+        let is_whole = marks.is_empty() && block.form != Form::Missing;
+        if !is_whole && self.present.is_none() {
+            self.present = Some(MutableBitmap::from_len_set(before));
         }
-        Form::Offsets(4) => {
-            let offsets = values.as_chunks().0.iter();
-            target.extend(offsets.map(|bytes| add(i64::from(u32::from_le_bytes(*bytes)))), marks);
+        match &mut self.present {
+            Some(present) if marks.is_empty() => present.extend_constant(block.rows, is_whole),
+            Some(present) => present.extend_from_slice(marks, 0, block.rows),
+            None => {}
         }
-        Form::Offsets(_) => {
-            target.extend(values.as_chunks().0.iter().map(|bytes| add(i64::from_le_bytes(*bytes))), marks);
-        }
+        rest
+    }
+
+    fn into_array(self) -> PrimitiveArray<i64> {
+        PrimitiveArray::new(ArrowDataType::Int64, self.values.into(), self.present.map(MutableBitmap::freeze))
     }
 }
 
@@ -207,10 +234,9 @@ mod tests {
             let lengths: Vec<usize> = packed.pieces().map(|piece| piece.len()).collect();
             prop_assert_eq!(lengths, parts.iter().map(Vec::len).filter(|rows| *rows > 0).collect::<Vec<_>>());
             let all = packed.unpacked();
-            prop_assert_eq!(all.rows().collect::<Vec<_>>(), expected.clone());
-            let (values, present) = all.into_parts();
-            prop_assert_eq!(values.is_empty(), expected.iter().all(Option::is_none));
-            prop_assert_eq!(present.is_some(), expected.contains(&None) && !values.is_empty());
+            let missing = all.validity().map_or(0, |present| present.unset_bits());
+            prop_assert_eq!(missing, expected.iter().filter(|row| row.is_none()).count());
+            prop_assert_eq!(all.into_iter().collect::<Vec<_>>(), expected);
         }
 
         #[test]

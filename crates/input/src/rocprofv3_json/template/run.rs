@@ -1,9 +1,9 @@
 //! Reads record after record.
 
-use super::columns::IntColumn;
 use super::matching::Template;
-use super::shape::Shape;
+use super::packed::IntColumn;
 use super::skip::blanks;
+use crate::rocprofv3_json::layout::Selected;
 
 /// Layouts of records that are kept for a section.
 const MAX_TEMPLATES: usize = 4;
@@ -24,7 +24,7 @@ pub enum Stop {
 /// The result of a run.
 #[derive(Debug)]
 pub struct Run {
-    /// One for each wanted value.
+    /// One for each wanted field.
     pub columns: Vec<IntColumn>,
     /// Records, kept or not.
     pub records: u64,
@@ -39,7 +39,7 @@ pub struct Run {
 /// Reads records by templates, and by the general parser where none fits.
 #[derive(Clone)]
 pub struct Runner<'a> {
-    shape: Shape<'a>,
+    selected: &'a Selected,
     templates: Vec<Template>,
     values: Vec<Option<i64>>,
 }
@@ -47,15 +47,15 @@ pub struct Runner<'a> {
 impl<'a> Runner<'a> {
     /// A runner that learns from the record at the start of a text, which zeros have to follow; `None` if there is
     /// nothing to learn.
-    pub fn new(shape: Shape<'a>, record: &[u8]) -> Option<Self> {
-        let template = Template::learn(record, &shape)?;
-        Some(Self { shape, templates: vec![template], values: vec![None; shape.wanted.len()] })
+    pub fn new(selected: &'a Selected, record: &[u8]) -> Option<Self> {
+        let template = Template::learn(record, selected)?;
+        Some(Self { selected, templates: vec![template], values: vec![None; selected.fields.len()] })
     }
 
-    /// Lets another general parser decide from now on.
+    /// Lets other fields be wanted from now on.
     #[cfg(test)]
-    pub(crate) fn forbid_general(&mut self, general: super::shape::General<'a>) {
-        self.shape.general = general;
+    pub(crate) fn select(&mut self, selected: &'a Selected) {
+        self.selected = selected;
     }
 
     /// Reads the record at the start of a text into the values and gives its length.
@@ -70,18 +70,18 @@ impl<'a> Runner<'a> {
             return Some(length);
         }
         if self.templates.len() < MAX_TEMPLATES
-            && let Some(template) = Template::learn(bytes, &self.shape)
+            && let Some(template) = Template::learn(bytes, self.selected)
         {
             self.templates.insert(0, template);
         }
         self.values.fill(None);
-        (self.shape.general)(bytes, &mut self.values)
+        self.selected.general(bytes, &mut self.values)
     }
 
     /// Reads the records from `start` on that start before `limit` and that a comma follows. Zeros have to follow the
     /// text.
     pub fn run(&mut self, bytes: &[u8], start: usize, limit: usize) -> Run {
-        let columns = vec![IntColumn::default(); self.shape.wanted.len()];
+        let columns = vec![IntColumn::default(); self.selected.fields.len()];
         let mut run = Run { columns, records: 0, end: start, behind_comma: start, stop: Stop::Limit };
         while run.end < limit {
             let rest = bytes.get(run.end..).unwrap_or_default();
@@ -118,7 +118,7 @@ impl<'a> Runner<'a> {
     #[inline]
     fn keep(&self, run: &mut Run) {
         run.records += 1;
-        if self.shape.keeps(&self.values) {
+        if self.selected.keeps(&self.values) {
             for (column, value) in run.columns.iter_mut().zip(&self.values) {
                 column.push(*value);
             }

@@ -5,76 +5,19 @@ use proptest::sample::Index;
 use proptest::test_runner::TestRunner;
 use serde_json::{Map, Value, json};
 
+use super::properties::rows;
 use super::*;
 use crate::json::PADDING;
-use crate::rocprofv3_json::parsing::records::{Activity, Dispatch, Surveyed};
+use crate::rocprofv3_json::layout::Selected;
+use crate::rocprofv3_json::layouts::{Activity, CountedDispatch, Dispatch, Surveyed};
+use crate::rocprofv3_json::structure::gathered::Keep;
 
-const DISPATCH: [Wanted; 9] = [
-    wanted(&["dispatch_info.dispatch_id"]),
-    wanted(&["dispatch_info.agent_id"]),
-    wanted(&["dispatch_info.grid_size.y"]),
-    Wanted { paths: &["correlation_id?internal", "correlation_id!"], zero_is_none: true, counts: false },
-    wanted(&["correlation_id?external"]),
-    wanted(&["start_timestamp"]),
-    wanted(&["stream_id"]),
-    wanted(&["graph_exec_id"]),
-    wanted(&["thread_id"]),
-];
-
-const ACTIVITY: [Wanted; 5] = [
-    Wanted { paths: &["args"], zero_is_none: true, counts: true },
-    wanted(&["start_timestamp", "timestamp"]),
-    wanted(&["end_timestamp", "timestamp"]),
-    wanted(&["bytes", "allocation_size"]),
-    wanted(&["operation"]),
-];
-
-const fn wanted(paths: &'static [&'static str]) -> Wanted {
-    Wanted { paths, zero_is_none: false, counts: false }
+fn dispatches() -> Selected {
+    Selected::new::<Dispatch>(Keep::Every, |_| true)
 }
 
-fn dispatch(bytes: &[u8], values: &mut [Option<i64>]) -> Option<usize> {
-    let mut records = serde_json::Deserializer::from_slice(bytes).into_iter::<Dispatch>();
-    let r = records.next()?.ok()?;
-    let length = records.byte_offset();
-    std::str::from_utf8(bytes.get(..length)?).ok()?;
-    let info = r.dispatch_info;
-    let read = [
-        info.dispatch_id.0,
-        info.agent_id.0,
-        info.grid_size.y.0,
-        r.correlation_id.internal.nonzero(),
-        r.correlation_id.external.0,
-        r.start_timestamp.0,
-        r.stream_id.0,
-        r.graph_exec_id.0,
-        r.thread_id.0,
-    ];
-    values.iter_mut().zip(read).for_each(|(value, read)| *value = read);
-    Some(length)
-}
-
-fn activity(bytes: &[u8], values: &mut [Option<i64>]) -> Option<usize> {
-    let mut records = serde_json::Deserializer::from_slice(bytes).into_iter::<Activity>();
-    let r = records.next()?.ok()?;
-    let length = records.byte_offset();
-    std::str::from_utf8(bytes.get(..length)?).ok()?;
-    let args = serde_json::from_slice::<Surveyed>(bytes.get(..length)?).ok()?.args.0;
-    let read =
-        [(args > 0).then_some(args as i64), r.start(), r.end(), r.bytes.0.or(r.allocation_size.0), r.operation.0];
-    values.iter_mut().zip(read).for_each(|(value, read)| *value = read);
-    Some(length)
-}
-
-fn dispatches() -> Shape<'static> {
-    let objects = &["dispatch_info", "dispatch_info.workgroup_size", "dispatch_info.grid_size"];
-    Shape { wanted: &DISPATCH, objects, times: None, general: &dispatch }
-}
-
-fn activities(with_length: Option<bool>) -> Shape<'static> {
-    let times = with_length.map(|with_length| (1, 2, with_length));
-    let objects = &["dispatch_info", "dispatch_info.workgroup_size", "dispatch_info.grid_size"];
-    Shape { wanted: &ACTIVITY, objects, times, general: &activity }
+fn activities(keep: Keep) -> Selected {
+    Selected::new::<Activity>(keep, |_| true)
 }
 
 /// Values that a number may be spelled as, and worse ones.
@@ -160,45 +103,9 @@ fn text_of(members: &[Member], scalars: &mut dyn Iterator<Item = String>) -> Str
     format!("{{{}}}", members.collect::<Vec<String>>().join(","))
 }
 
-/// The result of the general parser alone for the records from the start, up to the first it does not understand or that no
-/// comma follows.
-fn generally(shape: &Shape<'_>, text: &[u8]) -> (Vec<Vec<Option<i64>>>, u64) {
-    let mut rows = Vec::new();
-    let (mut at, mut records) = (0, 0);
-    let blank = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
-    loop {
-        let mut values = vec![None; shape.wanted.len()];
-        let Some(length) = (shape.general)(&text[at..], &mut values) else { break };
-        at += length;
-        at += text[at..].iter().take_while(|byte| blank(byte)).count();
-        if text.get(at) != Some(&b',') {
-            break;
-        }
-        at += 1;
-        at += text[at..].iter().take_while(|byte| blank(byte)).count();
-        records += 1;
-        if shape.keeps(&values) {
-            rows.push(values);
-        }
-        if at >= text.len() {
-            break;
-        }
-    }
-    (rows, records)
-}
-
-/// Compares a run with the general parser.
-fn check(shape: Shape<'_>, text: &str) -> Result<bool, TestCaseError> {
-    let padded = [text.as_bytes(), &[0; PADDING]].concat();
-    let Some(mut runner) = Runner::new(shape, &padded) else { return Ok(false) };
-    let run = runner.run(&padded, 0, text.len());
-    let (rows, records) = generally(&shape, text.as_bytes());
-    prop_assert_eq!(run.records, records, "{}", text);
-    for (column, read) in run.columns.iter().enumerate() {
-        let expected: Vec<Option<i64>> = rows.iter().map(|row| row[column]).collect();
-        prop_assert_eq!(read.rows().collect::<Vec<_>>(), expected, "column {} of {}", column, text);
-    }
-    Ok(true)
+/// Compares a run with the general parser, and returns whether there is a template.
+fn check(selected: &Selected, text: &str) -> bool {
+    properties::check(selected, text.as_bytes())
 }
 
 fn record(number: i64) -> Value {
@@ -223,20 +130,23 @@ fn records_of_the_profiler_fit() {
     for pretty in [false, true] {
         let text = listed(&records, pretty);
         let padded = [text.as_bytes(), &[0; PADDING]].concat();
-        let refuses = |_: &[u8], _: &mut [Option<i64>]| None;
-        let mut runner = Runner::new(dispatches(), &padded).unwrap();
-        runner.forbid_general(&refuses);
+        let selected = dispatches();
+        let by_templates_alone = selected.by_templates_alone();
+        let mut runner = Runner::new(&selected, &padded).unwrap();
+        runner.select(&by_templates_alone);
         let run = runner.run(&padded, 0, text.len());
         assert_eq!((run.records, run.stop, run.end), (199, Stop::Limit, text.len()));
+        let names = selected.names();
+        let column = |name: &str| rows(&run.columns[names.iter().position(|known| *known == name).unwrap()]);
         let ids: Vec<Option<i64>> = (1..200).map(Some).collect();
-        assert_eq!(run.columns[0].rows().collect::<Vec<_>>(), ids);
-        assert_eq!(run.columns[1].rows().collect::<Vec<_>>(), vec![Some(37946); 199]);
-        assert_eq!(run.columns[3].rows().collect::<Vec<_>>(), ids);
-        assert_eq!(run.columns[7].rows().collect::<Vec<_>>(), vec![None; 199]);
+        assert_eq!(column("dispatch_id"), ids);
+        assert_eq!(column("agent_id"), vec![Some(37946); 199]);
+        assert_eq!(column("correlation_id"), ids);
+        assert_eq!(column("graph_exec_id"), vec![None; 199]);
         let from = text.len() / 2;
         let guess = runner.guess(&padded, from).unwrap();
         let rest = text.get(guess..).unwrap();
-        assert!(guess >= from && rest.starts_with('{') && check(dispatches(), rest).unwrap());
+        assert!(guess >= from && rest.starts_with('{') && check(&dispatches(), rest));
     }
 }
 
@@ -255,7 +165,7 @@ fn what_a_struct_refuses_is_no_template() {
         r#"{"a": 1e999},"#,
     ] {
         let padded = [text.as_bytes(), &[0; PADDING]].concat();
-        assert!(Runner::new(dispatches(), &padded).is_none(), "{text}");
+        assert!(Runner::new(&dispatches(), &padded).is_none(), "{text}");
     }
 }
 
@@ -272,8 +182,8 @@ fn several_layouts_are_known_at_once() {
             _ => {}
         }
     }
-    assert!(check(dispatches(), &listed(&records, false)).unwrap());
-    assert!(check(activities(Some(true)), &listed(&records, true)).unwrap());
+    assert!(check(&dispatches(), &listed(&records, false)));
+    assert!(check(&activities(Keep::WithLength), &listed(&records, true)));
 }
 
 fn runner() -> TestRunner {
@@ -302,11 +212,11 @@ fn templates_read_what_the_general_parser_reads() {
         prop::collection::vec(member(2), 0..7),
         prop::collection::vec(scalar(), 0..40),
         "[ \n]{0,2}",
-        prop::option::of(any::<bool>()),
+        prop::sample::select(vec![Keep::Every, Keep::WithLength, Keep::WithoutLength]),
         prop::option::weighted(0.2, any::<Index>()),
     );
     let (learnt, plain) = (Cell::new(0), Cell::new(0));
-    let outcome = runner.run(&cases, |(members, scalars, blank, with_length, cut)| {
+    let outcome = runner.run(&cases, |(members, scalars, blank, keep, cut)| {
         let mut scalars = scalars.into_iter();
         let records: Vec<String> = (0..6)
             .map(|round| match round % 2 {
@@ -320,7 +230,9 @@ fn templates_read_what_the_general_parser_reads() {
             let cut = (0..=cut).rev().find(|cut| text.is_char_boundary(*cut)).unwrap_or(0);
             text.truncate(cut);
         }
-        let has_template = [check(dispatches(), &text)?, check(activities(with_length), &text)?];
+        let has_template = [check(&dispatches(), &text), check(&activities(keep), &text)];
+        check(&Selected::new::<Surveyed>(keep, |_| true), &text);
+        check(&Selected::new::<CountedDispatch>(keep, |columns| columns.contains(&"tid")), &text);
         if is_plain(&members) && text.len() > records[0].len() {
             prop_assert_eq!(has_template, [true; 2], "{}", text);
             plain.set(plain.get() + 1);
@@ -348,7 +260,7 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] = byte;
         let text = String::from_utf8(bytes).unwrap();
-        let has_template = [check(dispatches(), &text)?, check(activities(Some(false)), &text)?];
+        let has_template = [check(&dispatches(), &text), check(&activities(Keep::WithoutLength), &text)];
         let is_behind_the_first = at >= listed(&records[..1], pretty).len();
         prop_assert!(!is_behind_the_first || has_template == [true; 2], "{}", text);
     }

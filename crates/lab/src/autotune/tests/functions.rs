@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::autotune::history::{History, Outcome};
 use crate::autotune::random::Random;
-use crate::autotune::search::{Search, Settings, Step};
+use crate::autotune::search::{Search, SearchStep, Settings};
 use crate::autotune::space::Space;
 use crate::autotune::value::Value;
 
@@ -38,7 +38,6 @@ pub fn tiles(depths: &[i64], more: &[(&str, &[&str])]) -> Space {
 /// The time of a configuration, in ms; none if it fails.
 pub type Function = fn(&dyn Fn(&str) -> f64, &dyn Fn(&str) -> String) -> Option<f64>;
 
-/// A function with its space and noise.
 pub struct Case {
     pub space: Space,
     /// Deviation of a run, as a share.
@@ -65,7 +64,6 @@ impl Case {
         self.truth.iter().flatten().copied().fold(f64::INFINITY, f64::min)
     }
 
-    /// A run of a configuration.
     pub fn run(&self, configuration: usize, random: &mut Random) -> Outcome {
         let uniform = |random: &mut Random| (random.next() >> 11) as f64 / (1_u64 << 53) as f64;
         let normal = (0..12).map(|_| uniform(random)).sum::<f64>() - 6.0;
@@ -160,22 +158,20 @@ fn tiled(number: &dyn Fn(&str) -> f64, _: &dyn Fn(&str) -> String) -> f64 {
     spill * (compute.max(memory) + 0.3 * compute.min(memory) + latency) + 0.05
 }
 
-/// The outcome of a search.
 pub struct Found {
     pub configurations: usize,
     pub best: Option<usize>,
     pub history: History,
 }
 
-/// Searches to the end.
 pub fn search(case: &Case, settings: Settings) -> Found {
     let mut random = Random::new(settings.seed.wrapping_mul(7919) + 13);
     let mut search = Search::new(&case.space, settings);
     let mut history = History::new(case.space.len());
     loop {
         match search.step(&history) {
-            Step::Run(configuration) => history.add(configuration, &case.run(configuration, &mut random)),
-            Step::Done(verdict) => {
+            SearchStep::Run(configuration) => history.add(configuration, &case.run(configuration, &mut random)),
+            SearchStep::Done(verdict) => {
                 return Found { configurations: history.order().len(), best: verdict.best(), history };
             }
         }

@@ -5,4 +5,3 @@ mod searches;
 mod spaces;
 mod states;
 mod texts;
-mod upstream;

@@ -1,10 +1,9 @@
 use super::functions::{Case, case, search, settings, tiles};
-use super::upstream::upstream;
 use crate::autotune::halving::{Verdict, halving};
 use crate::autotune::regression::{Regression, cross_validated};
 use crate::autotune::sampling::spread;
 use crate::autotune::score::Scale;
-use crate::autotune::search::{Search, Step};
+use crate::autotune::search::{Search, SearchStep};
 use crate::autotune::{History, Outcome};
 
 /// Counts searches that find a configuration within a share of the best; also the largest share of the space that one ran.
@@ -38,20 +37,6 @@ fn categories_do_not_hide_the_best() {
     assert!(good == 1 && most <= 0.1);
 }
 
-/// Upstream's regression fits ten samples of anything exactly, leaves configurations out by it, and misses the best.
-#[test]
-fn upstream_trusts_what_it_cannot_know() {
-    let case = case("cliff");
-    let limit = case.optimum() * 1.02;
-    let mut good = 0;
-    for seed in 0..6 {
-        let (evaluated, best, r2) = upstream(&case, seed, 10, 0.0);
-        assert!(r2 > 0.95 && evaluated > case.space.len() / 10, "{r2} {evaluated}");
-        good += u32::from(best.and_then(|best| case.truth[best]).is_some_and(|time| time <= limit));
-    }
-    assert!(good < 5);
-}
-
 #[test]
 fn what_failed_is_not_tried_again() {
     let case = case("cliff");
@@ -71,7 +56,9 @@ fn the_same_results_lead_to_the_same_steps() {
     // Another search, which begins anew at every step.
     let mut history = History::new(case.space.len());
     for place in 0..40 {
-        let Step::Run(configuration) = Search::new(&case.space, settings(5)).step(&history) else { panic!("it ended") };
+        let SearchStep::Run(configuration) = Search::new(&case.space, settings(5)).step(&history) else {
+            panic!("it ended")
+        };
         assert_eq!(Some(&configuration), whole.history.order().get(place));
         history.add(configuration, &Outcome::Value(case.truth[configuration].unwrap()));
     }

@@ -56,14 +56,14 @@ fn what_is_no_space_is_refused() {
     for (text, said) in [
         ("[]", "no parameters"),
         ("[{}]", "no parameters"),
-        ("[1]", "configuration 1 is no object"),
+        ("[1]", "configuration 1 is not an object"),
         ("3", "neither a list nor an object"),
         ("{\"a\": [1]}", "`a` is not known"),
         ("{}", "no `parameters`"),
         ("[{\"a\": 1}, {\"b\": 1}]", "configuration 2 has no `a`"),
         ("[{\"a\": 1}, {\"a\": 1, \"b\": 1}]", "configuration 2 has `b`"),
         ("[{\"a\": null}]", "`a` has the value null"),
-        ("[{\"a b\": 1}]", "`a b` is no name"),
+        ("[{\"a b\": 1}]", "`a b` is not a name"),
         ("{\"parameters\": {\"a\": []}}", "`a` has no values"),
         ("{\"parameters\": {\"a\": {\"from\": 1}}}", "needs from and to"),
         ("{\"parameters\": {\"a\": {\"from\": 3, \"to\": 1}}}", "ends at 1, before 3"),
@@ -75,15 +75,15 @@ fn what_is_no_space_is_refused() {
             "81000000 combinations",
         ),
         ("{\"parameters\": {\"a\": [1]}, \"constraints\": [\"a > 1\"]}", "no configuration"),
-        ("{\"parameters\": {\"a\": [1]}, \"constraints\": [\"c > 1\"]}", "`c` is no parameter; choose from a"),
+        ("{\"parameters\": {\"a\": [1]}, \"constraints\": [\"c > 1\"]}", "`c` is not a parameter; choose from a"),
         ("{\"parameters\": {\"a\": [1]}, \"constraints\": [\"a + 1\"]}", "neither true nor false"),
-        ("{\"parameters\": {\"a\": [\"x\"]}, \"constraints\": [\"a * 2 > 1\"]}", "`x` is no number"),
+        ("{\"parameters\": {\"a\": [\"x\"]}, \"constraints\": [\"a * 2 > 1\"]}", "`x` is not a number"),
         ("{\"parameters\": {\"a\": [0]}, \"constraints\": [\"1 / a > 1\"]}", "divided by zero"),
         ("{\"parameters\": {\"a\": [0]}, \"constraints\": [\"(a > 1\"]}", "`)` is missing"),
         ("{\"parameters\": {\"a\": [0]}, \"constraints\": [\"a > 1 2\"]}", "`2` is not expected"),
         ("{\"parameters\": {\"a\": [0]}, \"constraints\": [\"a >\"]}", "ends too early"),
         ("{\"parameters\": {\"a\": [0]}, \"constraints\": [\"a ? 1\"]}", "`?` is not known"),
-        ("{\"parameters\": {\"a\": [0]}, \"constraints\": 3}", "no list of texts"),
+        ("{\"parameters\": {\"a\": [0]}, \"constraints\": 3}", "not a list of texts"),
     ] {
         let error = space(text, false).map(|space| shown(&space)).unwrap_err();
         assert!(error.contains(said), "{text}: {error}");
@@ -106,6 +106,6 @@ fn commands_have_the_values_in_their_words() {
     assert!(!words.has_fixed_program() && template(&["a", "{M}{way}"]).unwrap().has_fixed_program());
     assert!(matches!(template(&["a", "{M}"]), Err(AutotuneError::UnusedParameter { name }) if name == "way"));
     let unknown = template(&["a", "{M}", "{way}", "{N}"]).unwrap_err().to_string();
-    assert_eq!(unknown, "the command names `{N}`, which is no parameter of the space; choose from M, way");
+    assert_eq!(unknown, "the command names `{N}`, which is not a parameter of the space; choose from M, way");
     assert!(matches!(template(&[]), Err(AutotuneError::EmptyCommand)));
 }

@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::functions::{settings, tiles};
-use crate::autotune::search::{Search, Step};
+use crate::autotune::search::{Search, SearchStep};
 use crate::autotune::{AutotuneError, Outcome, Space, State, Subject};
 
 fn small() -> Space {
@@ -18,7 +18,7 @@ fn finish(path: &std::path::Path, space: &Space) -> (Vec<usize>, usize) {
     let (mut state, mut history) = State::open(path, &subject(space), space).unwrap();
     let mut search = Search::new(space, settings(1));
     let before = history.runs();
-    while let Step::Run(configuration) = search.step(&history) {
+    while let SearchStep::Run(configuration) = search.step(&history) {
         let outcome = match configuration {
             3 => Outcome::Failed("signal 11 ended the command: \u{1}".to_owned()),
             other => Outcome::Value(1.0 + other as f64 / 7.0),

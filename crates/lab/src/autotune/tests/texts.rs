@@ -198,7 +198,7 @@ fn what_no_parameter_can_have_is_named() {
             let text = format!("parameters.a = {{ {key} = {value}, {} }}", others.join(", "));
             let error = space(&text, true).unwrap_err();
             assert!(
-                error.contains(&format!("`{key}` of `a` is {shown}, which is no finite number")),
+                error.contains(&format!("`{key}` of `a` is {shown}, which is not a finite number")),
                 "{text}: {error}"
             );
         }

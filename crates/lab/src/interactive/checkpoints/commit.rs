@@ -13,7 +13,6 @@ use wavesieve_input::TemporaryFolder;
 /// Characters of a summary in the subject of a commit.
 const MOST_CHARACTERS: usize = 72;
 
-/// A saved checkpoint: its commit and reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saved {
     pub commit: String,
@@ -69,10 +68,6 @@ impl Repository {
         Ok(call.map_err(|error| GitError::failed("look for a reference", error))?.status.success())
     }
 
-    /// The commit of an id.
-    ///
-    /// # Errors
-    /// When it has none.
     pub(super) fn commit_of(&self, id: &str) -> Result<String, GitError> {
         let name = format!("{}^{{commit}}", object_id(id)?);
         self.git("read a commit").args(["rev-parse", "--verify", &name]).line()
@@ -122,7 +117,6 @@ impl Repository {
         hash.stdin(regular::open(place).map_err(failed)?).line()
     }
 
-    /// The path of a file in the tree of a commit.
     fn path_in_tree(&self, file: &Path) -> Result<PathBuf, GitError> {
         let refused = |reason: &str| Err(GitError::file(file, reason));
         let relative = if file.is_absolute() {
@@ -164,7 +158,6 @@ impl Repository {
     }
 }
 
-#[cfg(unix)]
 fn mode_of(metadata: &Metadata, has_modes: bool) -> &'static str {
     use std::os::unix::fs::PermissionsExt;
     match metadata {
@@ -174,12 +167,6 @@ fn mode_of(metadata: &Metadata, has_modes: bool) -> &'static str {
     }
 }
 
-#[cfg(not(unix))]
-fn mode_of(metadata: &Metadata, _has_modes: bool) -> &'static str {
-    if metadata.is_symlink() { "120000" } else { "100644" }
-}
-
-/// A text as one line of a message.
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split(|sign: char| sign.is_whitespace() || sign.is_control()).collect();
     let line = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");

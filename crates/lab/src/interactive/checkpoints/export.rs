@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Child;
 
 use super::error::GitError;
-use super::reading::Entry;
+use super::reading::TreeEntry;
 use super::repository::{Repository, path_of};
 use wavesieve_export::atomic::write_directory;
 
@@ -27,9 +27,9 @@ impl Repository {
         })
     }
 
-    fn write_entries(&self, entries: &[Entry], folder: &Path) -> Result<usize, GitError> {
+    fn write_entries(&self, entries: &[TreeEntry], folder: &Path) -> Result<usize, GitError> {
         let mut ids = String::new();
-        let has_contents = |entry: &&Entry| entry.mode != "160000";
+        let has_contents = |entry: &&TreeEntry| entry.mode != "160000";
         entries.iter().filter(has_contents).for_each(|entry| ids.extend([entry.id.as_str(), "\n"]));
         let mut git = self.git(TASK).args(["cat-file", "--batch"]).input(ids.as_bytes())?.spawn()?;
         let written = write_from(&mut git, entries, folder);
@@ -43,7 +43,7 @@ impl Repository {
     }
 }
 
-fn write_from(git: &mut Child, entries: &[Entry], folder: &Path) -> Result<usize, (PathBuf, io::Error)> {
+fn write_from(git: &mut Child, entries: &[TreeEntry], folder: &Path) -> Result<usize, (PathBuf, io::Error)> {
     let output = git.stdout.take().ok_or_else(|| (folder.to_owned(), io::Error::other("git prints nothing")))?;
     let mut output = BufReader::new(output);
     let mut links = Vec::new();
@@ -99,23 +99,11 @@ fn place_of(folder: &Path, path: &Path) -> io::Result<PathBuf> {
     if is_inside { Ok(folder.join(path)) } else { Err(io::Error::other("its name leads out of the folder")) }
 }
 
-#[cfg(unix)]
 fn new_file(place: &Path, is_executable: bool) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     OpenOptions::new().write(true).create_new(true).mode(if is_executable { 0o777 } else { 0o666 }).open(place)
 }
 
-#[cfg(not(unix))]
-fn new_file(place: &Path, _is_executable: bool) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(place)
-}
-
-#[cfg(unix)]
 fn link(target: &Path, place: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, place)
-}
-
-#[cfg(not(unix))]
-fn link(target: &Path, place: &Path) -> io::Result<()> {
-    fs::write(place, target.as_os_str().as_encoded_bytes())
 }

@@ -39,7 +39,6 @@ const ENVIRONMENT: [(&str, &str); 10] = [
     ("GIT_COMMITTER_EMAIL", ADDRESS),
 ];
 
-/// A call that is put together.
 pub struct Git {
     command: Command,
     task: &'static str,
@@ -57,7 +56,6 @@ impl Git {
         command.arg("-C").arg(folder).arg("--no-pager");
         command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
         // An interruption of this program must not take git away in the middle of a reference.
-        #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Self { command, task }
@@ -68,7 +66,6 @@ impl Git {
         self
     }
 
-    /// Uses an index of its own.
     pub(super) fn index(mut self, index: &Path) -> Self {
         self.command.env("GIT_INDEX_FILE", index);
         self
@@ -82,42 +79,27 @@ impl Git {
         self
     }
 
-    /// Lets git read a file.
     pub(super) fn stdin(mut self, file: File) -> Self {
         self.command.stdin(file);
         self
     }
 
-    /// Lets git read bytes.
-    ///
-    /// # Errors
-    /// When they cannot be written to a temporary file. A pipe could fill up while git waits for its output to be read.
+    /// Lets git read bytes from a file: a pipe could fill up while git waits for its output to be read.
     pub(super) fn input(self, bytes: &[u8]) -> Result<Self, GitError> {
         let file = temporary(bytes).map_err(|error| GitError::failed(self.task, error))?;
         Ok(self.stdin(file))
     }
 
     /// Whatever it ends with.
-    ///
-    /// # Errors
-    /// When git cannot be started.
     pub fn output(mut self) -> io::Result<Output> {
         self.command.output()
     }
 
-    /// Its output.
-    ///
-    /// # Errors
-    /// When it fails: with what it prints about that.
     pub(super) fn run(mut self) -> Result<Vec<u8>, GitError> {
         let output = self.command.output().map_err(|error| GitError::failed(self.task, error))?;
         if output.status.success() { Ok(output.stdout) } else { Err(GitError::failed(self.task, reason_of(&output))) }
     }
 
-    /// The one line that it prints.
-    ///
-    /// # Errors
-    /// When it fails, or prints something that is not text.
     pub(super) fn line(self) -> Result<String, GitError> {
         let task = self.task;
         let text = String::from_utf8(self.run()?).map_err(|error| GitError::failed(task, error))?;
@@ -125,9 +107,6 @@ impl Git {
     }
 
     /// Starts it; its output is to be read, and its messages are lost.
-    ///
-    /// # Errors
-    /// When it cannot be started.
     pub(super) fn spawn(mut self) -> Result<std::process::Child, GitError> {
         self.command.stderr(Stdio::null()).spawn().map_err(|error| GitError::failed(self.task, error))
     }

@@ -10,7 +10,7 @@ use super::repository::{Repository, path_of};
 
 /// A file, link or submodule in the tree of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct TreeEntry {
     pub mode: String,
     pub id: String,
     pub path: PathBuf,
@@ -33,15 +33,14 @@ impl Repository {
         self.git("read a file of a commit").args(["cat-file", "blob", &entry.id]).run().map(Some)
     }
 
-    /// All that is in the tree of a commit.
-    pub(super) fn tree(&self, commit: &str) -> Result<Vec<Entry>, GitError> {
+    pub(super) fn tree(&self, commit: &str) -> Result<Vec<TreeEntry>, GitError> {
         let words = ["ls-tree", "-r", "-z", "--full-tree", object_id(commit)?];
         parsed(&self.git("read the files of a commit").args(words).run()?)
     }
 }
 
 /// Parses the output of `ls-tree -z`.
-fn parsed(bytes: &[u8]) -> Result<Vec<Entry>, GitError> {
+fn parsed(bytes: &[u8]) -> Result<Vec<TreeEntry>, GitError> {
     let failed = || GitError::failed("read the files of a commit", "git printed something unknown");
     let lines = bytes.split(|byte| *byte == 0).filter(|line| !line.is_empty());
     lines
@@ -50,7 +49,7 @@ fn parsed(bytes: &[u8]) -> Result<Vec<Entry>, GitError> {
             let (facts, path) = line.split_at_checked(tab).ok_or_else(failed)?;
             let path = path_of(path.strip_prefix(b"\t").unwrap_or(path));
             match String::from_utf8_lossy(facts).split(' ').collect::<Vec<_>>().as_slice() {
-                [mode, _, id] => Ok(Entry { mode: (*mode).to_owned(), id: (*id).to_owned(), path }),
+                [mode, _, id] => Ok(TreeEntry { mode: (*mode).to_owned(), id: (*id).to_owned(), path }),
                 _ => Err(failed()),
             }
         })

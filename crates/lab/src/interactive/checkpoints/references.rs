@@ -2,15 +2,11 @@
 
 use super::error::GitError;
 
-/// Where all references are.
 pub(super) const ROOT: &str = "refs/wavesieve/";
 const NUMBER: &str = "cp-";
 
 /// Where the references of a session are, with a slash at the end. Characters that a name of a reference must not have are written as
 /// `%` and two digits.
-///
-/// # Errors
-/// When the session has no name.
 pub(super) fn folder_of(session: &str) -> Result<String, GitError> {
     if session.is_empty() {
         return Err(GitError::NoSession);
@@ -32,8 +28,6 @@ pub(super) fn folder_of(session: &str) -> Result<String, GitError> {
     Ok(format!("{ROOT}{encoded}/"))
 }
 
-/// # Errors
-/// When the session has no name.
 pub(super) fn reference_of(session: &str, id: u64) -> Result<String, GitError> {
     Ok(format!("{}{NUMBER}{id}", folder_of(session)?))
 }
@@ -59,9 +53,6 @@ fn decoded(text: &str) -> Option<String> {
 }
 
 /// The id of an object as it is, if it is one: nothing else is handed to git in the place of one.
-///
-/// # Errors
-/// When it is something else.
 pub(super) fn object_id(text: &str) -> Result<&str, GitError> {
     let is_id = matches!(text.len(), 40 | 64) && text.bytes().all(|digit| digit.is_ascii_hexdigit());
     if is_id { Ok(text) } else { Err(GitError::NotACommit { name: text.to_owned() }) }

@@ -14,9 +14,6 @@ impl Edit {
     /// many blocks as wanted, in fences or not. The search text is whole lines; they must occur exactly once in the file as it is
     /// before the edit. Line ends of the file are kept. An empty search text creates a file. If `allowed` is not empty, only these
     /// files may be changed.
-    ///
-    /// # Errors
-    /// When a block does not fit, or the answer ends in the middle of one.
     pub(crate) fn from_answer(root: &Path, answer: &str, allowed: &[PathBuf]) -> Result<Self, EditError> {
         let root = Root::open(root)?;
         let mut by_file: BTreeMap<PathBuf, Vec<Block<'_>>> = BTreeMap::new();
@@ -43,7 +40,6 @@ impl Edit {
     }
 }
 
-/// A text with the blocks put in.
 fn replaced(path: &Path, text: Option<&str>, blocks: &[Block<'_>]) -> Result<String, EditError> {
     if let [block] = blocks
         && block.search.is_empty()
@@ -79,7 +75,6 @@ fn replaced(path: &Path, text: Option<&str>, blocks: &[Block<'_>]) -> Result<Str
     Ok(result)
 }
 
-/// A line and its end.
 fn divided(line: &str) -> (&str, &str) {
     for end in ["\r\n", "\n"] {
         if let Some(bare) = line.strip_suffix(end) {

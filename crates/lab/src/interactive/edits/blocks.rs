@@ -16,65 +16,62 @@ pub(super) struct Block<'a> {
     pub replace: Vec<&'a str>,
 }
 
-enum Part<'a> {
+enum BlockPart<'a> {
     Outside,
     Search(Block<'a>),
     Replace(Block<'a>),
 }
 
 /// All blocks of an answer, in order. What is around them does not matter: words, fences of Markdown.
-///
-/// # Errors
-/// When the answer has no block, a block has no file, or one is not whole.
 pub(super) fn blocks_of(answer: &str) -> Result<Vec<Block<'_>>, EditError> {
-    let (mut found, mut path, mut part) = (Vec::new(), None, Part::Outside);
+    let (mut found, mut path, mut part) = (Vec::new(), None, BlockPart::Outside);
     let mut is_path_used = true;
     for (number, line) in answer.lines().enumerate() {
         let word = line.trim_end();
         let misplaced =
             |expected| Err(EditError::Marker { line: number + 1, marker: word.trim_start().to_owned(), expected });
         part = match part {
-            Part::Outside if word == SEARCH => {
+            BlockPart::Outside if word == SEARCH => {
                 let number = found.len() + 1;
                 let Some(path) = path else { return Err(EditError::NoFile { block: number }) };
                 is_path_used = true;
-                Part::Search(Block { number, path, ..Block::default() })
+                BlockPart::Search(Block { number, path, ..Block::default() })
             }
-            Part::Outside if word.trim_start().starts_with("<<<") => return misplaced("`<<<<<<< SEARCH` alone"),
-            Part::Outside if word == REPLACE => return misplaced("`<<<<<<< SEARCH`"),
-            Part::Outside => {
+            BlockPart::Outside if word.trim_start().starts_with("<<<") => return misplaced("`<<<<<<< SEARCH` alone"),
+            BlockPart::Outside if word == REPLACE => return misplaced("`<<<<<<< SEARCH`"),
+            BlockPart::Outside => {
                 if let Some(named) = file_of(line) {
                     (path, is_path_used) = (Some(named), false);
                 }
-                Part::Outside
+                BlockPart::Outside
             }
-            Part::Search(block) if word == MIDDLE => Part::Replace(block),
-            Part::Search(_) if word == SEARCH || word == REPLACE => return misplaced("`=======`"),
-            Part::Search(mut block) => {
+            BlockPart::Search(block) if word == MIDDLE => BlockPart::Replace(block),
+            BlockPart::Search(_) if word == SEARCH || word == REPLACE => return misplaced("`=======`"),
+            BlockPart::Search(mut block) => {
                 block.search.push(line);
-                Part::Search(block)
+                BlockPart::Search(block)
             }
-            Part::Replace(block) if word == REPLACE => {
+            BlockPart::Replace(block) if word == REPLACE => {
                 found.push(block);
-                Part::Outside
+                BlockPart::Outside
             }
-            Part::Replace(_) if word == SEARCH || word == MIDDLE => return misplaced("`>>>>>>> REPLACE`"),
-            Part::Replace(mut block) => {
+            BlockPart::Replace(_) if word == SEARCH || word == MIDDLE => return misplaced("`>>>>>>> REPLACE`"),
+            BlockPart::Replace(mut block) => {
                 block.replace.push(line);
-                Part::Replace(block)
+                BlockPart::Replace(block)
             }
         };
     }
     match (part, path) {
-        (Part::Search(block) | Part::Replace(block), _) => {
+        (BlockPart::Search(block) | BlockPart::Replace(block), _) => {
             let place = format!("block {} for {}", block.number, super::error::shown(block.path.as_ref()));
             Err(EditError::Unfinished { place })
         }
-        (Part::Outside, Some(path)) if !is_path_used => {
+        (BlockPart::Outside, Some(path)) if !is_path_used => {
             Err(EditError::Unfinished { place: format!("the edit of `{}`", super::error::shown(path.as_ref())) })
         }
-        (Part::Outside, _) if found.is_empty() => Err(EditError::NoBlock),
-        (Part::Outside, _) => Ok(found),
+        (BlockPart::Outside, _) if found.is_empty() => Err(EditError::NoBlock),
+        (BlockPart::Outside, _) => Ok(found),
     }
 }
 

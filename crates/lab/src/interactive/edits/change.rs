@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::edit::{Edit, EditState, FileEdit};
 use super::error::{EditError, shown};
 use super::root::Root;
-use super::staged::{Staged, Step};
+use super::staged::{FileStep, Staged};
 use wavesieve_export::atomic::MadeDirectories;
 use wavesieve_export::target::parent;
 use wavesieve_input::UNFINISHED;
@@ -46,14 +46,11 @@ impl Edit {
     /// When a file is not as before the edit, or cannot be written; then nothing is changed, and nothing left behind.
     pub fn apply(&self, root: &Path) -> Result<(), EditError> {
         let steps =
-            self.files.iter().map(|file| Step { file, from: file.before.as_deref(), to: file.after.as_deref() });
+            self.files.iter().map(|file| FileStep { file, from: file.before.as_deref(), to: file.after.as_deref() });
         self.change(&Root::open(root)?, &steps.collect::<Vec<_>>())
     }
 
     /// Puts all files back as they were, or none.
-    ///
-    /// # Errors
-    /// When a file is not as after the edit, or cannot be written; then nothing is changed, and nothing left behind.
     pub(crate) fn revert(&self, root: &Path) -> Result<(), EditError> {
         let root = Root::open(root)?;
         self.change(&root, &self.files.iter().map(back).collect::<Vec<_>>())?;
@@ -63,9 +60,6 @@ impl Edit {
 
     /// Takes back what was done when the program was killed: files that are as before the edit stay, those that are as after it are put
     /// back, and files and folders that it left unfinished are removed.
-    ///
-    /// # Errors
-    /// When a file is neither, or cannot be written; then nothing is changed.
     pub(crate) fn undo_partly(&self, root: &Path) -> Result<(), EditError> {
         let root = Root::open(root)?;
         let mut steps = Vec::new();
@@ -80,7 +74,7 @@ impl Edit {
         Ok(())
     }
 
-    fn change(&self, root: &Root, steps: &[Step<'_>]) -> Result<(), EditError> {
+    fn change(&self, root: &Root, steps: &[FileStep<'_>]) -> Result<(), EditError> {
         steps.iter().try_for_each(|step| step.check(root))?;
         let prefix = self.prefix();
         self.remove_unfinished(root, &prefix);
@@ -125,12 +119,16 @@ impl Edit {
     }
 }
 
-fn back(file: &FileEdit) -> Step<'_> {
-    Step { file, from: file.after.as_deref(), to: file.before.as_deref() }
+fn back(file: &FileEdit) -> FileStep<'_> {
+    FileStep { file, from: file.after.as_deref(), to: file.before.as_deref() }
 }
 
-/// Prepares all steps, and then takes them.
-fn put_all(root: &Root, steps: &[Step<'_>], prefix: &str, made: &mut Vec<MadeDirectories>) -> Result<(), EditError> {
+fn put_all(
+    root: &Root,
+    steps: &[FileStep<'_>],
+    prefix: &str,
+    made: &mut Vec<MadeDirectories>,
+) -> Result<(), EditError> {
     let is_alone = steps.len() == 1;
     let staged = steps.iter().map(|step| Staged::new(root, *step, prefix, is_alone, made));
     let staged = staged.collect::<Result<Vec<_>, EditError>>()?;

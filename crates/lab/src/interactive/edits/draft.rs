@@ -18,9 +18,6 @@ impl<'a> Draft<'a> {
     }
 
     /// The file of a resolved path, as it is after the changes so far.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub(super) fn file(&mut self, path: &Path) -> Result<&mut FileEdit, EditError> {
         let place = match self.files.iter().position(|file| file.path == path) {
             Some(place) => place,
@@ -44,9 +41,6 @@ impl<'a> Draft<'a> {
     }
 
     /// The edit; none if nothing differs.
-    ///
-    /// # Errors
-    /// When a text is too large.
     pub(super) fn finish(self) -> Result<Option<Edit>, EditError> {
         let mut files = self.files;
         files.retain(|file| file.before != file.after);
@@ -59,7 +53,7 @@ impl<'a> Draft<'a> {
             }
             match (&file.before, &file.after) {
                 (None, _) => file.folders = self.root.missing_folders(&file.path),
-                (_, None) => file.mode = self.root.metadata(&file.path)?.as_ref().and_then(mode_of),
+                (_, None) => file.mode = self.root.metadata(&file.path)?.as_ref().map(mode_of),
                 _ => file.mode = None,
             }
         }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// A file before and after an edit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEdit {
     /// Relative to the root, and without links.
@@ -29,9 +28,7 @@ pub struct Edit {
 /// Where the files of an edit stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditState {
-    /// All are as before the edit.
     Before,
-    /// All are as after it.
     After,
     /// This one is neither; or the edit is applied in part, and this is the first file that differs from those before it.
     Neither(PathBuf),

@@ -9,9 +9,6 @@ use super::root::Root;
 
 impl Edit {
     /// The changes of an editor: texts from before, files as they are now; none if nothing changed. The edit is applied already.
-    ///
-    /// # Errors
-    /// When a file cannot be read, or is not text any more.
     pub(crate) fn from_editor(root: &Path, before: &[(PathBuf, Option<String>)]) -> Result<Option<Self>, EditError> {
         let root = Root::open(root)?;
         let mut draft = Draft::new(&root);

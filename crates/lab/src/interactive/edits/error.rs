@@ -83,7 +83,6 @@ impl EditError {
     }
 }
 
-/// A path as messages show it.
 pub(super) fn shown(path: &Path) -> String {
     escape_hidden(&path.to_string_lossy()).into_owned()
 }

@@ -39,9 +39,6 @@ impl Hunk {
 
 /// A text with hunks put in: each where its header says, moved as far as those before it; or else in the only place
 /// where it fits.
-///
-/// # Errors
-/// The number of a hunk, from one, and why it cannot be put in.
 pub(super) fn patched(text: &str, hunks: Vec<Hunk>) -> Result<String, (usize, String)> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let hunks = with_line_ends_of(&lines, hunks);

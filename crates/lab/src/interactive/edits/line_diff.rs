@@ -46,7 +46,6 @@ impl<'a> LineDiff<'a> {
         })
     }
 
-    /// Changes with the lines around them.
     pub(super) fn hunks(&self) -> Vec<Vec<DiffOp>> {
         let mut operations = self.operations.clone();
         operations.retain(|operation| !operation.old_range().is_empty() || !operation.new_range().is_empty());

@@ -46,7 +46,6 @@ pub(super) fn both_names(text: &str) -> Option<(String, String)> {
     Some((old.to_owned(), new.strip_prefix(' ')?.to_owned()))
 }
 
-/// The text up to the closing quote, and the rest after it.
 fn unquoted(inside: &str) -> Option<(String, &str)> {
     let mut bytes = Vec::new();
     let mut signs = inside.char_indices();

@@ -12,9 +12,6 @@ use super::root::{Root, mode_of};
 impl Edit {
     /// A unified diff, of git or another program. Every hunk must fit exactly: where its header says, or else in one place only.
     /// Paths may begin above the root. Files may be created, deleted and renamed.
-    ///
-    /// # Errors
-    /// When a hunk does not fit, or the patch is damaged or has what an edit cannot hold.
     pub(crate) fn from_patch(root: &Path, patch: &str) -> Result<Self, EditError> {
         let root = Root::open(root)?;
         let files = PatchParser::new(patch).files()?;
@@ -54,7 +51,7 @@ fn change(root: &Root, draft: &mut Draft<'_>, file: FilePatch) -> Result<Option<
             let from = place(root, draft, &old, &old, true)?;
             let to = new_place(root, &new)?;
             let metadata = root.metadata(&from)?;
-            mode = metadata.as_ref().and_then(mode_of).filter(|mode| mode & 0o111 != 0);
+            mode = metadata.as_ref().map(mode_of).filter(|mode| mode & 0o111 != 0);
             let text = draft.file(&from)?.after.take().unwrap_or_default();
             create(draft, &to, &text, hunks)?;
             Ok(mode.map(|mode| (to, mode)))

@@ -4,7 +4,6 @@ use super::error::{EditError, shown};
 use super::hunks::Hunk;
 use super::names::{both_names, name_at_start, without_prefixes};
 
-/// The change of a file in a patch.
 #[derive(Debug, Default)]
 pub(super) struct FilePatch {
     /// None if the file is created.
@@ -33,7 +32,6 @@ struct Header {
     renamed_to: Option<String>,
 }
 
-/// The lines of a patch, and the one that is read next.
 pub(super) struct PatchParser<'a> {
     lines: Vec<&'a str>,
     at: usize,
@@ -50,10 +48,6 @@ impl<'a> PatchParser<'a> {
         Self { lines, at: 0 }
     }
 
-    /// The change of each file, in order.
-    ///
-    /// # Errors
-    /// When a part is damaged, or something that an edit cannot hold.
     pub(super) fn files(mut self) -> Result<Vec<FilePatch>, EditError> {
         let mut files = Vec::new();
         while let Some(line) = self.line() {
@@ -64,7 +58,7 @@ impl<'a> PatchParser<'a> {
             } else if starts_file(&self.lines, self.at) {
                 files.extend(self.file(None)?);
             } else if line.starts_with("@@ -") {
-                return Err(self.failed("a hunk without the names of its file"));
+                return Err(self.failed("hunk has no file header"));
             } else if line.starts_with("Binary files ") || line.starts_with("GIT binary patch") {
                 return Err(self.failed("binary files cannot be edited"));
             } else {

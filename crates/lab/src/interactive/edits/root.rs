@@ -14,15 +14,12 @@ pub(super) const MOST_BYTES: u64 = 4 << 20;
 pub(super) struct Root(PathBuf);
 
 impl Root {
-    /// # Errors
-    /// When it is not a folder.
     pub(super) fn open(root: &Path) -> Result<Self, EditError> {
         let failed = |reason: String| EditError::Root { root: shown(root), reason };
         let place = root.canonicalize().map_err(|error| failed(error.to_string()))?;
         if place.is_dir() { Ok(Self(place)) } else { Err(failed("it is not a folder".to_owned())) }
     }
 
-    /// Where a file is.
     pub(super) fn at(&self, path: &Path) -> PathBuf {
         self.0.join(path)
     }
@@ -33,9 +30,6 @@ impl Root {
     }
 
     /// The path of a file without links and dots, relative to the root; the file need not exist.
-    ///
-    /// # Errors
-    /// When it leads out of the root, or into what belongs to git.
     pub(super) fn resolve(&self, path: &Path) -> Result<PathBuf, EditError> {
         let refused = |reason| Err(EditError::path(path, reason));
         let Some(text) = path.to_str() else { return refused("its name is not UTF-8") };
@@ -82,9 +76,6 @@ impl Root {
     }
 
     /// The metadata of a file, by its resolved path; `None` if it does not exist.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub(super) fn metadata(&self, path: &Path) -> Result<Option<Metadata>, EditError> {
         match fs::symlink_metadata(self.at(path)) {
             Ok(metadata) => Ok(Some(metadata)),
@@ -94,9 +85,6 @@ impl Root {
     }
 
     /// The text of a file, by its resolved path; `None` if it does not exist.
-    ///
-    /// # Errors
-    /// When it is not a text file, too large, or cannot be read.
     pub(super) fn read(&self, path: &Path) -> Result<Option<String>, EditError> {
         let Some(metadata) = self.metadata(path)? else { return Ok(None) };
         if !metadata.is_file() {
@@ -112,21 +100,13 @@ impl Root {
         }
     }
 
-    /// How many folders above a file do not exist.
     pub(super) fn missing_folders(&self, path: &Path) -> usize {
         let above = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
         above.take_while(|folder| !self.at(folder).exists()).count()
     }
 }
 
-/// The permission bits of a file.
-#[cfg(unix)]
-pub(super) fn mode_of(metadata: &Metadata) -> Option<u32> {
+pub(super) fn mode_of(metadata: &Metadata) -> u32 {
     use std::os::unix::fs::MetadataExt;
-    Some(metadata.mode() & 0o7777)
-}
-
-#[cfg(not(unix))]
-pub(super) fn mode_of(_metadata: &Metadata) -> Option<u32> {
-    None
+    metadata.mode() & 0o7777
 }

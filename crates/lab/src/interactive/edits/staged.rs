@@ -13,9 +13,8 @@ use wavesieve_export::atomic::{MadeDirectories, make_directory, removed_at_inter
 use wavesieve_export::target::{as_others, keep_owner, own_cause, parent};
 use wavesieve_input::AtInterruption;
 
-/// A change of a file from one text to another.
 #[derive(Clone, Copy)]
-pub(super) struct Step<'a> {
+pub(super) struct FileStep<'a> {
     pub file: &'a FileEdit,
     pub from: Option<&'a str>,
     pub to: Option<&'a str>,
@@ -23,7 +22,7 @@ pub(super) struct Step<'a> {
 
 /// A step that is prepared: nothing of it is seen yet.
 pub(super) struct Staged<'a> {
-    step: Step<'a>,
+    step: FileStep<'a>,
     place: PathBuf,
     new: Option<Temporary>,
     /// The present file, for the case that a later step fails.
@@ -35,7 +34,7 @@ struct Temporary {
     _removed: AtInterruption,
 }
 
-impl Step<'_> {
+impl FileStep<'_> {
     /// Refuses what is not as it is to be before the step, or must not be written.
     pub(super) fn check(&self, root: &Root) -> Result<(), EditError> {
         let path = &self.file.path;
@@ -66,7 +65,7 @@ impl<'a> Staged<'a> {
     /// added to `made`.
     pub(super) fn new(
         root: &Root,
-        step: Step<'a>,
+        step: FileStep<'a>,
         prefix: &str,
         is_alone: bool,
         made: &mut Vec<MadeDirectories>,
@@ -104,9 +103,8 @@ impl<'a> Staged<'a> {
         Ok(())
     }
 
-    /// Takes it back.
     pub(super) fn put_back(self, root: &Root) -> Result<(), EditError> {
-        let back = Step { file: self.step.file, from: self.step.to, to: self.step.from };
+        let back = FileStep { file: self.step.file, from: self.step.to, to: self.step.from };
         Self { step: back, place: self.place, new: self.old, old: None }.put(root)
     }
 
@@ -154,13 +152,7 @@ impl Temporary {
     }
 }
 
-#[cfg(unix)]
 fn set_mode(file: &NamedTempFile, mode: u32) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     file.as_file().set_permissions(fs::Permissions::from_mode(mode))
-}
-
-#[cfg(not(unix))]
-fn set_mode(_file: &NamedTempFile, _mode: u32) -> std::io::Result<()> {
-    Ok(())
 }

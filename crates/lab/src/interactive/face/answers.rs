@@ -16,25 +16,17 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// Those of a file.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub(super) fn read(path: &Path) -> Result<Self, FaceError> {
         let bytes = fs::read(path).map_err(|error| FaceError::Answers { path: path.to_owned(), error })?;
         Ok(Self::new(path, &String::from_utf8_lossy(&bytes)))
     }
 
-    /// Those of a text.
     pub(super) fn new(path: &Path, text: &str) -> Self {
         let text = text.trim_start_matches('\u{feff}');
         Self { path: path.to_owned(), lines: text.lines().map(str::to_owned).collect(), next: 0 }
     }
 
     /// The answer to a question, which is empty for its default; `None` after the last.
-    ///
-    /// # Errors
-    /// When the next one is to another question.
     pub(super) fn answer(&mut self, question: &Question) -> Result<Option<String>, FaceError> {
         let counts = |line: &&String| !line.trim().is_empty() && !line.trim_start().starts_with('#');
         let Some(place) =

@@ -13,7 +13,7 @@ use super::events::Events;
 use super::interruptions::Interruptions;
 use super::lines::{Line, Lines};
 use super::prompt::prompt;
-use super::question::{Face, Level, Question, Reply};
+use super::question::{Level, Question, Reply};
 use super::screen::Screen;
 
 /// Options of a face.
@@ -31,25 +31,14 @@ pub struct ConsoleOptions {
 
 /// Asks and reports with lines of text.
 pub struct Console {
-    screen: Screen,
-    events: Option<Events>,
-    answers: Option<Answers>,
-    lines: Option<Lines>,
-    is_yes: bool,
+    pub(super) screen: Screen,
+    pub(super) events: Option<Events>,
+    pub(super) answers: Option<Answers>,
+    pub(super) lines: Option<Lines>,
+    pub(super) is_yes: bool,
     /// Whether a person types, so that the answer is on the screen already.
-    is_typed: bool,
-    interruptions: Interruptions,
-}
-
-/// The parts of a face in a test.
-#[cfg(test)]
-pub(super) struct Parts {
-    pub screen: Screen,
-    pub events: Option<Events>,
-    pub answers: Option<Answers>,
-    pub lines: Option<Lines>,
-    pub is_yes: bool,
-    pub interruptions: Interruptions,
+    pub(super) is_typed: bool,
+    pub(super) interruptions: Interruptions,
 }
 
 impl Console {
@@ -71,28 +60,6 @@ impl Console {
             is_typed: is_person && io::stdin().is_terminal(),
             interruptions: Interruptions::of_program(),
         })
-    }
-
-    #[cfg(test)]
-    pub(super) fn of(parts: Parts) -> Self {
-        let Parts { screen, events, answers, lines, is_yes, interruptions } = parts;
-        Self { screen, events, answers, lines, is_yes, is_typed: false, interruptions }
-    }
-
-    #[cfg(test)]
-    pub(super) fn with_screen(self, screen: Screen) -> Self {
-        Self { screen, ..self }
-    }
-
-    #[cfg(test)]
-    pub(super) fn set_events(&mut self, events: Events) {
-        self.events = Some(events);
-    }
-
-    /// As if Ctrl-C was pressed.
-    #[cfg(test)]
-    pub(super) fn press(&self) {
-        self.interruptions.press();
     }
 
     /// Ends the work.
@@ -165,10 +132,12 @@ impl Console {
         let lines: Vec<String> = shown.split('\n').map(super::plain).collect();
         self.screen.write(&(lines.join("\n") + "\n"));
     }
-}
 
-impl Face for Console {
-    fn ask(&mut self, question: &Question) -> Result<Reply, FaceError> {
+    /// Asks; the question and its answer are events as well.
+    ///
+    /// # Errors
+    /// When the answer is one to another question, or nothing can be written any more.
+    pub fn ask(&mut self, question: &Question) -> Result<Reply, FaceError> {
         self.end();
         let choices: Vec<Value> =
             question.choices.iter().map(|choice| json!({ "key": choice.key, "label": choice.label })).collect();
@@ -203,43 +172,52 @@ impl Face for Console {
         Ok(reply)
     }
 
-    fn say(&mut self, level: Level, text: &str) {
+    /// Reports a text of one or more lines.
+    pub fn say(&mut self, level: Level, text: &str) {
         self.screen.say(level, text);
     }
 
-    fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
+    /// Shows rows below their head: aligned, and cut at the width of the terminal.
+    pub fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
         self.screen.table(head, rows);
     }
 
-    fn diff(&mut self, diff: &str) {
+    /// Shows a unified diff, or its beginning.
+    pub fn diff(&mut self, diff: &str) {
         self.screen.diff(diff);
     }
 
-    fn output(&mut self, line: &str) {
+    /// Shows a line of a child.
+    pub fn output(&mut self, line: &str) {
         self.screen.output(line);
     }
 
-    fn begin(&mut self, text: &str) {
+    /// Something runs until [`Self::end`].
+    pub fn begin(&mut self, text: &str) {
         self.screen.begin(text);
     }
 
-    fn begin_request(&mut self, text: &str) {
+    /// A server is waited for until [`Self::end`]; Ctrl-C then ends the program, whose session is saved.
+    pub fn begin_request(&mut self, text: &str) {
         self.interruptions.set_idle(true);
         self.screen.begin(text);
     }
 
-    fn end(&mut self) {
+    /// It ended.
+    pub fn end(&mut self) {
         self.interruptions.set_idle(false);
         self.screen.end();
     }
 
-    fn set_session(&mut self, id: &str) {
+    /// Names the session in all later events.
+    pub fn set_session(&mut self, id: &str) {
         if let Some(events) = &mut self.events {
             events.set_session(id);
         }
     }
 
-    fn event(&mut self, name: &str, fields: Value) {
+    /// Reports an event to other programs.
+    pub fn event(&mut self, name: &str, fields: Value) {
         let Some(events) = &mut self.events else { return };
         if let Err(error) = events.write(name, fields, SystemTime::now()) {
             // The work goes on without a log that cannot be written.
@@ -248,15 +226,18 @@ impl Face for Console {
         }
     }
 
-    fn is_interrupted(&self) -> bool {
+    /// Whether Ctrl-C was pressed since the last [`Self::forgive`].
+    pub fn is_interrupted(&self) -> bool {
         self.interruptions.is_set()
     }
 
-    fn interruption(&self) -> Box<dyn Fn() -> bool> {
+    /// Whether Ctrl-C was pressed, as a function that a child's runner can keep while the face shows its lines.
+    pub fn interruption(&self) -> Box<dyn Fn() -> bool> {
         self.interruptions.check()
     }
 
-    fn forgive(&mut self) {
+    /// Goes on after Ctrl-C.
+    pub fn forgive(&mut self) {
         self.interruptions.forgive();
     }
 }

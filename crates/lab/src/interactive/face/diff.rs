@@ -4,7 +4,6 @@ use anstyle::{AnsiColor, Style};
 
 use super::plain::plain;
 
-/// Lines that are shown.
 const LINES: usize = 120;
 
 /// The lines of a diff with their colours, and how many more there are.

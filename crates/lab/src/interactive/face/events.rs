@@ -10,7 +10,6 @@ use serde_json::Value;
 use super::error::FaceError;
 use crate::interactive::sessions::utc_fraction;
 
-/// Where events go.
 pub(super) struct Events {
     out: Box<dyn Write>,
     session: Option<String>,
@@ -18,9 +17,6 @@ pub(super) struct Events {
 
 impl Events {
     /// To a file, which is appended to, so that a session that goes on has one log; `-` is standard output.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub(super) fn open(path: &Path) -> Result<Self, FaceError> {
         if path.as_os_str() == "-" {
             return Ok(Self::to(Box::new(io::stdout())));
@@ -28,7 +24,6 @@ impl Events {
         let failed = |error| FaceError::Events { path: path.to_owned(), error };
         let mut options = OpenOptions::new();
         options.create(true).append(true);
-        #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path).map_err(failed)?;
         // A line that an earlier run could not finish stays alone.
@@ -42,15 +37,10 @@ impl Events {
         Self { out, session: None }
     }
 
-    /// Names the session in all later ones.
     pub(super) fn set_session(&mut self, id: &str) {
         self.session = Some(id.to_owned());
     }
 
-    /// Writes one.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub(super) fn write(&mut self, name: &str, fields: Value, now: SystemTime) -> io::Result<()> {
         let session = self.session.as_deref().map_or(Value::Null, Value::from);
         let first = [("event", Value::from(name)), ("session", session), ("time", Value::from(utc_fraction(now)))];

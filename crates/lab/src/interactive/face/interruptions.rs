@@ -33,7 +33,7 @@ impl Pressed {
 }
 
 /// Takes Ctrl-C until it is dropped.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Interruptions(Arc<Pressed>);
 
 impl Interruptions {
@@ -42,12 +42,6 @@ impl Interruptions {
         let pressed = Arc::new(Pressed::default());
         *TAKER.lock() = Some(pressed.clone());
         Self(pressed)
-    }
-
-    /// Takes none.
-    #[cfg(test)]
-    pub(super) fn of_nobody() -> Self {
-        Self(Arc::default())
     }
 
     pub(super) fn is_set(&self) -> bool {
@@ -75,7 +69,6 @@ impl Interruptions {
         self.0.is_idle.store(is_idle, SeqCst);
     }
 
-    /// As if one came.
     #[cfg(test)]
     pub(super) fn press(&self) {
         self.0.press(Instant::now());
@@ -132,7 +125,7 @@ mod tests {
 
     #[test]
     fn what_was_forgiven_is_not_set() {
-        let interruptions = Interruptions::of_nobody();
+        let interruptions = Interruptions::default();
         let check = interruptions.check();
         assert!(!check() && !interruptions.is_set());
         interruptions.press();

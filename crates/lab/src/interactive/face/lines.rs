@@ -4,12 +4,10 @@ use std::io::{self, BufRead, Read as _};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-/// The longest line that is read.
 const LIMIT_BYTES: u64 = 1 << 20;
 /// How often Ctrl-C is looked for.
 const PAUSE: Duration = Duration::from_millis(30);
 
-/// The outcome of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
     Text(String),
@@ -39,10 +37,6 @@ impl Lines {
         Self { wanted, read, is_waiting: false }
     }
 
-    /// The next line.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub(super) fn next(&mut self, is_interrupted: &dyn Fn() -> bool) -> io::Result<Line> {
         if !self.is_waiting {
             // A thread that failed reads nothing more.

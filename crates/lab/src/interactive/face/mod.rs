@@ -22,4 +22,4 @@ pub use console::{Console, ConsoleOptions};
 pub use error::FaceError;
 pub use interruptions::{Interruptions, Taken, take_interruption};
 pub use plain::plain;
-pub use question::{Choice, Face, Level, Question, Reply};
+pub use question::{Choice, Level, Question, Reply};

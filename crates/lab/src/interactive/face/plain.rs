@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use wavesieve_model::text::hidden::escape_hidden;
 
-/// Columns of a tab stop.
 const TAB: usize = 8;
 
 /// A line without what a terminal would take as a command: colours of a child are taken out, of a progress bar its last state

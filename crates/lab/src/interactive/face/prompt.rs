@@ -19,7 +19,6 @@ pub(super) struct Prompt {
     pub before_answer: String,
 }
 
-/// A question for a screen of so many columns.
 pub(super) fn prompt(question: &Question, width: Option<usize>) -> Prompt {
     let default = question.default.as_deref().map(plain).filter(|default| !default.is_empty());
     let mut texts: Vec<String> = question.text.lines().map(plain).collect();

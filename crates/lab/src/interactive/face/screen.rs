@@ -14,10 +14,8 @@ use super::wrap::wrapped;
 /// How lines of a child are marked.
 const OF_CHILD: &str = "  | ";
 
-/// A terminal or a pipe.
 pub(super) struct Screen {
     out: Box<dyn Write>,
-    /// The width of a terminal.
     width: Option<usize>,
     has_color: bool,
     has_spinner: bool,
@@ -57,12 +55,10 @@ impl Screen {
         self.is_quiet
     }
 
-    /// Why nothing can be written any more.
     pub(super) fn take_error(&mut self) -> Option<io::Error> {
         self.error.take()
     }
 
-    /// Writes text as it is.
     pub(super) fn write(&mut self, text: &str) {
         if self.error.is_some() {
             return;

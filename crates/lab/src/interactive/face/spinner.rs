@@ -4,14 +4,12 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How often it moves.
 const TICK: Duration = Duration::from_millis(120);
 
 /// Shows what runs, and for how long.
 pub(super) struct Spinner(ProgressBar);
 
 impl Spinner {
-    /// Starts on the terminal.
     pub(super) fn start(text: &str) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} [{elapsed}]") {
@@ -22,7 +20,6 @@ impl Spinner {
         Self(bar)
     }
 
-    /// Does something that writes to the terminal.
     pub(super) fn suspend<T>(&self, act: impl FnOnce() -> T) -> T {
         self.0.suspend(act)
     }

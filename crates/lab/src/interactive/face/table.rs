@@ -4,7 +4,6 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::plain::plain;
 
-/// Blanks between columns.
 const GAP: usize = 2;
 /// A column is not cut further.
 const LEAST: usize = 6;

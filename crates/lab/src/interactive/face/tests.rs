@@ -8,14 +8,12 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::answers::Answers;
-use super::console::Parts;
 use super::events::Events;
 use super::interruptions::Interruptions;
 use super::lines::Lines;
 use super::screen::Screen;
 use super::*;
 
-/// The bytes that were written to it.
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
 
@@ -57,14 +55,15 @@ struct Scene {
 
 fn scene(input: Option<&'static str>, answers: Option<&str>, is_yes: bool) -> Scene {
     let (screen, events) = (Written::default(), Written::default());
-    let console = Console::of(Parts {
+    let console = Console {
         screen: Screen::to(Box::new(screen.clone()), Some(60), false, false),
         events: Some(Events::to(Box::new(events.clone()))),
         answers: answers.map(|text| Answers::new(Path::new("a.txt"), text)),
         lines: input.map(|text| Lines::new(move || Cursor::new(text))),
         is_yes,
-        interruptions: Interruptions::of_nobody(),
-    });
+        is_typed: false,
+        interruptions: Interruptions::default(),
+    };
     Scene { console, screen, events }
 }
 
@@ -146,7 +145,7 @@ fn long_answers_have_lines() {
 #[test]
 fn an_interruption_answers_every_question_until_it_is_forgiven() {
     let Scene { mut console, events, .. } = scene(Some("p\n"), None, false);
-    console.press();
+    console.interruptions.press();
     assert!(console.is_interrupted() && console.interruption()());
     assert_eq!(console.ask(&menu()).unwrap(), Reply::Interrupted);
     assert_eq!(console.ask(&menu()).unwrap(), Reply::Interrupted);
@@ -154,7 +153,7 @@ fn an_interruption_answers_every_question_until_it_is_forgiven() {
     assert_eq!(console.ask(&menu()).unwrap(), line("p"), "no answer is lost");
     assert!(events.text().contains("\"how\":\"interrupted\""));
     let mut console = scene(None, Some("p"), true).console;
-    console.press();
+    console.interruptions.press();
     assert_eq!(console.ask(&menu()).unwrap(), Reply::Interrupted);
 }
 
@@ -198,9 +197,8 @@ fn a_quiet_one_shows_errors_alone() {
 
 #[test]
 fn nobody_is_asked_who_went_away() {
-    let Scene { console, .. } = scene(Some("p\n"), None, false);
-    let screen = Screen::to(Box::new(Closed), None, false, false);
-    let mut console = console.with_screen(screen);
+    let mut console = scene(Some("p\n"), None, false).console;
+    console.screen = Screen::to(Box::new(Closed), None, false, false);
     console.say(Level::Text, "x");
     assert!(matches!(console.ask(&menu()), Err(FaceError::Output(_))));
 }
@@ -208,7 +206,7 @@ fn nobody_is_asked_who_went_away() {
 #[test]
 fn events_that_cannot_be_written_do_not_stop_the_work() {
     let Scene { mut console, screen, .. } = scene(Some("p\n"), None, false);
-    console.set_events(Events::to(Box::new(Closed)));
+    console.events = Some(Events::to(Box::new(Closed)));
     assert_eq!(console.ask(&menu()).unwrap(), line("p"));
     assert_eq!(screen.text().matches("cannot write events").count(), 1);
 }

@@ -15,10 +15,9 @@ use super::session::is_there;
 use super::state::Phase;
 use crate::interactive::face::Level;
 use crate::interactive::sessions::MenuItem;
+use crate::measuring::digest_of;
 use wavesieve_engine::findings::Priority;
-use wavesieve_report::compare::{
-    CompareOptions, Digest, Side, TakeOptions, compare, read_digest, take_digest, write_digest,
-};
+use wavesieve_report::compare::{CompareOptions, Digest, Side, compare, read_digest, write_digest};
 
 /// Extension of digests, as `compare --save` writes them.
 const DIGEST: &str = "wsd";
@@ -62,9 +61,6 @@ impl Machine<'_> {
     }
 
     /// Analyses traces with the session's source, showing that something is done.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     pub(crate) fn analyzed_of(&mut self, traces: &[PathBuf]) -> Result<Analyzed, Halt> {
         self.face.begin("analysing");
         let analyzed = Analyzed::new(traces, &self.session.source_paths, self.tools.registry);
@@ -80,9 +76,6 @@ impl Machine<'_> {
     }
 
     /// The analysis at hand, made again where the session was resumed.
-    ///
-    /// # Errors
-    /// When the traces cannot be read any more.
     pub(crate) fn refresh(&mut self) -> Result<bool, Halt> {
         if self.analyzed.is_none() {
             let inputs: Vec<PathBuf> = match self.state.latest_kept() {
@@ -102,7 +95,6 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// Shows the figures; a menu follows with the findings.
     pub fn show(&mut self, analyzed: &Analyzed) {
         self.say(Level::Heading, analyzed.analysis.document.title.clone());
         self.say(Level::Text, analyzed.analysis.document.summary.clone());
@@ -239,9 +231,7 @@ fn digest(run: &Run, path: &Path) -> Result<Digest> {
     {
         return Ok(digest);
     }
-    let inputs: Vec<String> = run.traces.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    let trace = wavesieve_input::open(inputs.clone())?;
-    let digest = take_digest(&trace, &inputs, &TakeOptions::default())?;
+    let digest = digest_of(&run.traces)?;
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
     }
@@ -254,7 +244,6 @@ fn digest(run: &Run, path: &Path) -> Result<Digest> {
     Ok(digest)
 }
 
-/// The mean span over GPUs and runs.
 fn span_ns(digests: &[Digest]) -> Option<i64> {
     let spans: Vec<i64> = digests.iter().flat_map(|run| &run.gpus).map(|gpu| gpu.run.span_ns).collect();
     let count = i64::try_from(spans.len()).ok().filter(|count| *count > 0)?;

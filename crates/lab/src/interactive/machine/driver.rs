@@ -9,13 +9,12 @@ use super::error::{Halt, MachineError};
 use super::findings::Analyzed;
 use super::state::{Phase, State};
 use crate::interactive::checkpoints::Repository;
-use crate::interactive::face::{Choice, Face, Level, Question, Reply};
+use crate::interactive::face::{Choice, Console, Level, Question, Reply};
 use crate::interactive::programs::{Application, Limits};
-use crate::interactive::sessions::{Session, SessionLock, Store};
+use crate::interactive::sessions::{Session, SessionKind, SessionLock, Store};
 use wavesieve_agent::llm::{Listener, LlmError, Narrator};
 use wavesieve_engine::Registry;
 
-/// Bytes of a command's output that are shown.
 const SHOWN_OUTPUT: u64 = 16 << 20;
 
 /// Characters of a wrong answer that are repeated.
@@ -34,34 +33,29 @@ pub struct Tools<'a> {
     pub now: &'a dyn Fn() -> SystemTime,
 }
 
-/// A session that runs.
 pub struct Machine<'a> {
-    pub face: &'a mut dyn Face,
+    pub face: &'a mut Console,
     pub store: &'a Store,
     pub tools: &'a Tools<'a>,
     pub session: Session,
     pub state: State,
     pub application: Application,
     pub narrator: Option<Narrator>,
-    /// The git repository of the source; `None` if it has none.
     pub repository: Option<Repository>,
-    /// The analysis at hand.
     pub analyzed: Option<Analyzed>,
     /// Whether the default answers every question.
     pub yes: bool,
-    /// Held as long as the machine is there.
     pub _lock: SessionLock,
 }
 
 impl Machine<'_> {
-    /// Runs phases until one halts the machine or the end is reached.
-    pub fn run(&mut self, step: fn(&mut Self) -> Result<Phase, Halt>) -> Result<(), Halt> {
+    pub fn run(&mut self) -> Result<(), Halt> {
         while self.state.phase != Phase::Finished {
             let phase = self.state.phase;
-            self.event("phase", json!({ "phase": phase.word() }));
+            self.event("phase", json!({ "phase": phase }));
             let next = match self.face.is_interrupted() {
                 true => Err(Halt::Interrupted),
-                false => step(self),
+                false => self.step(),
             };
             // The work so far is kept, whatever comes next.
             if let Ok(next) = &next {
@@ -73,22 +67,39 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Writes the session.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
+    fn step(&mut self) -> Result<Phase, Halt> {
+        let is_workflow = self.session.kind == SessionKind::Workflow;
+        match self.state.phase {
+            Phase::Confirm if is_workflow => self.confirm_command(),
+            Phase::Confirm => self.begin_interactive(),
+            Phase::Measure => self.measure(),
+            Phase::Analyze => self.analyze(),
+            Phase::Judge => self.judge(),
+            Phase::Menu if is_workflow => self.workflow_menu(),
+            Phase::Menu => self.main_menu(),
+            Phase::Propose => self.propose(),
+            Phase::Review => self.review(),
+            Phase::Apply => self.apply(),
+            Phase::Build => self.build(),
+            Phase::Test if is_workflow => self.test(),
+            // An edit that builds and passes is measured where there is a program to measure.
+            Phase::Test => self.test().map(|next| if next == Phase::Next { Phase::Menu } else { next }),
+            Phase::Next if is_workflow => self.next_command(),
+            Phase::Next => Ok(Phase::Menu),
+            Phase::Finished => Ok(Phase::Finished),
+        }
+    }
+
     pub fn save(&mut self) -> Result<(), MachineError> {
         self.session.state = serde_json::to_value(&self.state).map_err(anyhow::Error::from)?;
         self.store.save(&mut self.session, (self.tools.now)())?;
         Ok(())
     }
 
-    /// The time, as records have it.
     pub fn timestamp(&self) -> String {
         wavesieve_model::text::time::utc((self.tools.now)())
     }
 
-    /// A line of the log of events.
     pub fn event(&mut self, name: &str, fields: Value) {
         self.face.event(name, fields);
     }
@@ -130,7 +141,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Yes or no. The end of the input leaves the session where it is.
     pub fn confirm(&mut self, id: &'static str, text: impl Into<String>, default: bool) -> Result<bool, Halt> {
         let default = if default { "y" } else { "n" };
         let question = Question {
@@ -150,7 +160,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Free text. The end of the input leaves the session where it is.
     pub fn text(
         &mut self,
         id: &'static str,
@@ -167,12 +176,10 @@ impl Machine<'_> {
         self.repository.as_ref().map_or_else(|| self.session.root.clone(), |repository| repository.root().to_owned())
     }
 
-    /// The limits of a command.
     pub fn limits(&self) -> Limits {
         Limits { seconds: self.state.plan.time_limit_s, output_bytes: SHOWN_OUTPUT }
     }
 
-    /// Where traces of this session go.
     pub fn trace_directory(&self) -> PathBuf {
         let own = || self.store.work_directory(&self.session.session_id);
         match &self.state.plan.trace_dir {

@@ -11,7 +11,7 @@ use super::records::{EditRecord, EditStatus};
 use super::state::{Origin, Phase};
 use crate::interactive::edits::{Edit, EditError, EditState};
 use crate::interactive::face::Level;
-use crate::interactive::programs::{Application, End, why};
+use crate::interactive::programs::Application;
 use crate::interactive::sessions::{EntryKind, HistoryEntry};
 use wavesieve_files::regular::{self, SMALL_BYTES};
 
@@ -23,7 +23,6 @@ const SHOWN_LINES: usize = 20;
 const REPAIRS: u32 = 2;
 
 impl Machine<'_> {
-    /// Gets an edit from where it is to come from.
     pub fn propose(&mut self) -> Result<Phase, Halt> {
         let Some(origin) = self.state.origin.clone() else { return Ok(Phase::Menu) };
         let root = self.root();
@@ -136,7 +135,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Shows the edit at hand and asks whether to apply it.
     pub fn review(&mut self) -> Result<Phase, Halt> {
         let Some(record) = self.state.open_edit().cloned() else { return Ok(Phase::Menu) };
         self.face.diff(&record.edit.diff());
@@ -168,14 +166,11 @@ impl Machine<'_> {
         self.save()?;
         let done = match record.edit.state(&record.root)? {
             EditState::After => Ok(()),
-            EditState::Before if record.status == EditStatus::Applying => {
-                // The remains of a process that was killed go first.
+            // The remains of a process that was killed go first.
+            _ if record.status == EditStatus::Applying => {
                 record.edit.undo_partly(&record.root).and_then(|()| record.edit.apply(&record.root))
             }
             EditState::Before => record.edit.apply(&record.root),
-            EditState::Neither(_) if record.status == EditStatus::Applying => {
-                record.edit.undo_partly(&record.root).and_then(|()| record.edit.apply(&record.root))
-            }
             EditState::Neither(path) => {
                 self.say(
                     Level::Error,
@@ -216,19 +211,16 @@ impl Machine<'_> {
         Phase::Menu
     }
 
-    /// Builds the program with the edit at hand.
     pub fn build(&mut self) -> Result<Phase, Halt> {
         let command = self.state.plan.build.clone();
         self.check("build", command, EditStatus::Built, Phase::Test)
     }
 
-    /// Tests the program with the edit at hand.
     pub fn test(&mut self) -> Result<Phase, Halt> {
         let command = self.state.plan.test.clone();
         self.check("test", command, EditStatus::Ready, Phase::Next)
     }
 
-    /// Runs the build or the test command, if there is one.
     fn check(
         &mut self,
         what: &'static str,
@@ -240,14 +232,9 @@ impl Machine<'_> {
         if let Some(line) = command {
             let application = Application::of_line(&line)?;
             self.event("command", json!({ "line": line, "for": what, "edit": id }));
-            let ended = self.run_program(&application.words, &application.environment, &format!("{what}: {line}"));
-            match ended.end {
-                End::Interrupted => return Err(Halt::Interrupted),
-                End::Code(0) => {}
-                other => {
-                    let reason = why(&other, self.state.plan.time_limit_s);
-                    return self.after_failed_check(what, &format!("the {what} failed: {reason}"), &ended.tail);
-                }
+            let title = format!("{what}: {line}");
+            if let Err(failure) = self.run_program(&application.words, &application.environment, &title)? {
+                return self.after_failed_check(what, &format!("the {what} failed: {}", failure.reason), &failure.tail);
             }
         } else if what == "build" && self.state.plan.test.is_none() && !self.wait_for_build()? {
             return Ok(Phase::Menu);
@@ -277,11 +264,7 @@ impl Machine<'_> {
     }
 
     fn after_failed_check(&mut self, what: &'static str, reason: &str, tail: &str) -> Result<Phase, Halt> {
-        self.say(Level::Error, reason);
-        let lines: Vec<&str> = tail.lines().collect();
-        for line in lines.iter().skip(lines.len().saturating_sub(SHOWN_LINES)) {
-            self.say(Level::Text, format!("  {line}"));
-        }
+        self.show_failure(reason, tail, SHOWN_LINES);
         self.event(
             "check_failed",
             json!({ "check": what, "edit": self.state.open_edit().map(|edit| edit.id), "reason": reason }),
@@ -387,13 +370,11 @@ impl Machine<'_> {
         text.chars().take(80).collect()
     }
 
-    /// A file as edits name it.
     pub fn named(&self, file: &Path) -> PathBuf {
         below(&self.root(), file)
     }
 }
 
-/// Puts the files of an edit back as they were before it.
 fn taken_back(record: &EditRecord) -> Result<(), EditError> {
     match record.edit.state(&record.root)? {
         EditState::After => record.edit.revert(&record.root),

@@ -45,13 +45,11 @@ impl MachineError {
     }
 }
 
-/// Why the machine halts.
 #[derive(Debug, Error)]
 pub(crate) enum Halt {
     /// The user wants to stop; the session stays where it is.
     #[error("stopped")]
     Quit,
-    /// Ctrl-C.
     #[error("interrupted")]
     Interrupted,
     #[error(transparent)]

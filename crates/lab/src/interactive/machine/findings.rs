@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::measuring::open_traces;
 use wavesieve_engine::Registry;
 use wavesieve_engine::findings::{Finding, Priority, recommended_commands};
 use wavesieve_model::analysis::counter_plan::quoted;
@@ -18,10 +19,8 @@ use wavesieve_tables::trace::Trace;
 const ARCHITECTURE: &str = "gfx942";
 /// Recommendations of share/rules/recommendations.toml that sample the program counter.
 const SAMPLING: [&str; 2] = ["pc_sampling", "pc_sampling_host_trap"];
-/// Rows of a table that are shown.
 const ROWS: usize = 10;
 
-/// A command that a finding recommends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recommended {
     pub description: String,
@@ -33,7 +32,6 @@ impl Recommended {
         Self { description: command.description.clone(), words: command.words.clone() }
     }
 
-    /// As a line for a shell.
     pub fn line(&self) -> String {
         let words: Vec<String> = self.words.iter().map(|word| quoted(word)).collect();
         words.join(" ")
@@ -51,17 +49,14 @@ pub struct Item {
     pub explanation: String,
     pub advice: Vec<String>,
     pub commands: Vec<Recommended>,
-    /// File and line that it is about.
     pub place: Option<(PathBuf, u32)>,
     /// Share of the span that it may save, in percent.
     pub saving_pct: Option<f64>,
 }
 
-/// An analysis with what it offers.
 pub struct Analyzed {
     pub analysis: Analysis,
     pub items: Vec<Item>,
-    /// Whether any GPU worked.
     pub has_gpu_time: bool,
     /// Parts of the traces that could not be read.
     pub damage: Vec<Damage>,
@@ -69,14 +64,11 @@ pub struct Analyzed {
 
 impl Analyzed {
     /// Analyzes a trace, source code, or both.
-    ///
-    /// # Errors
-    /// When the inputs or the source cannot be read, or neither is there.
     pub fn new(traces: &[PathBuf], sources: &[PathBuf], registry: &Registry) -> Result<Self> {
         let options = AnalysisOptions { registry: registry.clone(), rows: ROWS, ..AnalysisOptions::builtin()? };
         let trace = match traces {
             [] => None,
-            _ => Some(wavesieve_input::open(traces.iter().map(|path| path.to_string_lossy().into_owned()))?),
+            _ => Some(open_traces(traces)?),
         };
         let of_trace = trace.as_ref().map(|trace| options.analyze(trace)).transpose()?;
         let source = scanned(sources, of_trace.as_ref())?;
@@ -99,7 +91,6 @@ impl Analyzed {
         commands.filter(|_| self.has_gpu_time).map(|command| Recommended::new(&command)).collect()
     }
 
-    /// The figures of the run, as the head of a report has them.
     pub fn figures(&self) -> Vec<Vec<String>> {
         self.analysis.document.figures.iter().map(|one| vec![one.label.clone(), one.shown()]).collect()
     }
@@ -117,7 +108,6 @@ fn scanned(sources: &[PathBuf], analysis: Option<&Analysis>) -> Result<Option<Tr
     Ok(Some(tree.with_context(|| format!("cannot read {}", folder.display()))?))
 }
 
-/// The source that is scanned.
 pub(crate) fn source_folder(sources: &[PathBuf]) -> Option<&Path> {
     sources.iter().find(|path| path.exists()).map(PathBuf::as_path)
 }
@@ -173,7 +163,6 @@ pub fn commands(items: &[Item]) -> Vec<Recommended> {
     commands
 }
 
-/// A path as the session's root has it.
 pub fn below(root: &Path, path: &Path) -> PathBuf {
     let absolute = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());

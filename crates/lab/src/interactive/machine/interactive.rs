@@ -18,27 +18,7 @@ const MOST_COMMANDS: usize = 5;
 const NO_PROGRAMS: [&str; 9] = ["sh", "py", "md", "txt", "cpp", "hip", "cu", "h", "hpp"];
 
 impl Machine<'_> {
-    /// Does the phase at hand of an interactive session.
-    pub(crate) fn interactive_step(&mut self) -> Result<Phase, Halt> {
-        match self.state.phase {
-            Phase::Confirm => self.begin_interactive(),
-            Phase::Measure => self.measure(),
-            Phase::Analyze => self.analyze(),
-            Phase::Judge => self.judge(),
-            Phase::Menu => self.main_menu(),
-            Phase::Propose => self.propose(),
-            Phase::Review => self.review(),
-            Phase::Apply => self.apply(),
-            Phase::Build => self.build(),
-            // An edit that builds and passes is measured where there is a program to measure.
-            Phase::Test => self.test().map(|next| if next == Phase::Next { Phase::Menu } else { next }),
-            Phase::Next => Ok(Phase::Menu),
-            Phase::Finished => Ok(Phase::Finished),
-        }
-    }
-
-    /// Analyses what was named.
-    fn begin_interactive(&mut self) -> Result<Phase, Halt> {
+    pub(super) fn begin_interactive(&mut self) -> Result<Phase, Halt> {
         // Named inputs count, also if the session has measured something since it began.
         let named: Vec<PathBuf> = self.session.inputs.iter().filter(|path| is_there(path)).cloned().collect();
         if !named.is_empty() {
@@ -55,7 +35,7 @@ impl Machine<'_> {
         Ok(Phase::Menu)
     }
 
-    fn main_menu(&mut self) -> Result<Phase, Halt> {
+    pub(super) fn main_menu(&mut self) -> Result<Phase, Halt> {
         let saved: Vec<(String, String)> =
             self.session.persistent_menu_items.iter().map(|item| (item.priority.clone(), item.title.clone())).collect();
         self.say(Level::Heading, "Menu");
@@ -117,7 +97,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Chooses a command and runs it.
     fn profile(&mut self) -> Result<Phase, Halt> {
         self.refresh()?;
         self.ask_for_application()?;

@@ -16,13 +16,12 @@ use crate::interactive::sessions::{EntryKind, HistoryEntry};
 
 /// Collections that change the times of a program, by the beginning of their names.
 const DISTURBING: [&str; 3] = ["pmc", "att", "pc-sampling"];
-/// Lines of output that a failure repeats.
 const LAST_LINES: usize = 12;
 
-/// The outcome of a run.
-enum Outcome {
-    Done(Run),
-    Failed { reason: String, tail: String },
+/// Why a program failed, with the end of its output.
+pub(super) struct Failure {
+    pub reason: String,
+    pub tail: String,
 }
 
 impl Machine<'_> {
@@ -40,7 +39,7 @@ impl Machine<'_> {
                 return Ok(Phase::Analyze);
             }
             match self.run_once(&command, done + 1, wanted)? {
-                Outcome::Done(run) => {
+                Ok(run) => {
                     let fields = json!({ "run": done + 1, "seconds": run.seconds, "traces": run.traces });
                     self.event("run_done", fields);
                     if let Some(measuring) = self.state.measuring.as_mut() {
@@ -48,8 +47,8 @@ impl Machine<'_> {
                     }
                     self.save()?;
                 }
-                Outcome::Failed { reason, tail } => {
-                    if let Some(phase) = self.after_failure(&reason, &tail)? {
+                Err(failure) => {
+                    if let Some(phase) = self.after_failure(&failure)? {
                         return Ok(phase);
                     }
                 }
@@ -64,15 +63,9 @@ impl Machine<'_> {
                 let application = Application::of_line(&line)?;
                 self.event("command", json!({ "line": line, "for": "rebuild" }));
                 let title = format!("build: {line}");
-                let ended = self.run_program(&application.words, &application.environment, &title);
-                match ended.end {
-                    End::Interrupted => return Err(Halt::Interrupted),
-                    End::Code(0) => {}
-                    other => {
-                        let reason = why(&other, self.state.plan.time_limit_s);
-                        let text = format!("the build failed after an edit was taken back: {reason}");
-                        return Err(MachineError::Other(anyhow::anyhow!(text)).into());
-                    }
+                if let Err(failure) = self.run_program(&application.words, &application.environment, &title)? {
+                    let text = format!("the build failed after an edit was taken back: {}", failure.reason);
+                    return Err(MachineError::Other(anyhow::anyhow!(text)).into());
                 }
             }
             None => {
@@ -113,7 +106,7 @@ impl Machine<'_> {
         });
     }
 
-    fn run_once(&mut self, command: &Profiling, number: usize, of: usize) -> Result<Outcome, Halt> {
+    fn run_once(&mut self, command: &Profiling, number: usize, of: usize) -> Result<Result<Run, Failure>, Halt> {
         let measurement = self.state.measuring.as_ref().map_or(0, |one| one.number);
         let directory = self.trace_directory().join(format!("measurement-{measurement}")).join(format!("run-{number}"));
         // The remains of a stopped run are not a result.
@@ -126,14 +119,11 @@ impl Machine<'_> {
         let line = profiling.line();
         self.event("command", json!({ "line": line, "run": number, "runs": of, "measurement": measurement }));
         self.save()?;
-        let ended =
-            self.run_program(&profiling.words, &profiling.environment, &format!("run {number} of {of}: {line}"));
-        let tail = ended.tail.clone();
-        match ended.end {
-            End::Interrupted => return Err(Halt::Interrupted),
-            End::Code(0) => {}
-            other => return Ok(Outcome::Failed { reason: why(&other, self.state.plan.time_limit_s), tail }),
-        }
+        let title = format!("run {number} of {of}: {line}");
+        let ended = match self.run_program(&profiling.words, &profiling.environment, &title)? {
+            Ok(ended) => ended,
+            Err(failure) => return Ok(Err(failure)),
+        };
         let mut traces = profiling.traces(&directory);
         if traces.is_empty() {
             self.say(
@@ -144,15 +134,20 @@ impl Machine<'_> {
             let path = self.text("measure.trace", text, Some(String::new()), false)?;
             if path.is_empty() || !Path::new(&path).exists() {
                 let reason = "the command wrote no trace; check that the application runs on a GPU and that its processes end by themselves";
-                return Ok(Outcome::Failed { reason: reason.to_owned(), tail });
+                return Ok(Err(Failure { reason: reason.to_owned(), tail: ended.tail }));
             }
             traces = vec![PathBuf::from(path)];
         }
-        Ok(Outcome::Done(Run { directory, traces, seconds: ended.seconds, digest: None }))
+        Ok(Ok(Run { directory, traces, seconds: ended.seconds, digest: None }))
     }
 
     /// Runs a program, whose lines are shown, until it ends or is stopped.
-    pub fn run_program(&mut self, words: &[String], environment: &[(String, String)], title: &str) -> Ended {
+    pub(super) fn run_program(
+        &mut self,
+        words: &[String],
+        environment: &[(String, String)],
+        title: &str,
+    ) -> Result<Result<Ended, Failure>, Halt> {
         let (directory, limits) = (self.state.plan.folder.clone(), self.limits());
         self.face.begin(title);
         let is_interrupted = self.face.interruption();
@@ -165,7 +160,20 @@ impl Machine<'_> {
             other => json!({ "end": format!("{other:?}") }),
         };
         self.event("program_ended", json!({ "program": words.first(), "seconds": ended.seconds, "end": end }));
-        ended
+        match ended.end {
+            End::Code(0) => Ok(Ok(ended)),
+            End::Interrupted => Err(Halt::Interrupted),
+            end => Ok(Err(Failure { reason: why(&end, limits.seconds), tail: ended.tail })),
+        }
+    }
+
+    /// Shows why a program failed, with the last lines of its output.
+    pub(super) fn show_failure(&mut self, reason: &str, tail: &str, count: usize) {
+        self.say(Level::Error, reason);
+        let lines: Vec<&str> = tail.lines().collect();
+        for line in lines.iter().skip(lines.len().saturating_sub(count)) {
+            self.say(Level::Text, format!("  {line}"));
+        }
     }
 
     /// The same command with another folder for what it writes.
@@ -176,13 +184,10 @@ impl Machine<'_> {
     }
 
     /// Asks what to do about a run that failed; `None` to try again.
-    fn after_failure(&mut self, reason: &str, tail: &str) -> Result<Option<Phase>, Halt> {
+    fn after_failure(&mut self, failure: &Failure) -> Result<Option<Phase>, Halt> {
+        let Failure { reason, tail } = failure;
         self.event("run_failed", json!({ "reason": reason }));
-        self.say(Level::Error, reason);
-        let lines: Vec<&str> = tail.lines().collect();
-        for line in lines.iter().skip(lines.len().saturating_sub(LAST_LINES)) {
-            self.say(Level::Text, format!("  {line}"));
-        }
+        self.show_failure(reason, tail, LAST_LINES);
         let edit = self.state.open_edit().map(|edit| (edit.id, edit.summary.clone()));
         let mut choices = vec![("r", "run it again"), ("e", "edit the command")];
         if edit.is_some() {
@@ -208,7 +213,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Asks for another command in place of the one at hand.
     pub(crate) fn edit_command(&mut self) -> Result<(), Halt> {
         let Some(old) = self.state.command.clone() else { return Ok(()) };
         loop {
@@ -229,7 +233,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Notes a measurement in the session's history.
     pub(crate) fn note_run(&mut self, measurement: &Measurement, summary: String) {
         let timestamp = self.timestamp();
         self.session.history.push(HistoryEntry {

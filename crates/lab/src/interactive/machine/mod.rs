@@ -1,4 +1,4 @@
-//! One state machine for interactive sessions and the tuning workflow. It knows no terminal: a [`Face`](super::face::Face)
+//! One state machine for interactive sessions and the tuning workflow. It knows no terminal: a [`Console`](super::face::Console)
 //! asks and shows, and every step is written to the session before and after it is done.
 
 mod analyze;
@@ -21,5 +21,5 @@ mod workflow;
 pub use driver::Tools;
 pub use error::MachineError;
 pub use findings::Analyzed;
-pub(crate) use model::has_new_tokens;
+pub(crate) use model::edit_of_answer;
 pub use session::run;

@@ -32,7 +32,6 @@ const MOST_ANSWERS: u32 = 3;
 const OLD_FOLDERS: [&str; 8] = ["original_code", "original", "backup", "bak", "old", "archive", "reference", "orig"];
 
 impl Machine<'_> {
-    /// Whether a model can be asked.
     pub fn has_model(&self) -> bool {
         self.narrator.is_some()
     }
@@ -157,25 +156,15 @@ impl Machine<'_> {
                     continue;
                 }
             };
-            match Edit::from_answer(root, &answer, &[file.to_owned()]) {
-                Ok(edit) if edit.files.iter().all(|file| file.before == file.after) => {
-                    self.say(Level::Note, "the model changes nothing");
-                    return Ok(None);
-                }
-                Ok(edit) if has_new_tokens(&edit) => {
-                    let text = "the answer writes a word such as [SECRET_1], which stands for what was not sent; leave lines with such words as they are";
-                    self.event("edit_refused", json!({ "reason": text }));
-                    self.say(Level::Warning, text);
-                    problem = Some(text.to_owned());
-                }
+            match edit_of_answer(root, &answer, file) {
                 Ok(edit) => return Ok(Some(edit)),
-                Err(error) => {
-                    self.event("edit_refused", json!({ "reason": error.to_string() }));
-                    self.say(Level::Warning, error.to_string());
-                    problem = Some(error.to_string());
+                Err(reason) => {
+                    self.event("edit_refused", json!({ "reason": reason }));
+                    self.say(Level::Warning, &reason);
+                    problem = Some(reason);
                 }
             }
-            if !self.confirm("model.retry", "The answer is no edit that can be applied. Ask again?", true)? {
+            if !self.confirm("model.retry", "The answer is not an edit that can be applied. Ask again?", true)? {
                 return Ok(None);
             }
         }
@@ -251,8 +240,20 @@ impl Machine<'_> {
     }
 }
 
+/// The edit of a file that an answer holds, or why it is none that can be applied.
+pub(crate) fn edit_of_answer(root: &Path, answer: &str, file: &Path) -> Result<Edit, String> {
+    let edit = Edit::from_answer(root, answer, &[file.to_owned()]).map_err(|error| error.to_string())?;
+    if has_new_tokens(&edit) {
+        return Err(
+            "the answer writes a word such as [SECRET_1], which stands for what was not sent; leave lines with such words as they are"
+                .to_owned(),
+        );
+    }
+    Ok(edit)
+}
+
 /// Whether an edit writes words that stand for what was not sent, where the file has none.
-pub(crate) fn has_new_tokens(edit: &Edit) -> bool {
+fn has_new_tokens(edit: &Edit) -> bool {
     static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\[[A-Z]+(_[A-Z]+)*_\d+\]").ok());
     let Some(token) = TOKEN.as_ref() else { return false };
     edit.files.iter().any(|file| {
@@ -262,7 +263,6 @@ pub(crate) fn has_new_tokens(edit: &Edit) -> bool {
     })
 }
 
-/// The cells of a table as text.
 fn rows(table: &wavesieve_report::document::Table) -> Vec<Vec<String>> {
     let columns = table.frame.columns();
     (0..table.frame.height())
@@ -288,15 +288,10 @@ pub(crate) fn confirmed_commands(section: &Section) -> Vec<String> {
     tables.flatten().filter_map(confirmed).collect()
 }
 
-/// Where a session keeps what was said with a model.
 pub(crate) fn conversation_file(directory: &Path) -> PathBuf {
     directory.join("conversation.json")
 }
 
-/// Makes what asks the model, with the conversation of a session.
-///
-/// # Errors
-/// When options or variables cannot be used.
 pub fn narrator(tools: &super::driver::Tools<'_>, directory: &Path) -> Result<Option<Narrator>, LlmError> {
     (tools.narrator)(&conversation_file(directory))
 }

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use crate::interactive::edits::Edit;
 use crate::interactive::programs::Profiling;
 
-/// One run of the profiler.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Run {
@@ -51,7 +50,6 @@ pub struct Measurement {
     /// Mean time from the first to the last activity of a GPU.
     #[serde(default)]
     pub span_ns: Option<i64>,
-    /// Ids of its findings.
     #[serde(default)]
     pub findings: Vec<String>,
     #[serde(default)]
@@ -64,24 +62,20 @@ impl Measurement {
         self.is_times && other.is_times && self.command.collects() == other.command.collects()
     }
 
-    /// The traces of all its runs.
     pub fn traces(&self) -> Vec<PathBuf> {
         self.runs.iter().flat_map(|run| run.traces.clone()).collect()
     }
 }
 
-/// Where an edit stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum EditStatus {
     /// Written, and not looked at.
     #[default]
     Proposed,
-    /// Not accepted.
     Refused,
     /// Its files are being written.
     Applying,
-    /// They are written.
     Applied,
     /// It builds, or there is no build command.
     Built,
@@ -107,20 +101,6 @@ impl EditStatus {
     /// Whether it was there once, and is no longer.
     pub fn is_gone(self) -> bool {
         matches!(self, Self::Reverted)
-    }
-
-    /// Its name in events.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Proposed => "proposed",
-            Self::Refused => "refused",
-            Self::Applying => "applying",
-            Self::Applied => "applied",
-            Self::Built => "built",
-            Self::Ready => "ready",
-            Self::Kept => "kept",
-            Self::Reverted => "reverted",
-        }
     }
 }
 
@@ -154,7 +134,6 @@ pub(crate) struct CheckpointRecord {
     #[serde(default)]
     pub reference: Option<String>,
     pub timestamp: String,
-    /// The edit that led to it.
     pub edit: u64,
     pub files_modified: Vec<PathBuf>,
     pub edit_summary: String,

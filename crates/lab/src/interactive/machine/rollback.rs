@@ -203,7 +203,6 @@ impl Machine<'_> {
     }
 }
 
-/// A checkpoint in the table.
 fn row(one: &CheckpointRecord) -> Vec<String> {
     let files: Vec<String> = one.files_modified.iter().map(|path| path.display().to_string()).collect();
     vec![
@@ -231,7 +230,6 @@ pub(crate) fn texts_before(state: &State) -> Texts {
     texts
 }
 
-/// The files at one of the checkpoints, with another edit on top.
 fn texts_at(state: &State, checkpoints: usize, edit: Option<&EditRecord>) -> Texts {
     let mut texts = texts_before(state);
     if let Some(checkpoint) = checkpoints.checked_sub(1).and_then(|last| state.checkpoints.get(last)) {

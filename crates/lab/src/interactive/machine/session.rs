@@ -12,9 +12,9 @@ use super::model::narrator;
 use super::state::{Phase, Plan, State};
 use crate::interactive::LoopOptions;
 use crate::interactive::checkpoints::Repository;
-use crate::interactive::face::{Choice, Face, Level, Question, Reply};
+use crate::interactive::face::{Choice, Console, Level, Question, Reply};
 use crate::interactive::programs::{Application, Profiling};
-use crate::interactive::sessions::{EntryKind, Kind, Session, SessionLock, Store};
+use crate::interactive::sessions::{EntryKind, Session, SessionKind, SessionLock, Store};
 
 /// Runs of a measurement, if nothing else is asked for.
 const RUNS: u32 = 3;
@@ -29,7 +29,7 @@ const INTERRUPTED: u8 = 130;
 ///
 /// # Errors
 /// When the options cannot be used, or the session cannot go on; it is saved then.
-pub fn run(options: &LoopOptions, store: &Store, face: &mut dyn Face, tools: &Tools<'_>) -> Result<u8, MachineError> {
+pub fn run(options: &LoopOptions, store: &Store, face: &mut Console, tools: &Tools<'_>) -> Result<u8, MachineError> {
     if options.is_plan {
         return planned(options, store, face);
     }
@@ -73,20 +73,15 @@ pub fn run(options: &LoopOptions, store: &Store, face: &mut dyn Face, tools: &To
         "session": machine.session.session_id,
         "kind": machine.session.kind,
         "resumed": is_resumed,
-        "phase": machine.state.phase.word(),
+        "phase": machine.state.phase,
     });
     machine.event("session", fields);
     machine.say(Level::Note, format!("session {}", machine.session.session_id));
-    let step = match machine.session.kind {
-        Kind::Interactive => Machine::interactive_step,
-        Kind::Workflow => Machine::workflow_step,
-    };
-    let result = machine.run(step);
+    let result = machine.run();
     machine.end(result)
 }
 
-/// Prints what a session would run first.
-fn planned(options: &LoopOptions, store: &Store, face: &mut dyn Face) -> Result<u8, MachineError> {
+fn planned(options: &LoopOptions, store: &Store, face: &mut Console) -> Result<u8, MachineError> {
     check_commands(options)?;
     let application = Application::of_words(options.application.clone());
     let here = std::env::current_dir().map_err(anyhow::Error::from)?;
@@ -129,7 +124,7 @@ fn check_commands(options: &LoopOptions) -> Result<(), MachineError> {
 fn created(options: &LoopOptions, store: &Store, tools: &Tools<'_>) -> Result<(Session, SessionLock), MachineError> {
     let here = std::env::current_dir().map_err(anyhow::Error::from)?;
     let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| here.join(path));
-    if options.kind == Kind::Workflow && options.application.is_empty() {
+    if options.kind == SessionKind::Workflow && options.application.is_empty() {
         return Err(MachineError::Usage("no application is named; write it after `--`".to_owned()));
     }
     check_paths(options)?;
@@ -138,7 +133,7 @@ fn created(options: &LoopOptions, store: &Store, tools: &Tools<'_>) -> Result<(S
     if let Some(lost) = options.source_paths.iter().find(|path| !path.exists()) {
         return Err(MachineError::Usage(format!("--source-dir {} does not exist; check the path", lost.display())));
     }
-    if sources.is_empty() && options.kind == Kind::Workflow {
+    if sources.is_empty() && options.kind == SessionKind::Workflow {
         sources.push(here.clone());
     }
     let root = match sources.first() {
@@ -172,7 +167,7 @@ fn with_inputs(session: Session, options: &LoopOptions) -> Result<Session, Machi
     if options.inputs.is_empty() {
         return Ok(session);
     }
-    if session.kind == Kind::Workflow {
+    if session.kind == SessionKind::Workflow {
         let text = "session {} measures a program, and takes no INPUT; leave it out, or begin a new session";
         return Err(MachineError::Usage(text.replace("{}", &session.session_id)));
     }
@@ -185,7 +180,7 @@ fn with_inputs(session: Session, options: &LoopOptions) -> Result<Session, Machi
 fn taken_up(id: &str, store: &Store, tools: &Tools<'_>) -> Result<(Session, SessionLock), MachineError> {
     let (_, is_other) = store.find(id)?;
     let session = store.load(id)?;
-    if session.kind == Kind::Workflow && session.application.is_empty() {
+    if session.kind == SessionKind::Workflow && session.application.is_empty() {
         return Err(MachineError::Usage(format!("session {id} names no application; begin a new one")));
     }
     if !is_other && session.format > 0 {
@@ -218,7 +213,7 @@ fn taken_up(id: &str, store: &Store, tools: &Tools<'_>) -> Result<(Session, Sess
 }
 
 /// The session with the source that is named anew. A source folder that is gone is reported.
-fn with_source(session: Session, options: &LoopOptions, face: &mut dyn Face) -> Result<Session, MachineError> {
+fn with_source(session: Session, options: &LoopOptions, face: &mut Console) -> Result<Session, MachineError> {
     let here = std::env::current_dir().map_err(anyhow::Error::from)?;
     let mut session = session;
     if options.resume.is_some() && !options.source_paths.is_empty() {
@@ -235,7 +230,7 @@ fn with_source(session: Session, options: &LoopOptions, face: &mut dyn Face) -> 
     }
     let lost = session.root.display();
     let text = format!("the source folder {lost} of the session is not there; name one with --source-dir");
-    if session.kind == Kind::Workflow {
+    if session.kind == SessionKind::Workflow {
         return Err(MachineError::Usage(text));
     }
     face.say(Level::Warning, &text);
@@ -244,14 +239,14 @@ fn with_source(session: Session, options: &LoopOptions, face: &mut dyn Face) -> 
 }
 
 /// Sessions of the same folder, from which the user may choose one to go on with.
-fn offered(options: &LoopOptions, store: &Store, face: &mut dyn Face) -> Result<Option<String>, MachineError> {
-    if options.kind == Kind::Workflow || options.yes {
+fn offered(options: &LoopOptions, store: &Store, face: &mut Console) -> Result<Option<String>, MachineError> {
+    if options.kind == SessionKind::Workflow || options.yes {
         return Ok(None);
     }
     let Some(source) = options.source_paths.first() else { return Ok(None) };
     let root = source.canonicalize().unwrap_or_else(|_| source.clone());
     let mut sessions: Vec<Session> =
-        store.of_root(&root).into_iter().filter(|session| session.kind == Kind::Interactive).collect();
+        store.of_root(&root).into_iter().filter(|session| session.kind == SessionKind::Interactive).collect();
     sessions.truncate(OFFERED);
     if sessions.is_empty() {
         return Ok(None);
@@ -355,7 +350,7 @@ fn state(session: &Session, options: &LoopOptions, is_resumed: bool) -> Result<S
     }
     if state.phase == Phase::Finished {
         // A program that was never measured is asked about again: there is nothing to compare with.
-        let is_begun = session.kind == Kind::Interactive || !state.measurements.is_empty();
+        let is_begun = session.kind == SessionKind::Interactive || !state.measurements.is_empty();
         state.phase = if is_begun { Phase::Menu } else { Phase::Confirm };
     }
     Ok(state)
@@ -397,7 +392,6 @@ impl Machine<'_> {
         self.say(Level::Warning, format!("{text}{failure}"));
     }
 
-    /// Ends: reports what was done, and where the session is.
     fn end(&mut self, result: Result<(), Halt>) -> Result<u8, MachineError> {
         let id = self.session.session_id.clone();
         self.leave_built(&result);
@@ -411,7 +405,7 @@ impl Machine<'_> {
         };
         self.save()?;
         self.summarize();
-        self.event("ended", json!({ "how": word, "phase": self.state.phase.word() }));
+        self.event("ended", json!({ "how": word, "phase": self.state.phase }));
         if self.state.phase != Phase::Finished {
             self.say(Level::Note, format!("saved; go on with `wavesieve sessions resume {id}`"));
         }

@@ -20,7 +20,6 @@ pub enum Phase {
     Analyze,
     /// An edit is kept or taken back, by what was measured.
     Judge,
-    /// The user is asked what to do.
     Menu,
     /// An edit is written: by a model, in the editor, or from a patch.
     Propose,
@@ -28,34 +27,10 @@ pub enum Phase {
     Review,
     /// Its files are written, and the checkpoint is made.
     Apply,
-    /// The build command runs.
     Build,
-    /// The test command runs.
     Test,
-    /// The next command is asked.
     Next,
-    /// The end was reached.
     Finished,
-}
-
-impl Phase {
-    /// Its name in events and files.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Confirm => "confirm",
-            Self::Measure => "measure",
-            Self::Analyze => "analyze",
-            Self::Judge => "judge",
-            Self::Menu => "menu",
-            Self::Propose => "propose",
-            Self::Review => "review",
-            Self::Apply => "apply",
-            Self::Build => "build",
-            Self::Test => "test",
-            Self::Next => "next",
-            Self::Finished => "finished",
-        }
-    }
 }
 
 /// Where an edit comes from.
@@ -90,7 +65,6 @@ pub struct Plan {
     pub editor: Option<String>,
     /// Patch files that are not taken yet.
     pub patches: Vec<PathBuf>,
-    /// Runs of a measurement.
     pub runs: u32,
     /// Measurements after which a session without a person ends.
     pub iterations: Option<u32>,
@@ -162,7 +136,6 @@ impl State {
         self.edits.last().filter(|edit| edit.status.is_open())
     }
 
-    /// The same, to change it.
     pub(crate) fn open_edit_mut(&mut self) -> Option<&mut EditRecord> {
         self.edits.last_mut().filter(|edit| edit.status.is_open())
     }

@@ -8,7 +8,6 @@ use crate::interactive::face::Level;
 use wavesieve_engine::findings::duration;
 
 impl Machine<'_> {
-    /// Prints measurements, edits, and what changed from the first to the last.
     pub fn summarize(&mut self) {
         if self.state.measurements.is_empty() && self.state.edits.is_empty() {
             return;
@@ -26,7 +25,7 @@ impl Machine<'_> {
                     judged.map(|judged| judged.verdict.clone()).unwrap_or_default(),
                     judged.and_then(|judged| judged.span_pct).map(|pct| format!("{pct:+.1}%")).unwrap_or_default(),
                     edit.map(|edit| edit.summary.clone()).unwrap_or_default(),
-                    edit.map(|edit| edit.status.word().to_owned()).unwrap_or_default(),
+                    edit.map(|edit| crate::word_of(&edit.status)).unwrap_or_default(),
                 ];
                 (one.number, row)
             })

@@ -15,26 +15,7 @@ use wavesieve_engine::findings::Priority;
 const MENU_ITEMS: usize = 9;
 
 impl Machine<'_> {
-    /// Does the phase at hand of a workflow.
-    pub(crate) fn workflow_step(&mut self) -> Result<Phase, Halt> {
-        match self.state.phase {
-            Phase::Confirm => self.confirm_command(),
-            Phase::Measure => self.measure(),
-            Phase::Analyze => self.analyze(),
-            Phase::Judge => self.judge(),
-            Phase::Menu => self.workflow_menu(),
-            Phase::Propose => self.propose(),
-            Phase::Review => self.review(),
-            Phase::Apply => self.apply(),
-            Phase::Build => self.build(),
-            Phase::Test => self.test(),
-            Phase::Next => self.next_command(),
-            Phase::Finished => Ok(Phase::Finished),
-        }
-    }
-
-    /// Shows what will run, and asks whether it may.
-    fn confirm_command(&mut self) -> Result<Phase, Halt> {
+    pub(super) fn confirm_command(&mut self) -> Result<Phase, Halt> {
         let kind = self.application.kind;
         let many = if self.application.has_many_processes { ", several processes" } else { "" };
         self.say(Level::Heading, "Workflow");
@@ -58,8 +39,7 @@ impl Machine<'_> {
         Ok(Phase::Finished)
     }
 
-    /// Asks what to do about what was found.
-    fn workflow_menu(&mut self) -> Result<Phase, Halt> {
+    pub(super) fn workflow_menu(&mut self) -> Result<Phase, Halt> {
         if !self.refresh()? {
             return Ok(Phase::Next);
         }
@@ -140,14 +120,12 @@ impl Machine<'_> {
         self.yes && self.state.plan.is_exhausted(self.state.next_measurement)
     }
 
-    /// The next patch becomes the edit that is proposed.
     pub(crate) fn take_patch(&mut self) -> Phase {
         let Some(file) = self.state.plan.patches.first().cloned() else { return Phase::Menu };
         self.state.origin = Some(Origin::Patch { file });
         Phase::Propose
     }
 
-    /// Asks how to act on a finding.
     pub(crate) fn pursue(&mut self, item: &Item) -> Result<Phase, Halt> {
         self.say(Level::Heading, item.title.clone());
         self.say(Level::Text, item.explanation.clone());
@@ -233,8 +211,7 @@ impl Machine<'_> {
             .find(|command| !command.repeats(&earlier))
     }
 
-    /// Asks for the next command.
-    fn next_command(&mut self) -> Result<Phase, Halt> {
+    pub(super) fn next_command(&mut self) -> Result<Phase, Halt> {
         let deeper = self.deeper();
         let is_ready = self.state.open_edit().is_some_and(|edit| edit.status == EditStatus::Ready);
         // An edit is compared with what was measured by the same command.
@@ -268,7 +245,6 @@ impl Machine<'_> {
         }
     }
 
-    /// The findings at hand.
     pub fn items(&self) -> Vec<Item> {
         self.analyzed.as_ref().map(|analyzed| analyzed.items.clone()).unwrap_or_default()
     }

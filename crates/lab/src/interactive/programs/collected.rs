@@ -54,7 +54,6 @@ pub(super) fn collected(flags: &[GivenFlag]) -> BTreeSet<String> {
 pub(super) struct Scope(BTreeSet<(&'static str, Vec<String>)>);
 
 impl Scope {
-    /// That of a command.
     pub(super) fn of(flags: &[GivenFlag]) -> Self {
         let selecting = flags.iter().filter(|flag| SELECTING.contains(&flag.name));
         Self(selecting.map(|flag| (flag.name, flag.values.clone())).collect())

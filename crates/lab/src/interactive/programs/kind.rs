@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The kind of an application, by its command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApplicationKind {
@@ -23,7 +22,6 @@ pub enum ApplicationKind {
 }
 
 impl ApplicationKind {
-    /// Its description, in a sentence.
     pub fn description(self) -> &'static str {
         super::tables::tables().description.get(&self).map_or("", String::as_str)
     }

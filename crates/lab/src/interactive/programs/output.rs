@@ -35,7 +35,6 @@ pub(super) fn chunks(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> 
     receiver
 }
 
-/// Makes lines of what is read.
 pub(super) struct Lines<'a> {
     on_line: &'a mut dyn FnMut(&str),
     line: Vec<u8>,

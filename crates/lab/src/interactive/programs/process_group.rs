@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// The groups of programs that run.
 static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 /// Time for groups to end after SIGTERM when this process ends.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -35,102 +35,56 @@ pub fn end_all() {
     // Nothing is started or forgotten any more.
     let running = RUNNING.lock();
     for group in running.iter() {
-        send_to(*group, Signal::Terminate);
+        send(*group, libc::SIGTERM);
     }
     let begin = Instant::now();
-    while running.iter().any(|group| is_group_left(*group)) && begin.elapsed() < PATIENCE {
+    while running.iter().any(|group| is_left(*group)) && begin.elapsed() < PATIENCE {
         std::thread::sleep(LOOK_EVERY);
     }
     for group in running.iter() {
-        send_to(*group, Signal::Kill);
+        send(*group, libc::SIGKILL);
     }
-}
-
-/// Sent one after the other to what does not end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Signal {
-    Interrupt,
-    Terminate,
-    Kill,
 }
 
 /// Starts a program as the leader of a group. It heeds SIGINT, even if this process was started to ignore it, as jobs in the
-/// background are. Where there is Linux, it is killed when this thread ends, and so when this process is killed.
+/// background are. It is killed when this thread ends, and so when this process is killed.
 pub(super) fn start(command: &mut Command) -> io::Result<Child> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::process::CommandExt;
-        let parent = std::process::id();
-        let act = move || {
-            // SAFETY: the call sets no handler, only what the new process does by default.
-            unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
-            #[cfg(target_os = "linux")]
-            // SAFETY: the call takes numbers and changes an attribute of the new process alone.
-            unsafe {
-                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL)
-            };
-            // SAFETY: the call takes nothing and only reads.
-            let is_orphan = u32::try_from(unsafe { libc::getppid() }) != Ok(parent);
-            if is_orphan { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
-        };
-        command.process_group(0);
-        // SAFETY: between fork and exec the closure makes three system calls, and neither allocates nor locks: the error has no
-        // text.
-        unsafe { command.pre_exec(act) };
-    }
+    let parent = std::process::id();
+    let act = move || {
+        // SAFETY: the call sets no handler, only what the new process does by default.
+        unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
+        // SAFETY: the call takes numbers and changes an attribute of the new process alone.
+        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+        // SAFETY: the call takes nothing and only reads.
+        let is_orphan = u32::try_from(unsafe { libc::getppid() }) != Ok(parent);
+        if is_orphan { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
+    };
+    command.process_group(0);
+    // SAFETY: between fork and exec the closure makes three system calls, and neither allocates nor locks: the error has no
+    // text.
+    unsafe { command.pre_exec(act) };
     command.spawn()
 }
 
-/// Sends a signal to all processes of the group of a program.
-pub(super) fn send(child: &mut Child, signal: Signal) {
-    send_to(child.id(), signal);
-    #[cfg(not(unix))]
-    if signal != Signal::Interrupt {
-        let _ = child.kill();
+/// Sends a signal to all processes of a group.
+pub(super) fn send(group: u32, signal: libc::c_int) {
+    if let Ok(group) = i32::try_from(group) {
+        // SAFETY: the call takes numbers. The group is that of the program: its number is not given to another as long as
+        // a process is in it, and is not given again before all others were.
+        let _ = unsafe { libc::kill(-group, signal) };
     }
 }
 
-fn send_to(group: u32, signal: Signal) {
-    #[cfg(unix)]
-    {
-        let number = match signal {
-            Signal::Interrupt => libc::SIGINT,
-            Signal::Terminate => libc::SIGTERM,
-            Signal::Kill => libc::SIGKILL,
-        };
-        if let Ok(group) = i32::try_from(group) {
-            // SAFETY: the call takes numbers. The group is that of the program: its number is not given to another as long as
-            // a process is in it, and is not given again before all others were.
-            let _ = unsafe { libc::kill(-group, number) };
-        }
-    }
-    #[cfg(not(unix))]
-    let _ = (group, signal);
-}
-
-/// Whether processes of the group of a program are left that still do something.
-pub(super) fn is_left(child: &Child) -> bool {
-    is_group_left(child.id())
-}
-
-fn is_group_left(group: u32) -> bool {
-    #[cfg(unix)]
-    {
-        let Ok(group) = i32::try_from(group) else { return false };
-        // SAFETY: the call takes numbers, and sends no signal.
-        let answer = unsafe { libc::kill(-group, 0) };
-        answer == 0 && is_any_alive(group)
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = group;
-        false
-    }
+/// Whether processes of a group are left that still do something.
+pub(super) fn is_left(group: u32) -> bool {
+    let Ok(group) = i32::try_from(group) else { return false };
+    // SAFETY: the call takes numbers, and sends no signal.
+    let answer = unsafe { libc::kill(-group, 0) };
+    answer == 0 && is_any_alive(group)
 }
 
 /// Whether a process of a group is more than an entry that its parent has not reaped yet, which may stay for long where the first process
 /// of a container does not; assumed where that cannot be found out.
-#[cfg(unix)]
 fn is_any_alive(group: i32) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return true };
     let mut known = 0;

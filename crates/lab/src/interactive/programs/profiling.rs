@@ -96,7 +96,6 @@ impl Profiling {
         wavesieve_input::traces_below(directory)
     }
 
-    /// The words from rocprofv3 on.
     fn profiler_words(&self) -> &[String] {
         let before = self.words.iter().take_while(|word| base_name(word) != PROFILER).count();
         self.words.get(before..).unwrap_or_default()
@@ -108,7 +107,6 @@ impl Profiling {
     }
 }
 
-/// Puts a command together.
 fn build(
     profiler: &str,
     flags: &[GivenFlag],

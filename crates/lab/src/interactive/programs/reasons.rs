@@ -8,7 +8,6 @@ const TOO_MANY_COUNTERS: i32 = 38;
 /// The profiler, which users start without naming it.
 const PROFILER: &str = "rocprofv3";
 
-/// Why a command did not end well.
 pub fn why(end: &End, limit_s: Option<u64>) -> String {
     match end {
         End::Code(TOO_MANY_COUNTERS) => format!(
@@ -26,7 +25,6 @@ pub fn why(end: &End, limit_s: Option<u64>) -> String {
     }
 }
 
-/// Why a program cannot be started that is not there.
 fn not_found(program: &str) -> String {
     match program {
         "" => "the command is empty; name a program".to_owned(),
@@ -40,7 +38,6 @@ fn not_found(program: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Each program that may be missing is named, with what helps.
     #[test]
     fn what_is_not_found_is_named() {
         for (program, expected) in [

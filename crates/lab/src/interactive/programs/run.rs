@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::child_environment::child_environment;
 use super::output::{Lines, chunks};
-use super::process_group::{Running, Signal, is_left, send, start};
+use super::process_group::{Running, is_left, send, start};
 
 /// How often is looked whether the program has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -47,11 +47,9 @@ pub enum End {
     Interrupted,
 }
 
-/// A program that ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ended {
     pub end: End,
-    /// How long it ran.
     pub seconds: f64,
     /// The last 64 KiB of its output.
     pub tail: String,
@@ -108,7 +106,7 @@ pub(super) fn run_by(
             status = child.try_wait().unwrap_or_default();
             ended_after = status.map(|_| elapsed());
         }
-        if status.is_some() && !is_left(&child) {
+        if status.is_some() && !is_left(child.id()) {
             break;
         }
         if stopping.is_none() {
@@ -123,7 +121,7 @@ pub(super) fn run_by(
                 stopping = Some(Stopping::new(now()));
             }
         }
-        if stopping.as_mut().is_some_and(|stopping| stopping.go_on(now(), &mut child)) {
+        if stopping.as_mut().is_some_and(|stopping| stopping.go_on(now(), child.id())) {
             break;
         }
     }
@@ -149,27 +147,26 @@ fn pass_on(output: &Receiver<Vec<u8>>, lines: &mut Lines<'_>, wait: Duration) ->
     }
 }
 
-/// Ends a group step by step.
 struct Stopping {
     begin: Instant,
     sent: usize,
 }
 
 impl Stopping {
-    const STEPS: [Signal; 3] = [Signal::Interrupt, Signal::Terminate, Signal::Kill];
+    const STEPS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGKILL];
 
     fn new(begin: Instant) -> Self {
         Self { begin, sent: 0 }
     }
 
     /// Sends the next signal when it is time; whether nothing more can be done.
-    fn go_on(&mut self, now: Instant, child: &mut Child) -> bool {
+    fn go_on(&mut self, now: Instant, group: u32) -> bool {
         let due = GRACE * u32::try_from(self.sent).unwrap_or(u32::MAX);
         if now.duration_since(self.begin) < due {
             return false;
         }
         let Some(signal) = Self::STEPS.get(self.sent) else { return true };
-        send(child, *signal);
+        send(group, *signal);
         self.sent += 1;
         false
     }
@@ -209,7 +206,6 @@ fn begin_program(
 }
 
 fn end_of(status: ExitStatus) -> End {
-    #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         return End::Signal(signal);
     }

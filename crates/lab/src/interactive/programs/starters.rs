@@ -3,7 +3,6 @@
 use super::kind::ApplicationKind;
 use super::tables::{Starter, tables};
 
-/// The parts of a command: its launcher and its program.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Started<'a> {
     /// The launcher that is met first.
@@ -22,7 +21,6 @@ pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
     (begins && characters.all(|other| other.is_ascii_alphanumeric() || other == '_')).then_some((name, value))
 }
 
-/// The name of a program, without its folder.
 pub(super) fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }

@@ -9,7 +9,6 @@ use super::kind::ApplicationKind;
 
 const APPLICATIONS: &str = data!("share/applications.toml");
 
-/// The whole table.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Tables {
@@ -43,7 +42,6 @@ pub(super) struct Starter {
     pub subcommands: Vec<String>,
 }
 
-/// Python.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Python {

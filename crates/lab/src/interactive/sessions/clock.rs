@@ -1,8 +1,21 @@
 //! Times as session files have them.
 
+use std::sync::LazyLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use regex::Regex;
+
 use wavesieve_model::text::time::utc;
+
+/// A time; behind an identifier's time its name goes on.
+static TIME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?xs)^ (?<year>[0-9]{4}) [-:]? (?<month>[0-9]{2}) [-:]? (?<day>[0-9]{2})
+        [Tt\x20_] (?<hour>[0-9]{2}) [-:]? (?<minute>[0-9]{2}) [-:]? (?<second>[0-9]{2}) (?:\.(?<fraction>[0-9]*))?
+        (?: [Zz] | (?<sign>[-+]) (?<hours>[0-9]{2}) [-:]? (?<minutes>[0-9]{2}) | _.* )? $",
+    )
+    .ok()
+});
 
 /// A time of UTC with milliseconds, such as `2026-01-31T12:00:00.125Z`.
 pub(crate) fn utc_fraction(time: SystemTime) -> String {
@@ -13,57 +26,21 @@ pub(crate) fn utc_fraction(time: SystemTime) -> String {
 /// The time of a text such as `2026-01-31T12:00:00.123456+00:00`: a fraction, a blank in place of the T and an offset may be
 /// there or not; identifiers have `2026-01-31_12-00-00` and `20260131_120000`.
 pub fn instant(text: &str) -> Option<SystemTime> {
-    let mut rest = text.trim();
-    let year = number(&mut rest, 4)?;
-    let [month, day] = [(); 2].map(|()| next(&mut rest));
-    rest = rest.strip_prefix(['T', 't', ' ', '_'])?;
-    let hour = number(&mut rest, 2)?;
-    let [minute, second] = [(); 2].map(|()| next(&mut rest));
-    let (month, day, minute, second) = (month?, day?, minute?, second?);
+    let parts = TIME.as_ref()?.captures(text.trim())?;
+    let number = |name: &str| parts.name(name)?.as_str().parse::<i64>().ok();
+    let (month, day) = (number("month")?, number("day")?);
+    let (hour, minute, second) = (number("hour")?, number("minute")?, number("second")?);
     if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 || second > 60 {
         return None;
     }
-    let mut nanoseconds = 0;
-    if let Some(fraction) = rest.strip_prefix('.') {
-        let digits: String = fraction.chars().take_while(char::is_ascii_digit).collect();
-        rest = fraction.get(digits.len()..)?;
-        nanoseconds = format!("{digits:0<9}").get(..9)?.parse().ok()?;
-    }
-    let seconds = days(year, month, day)? * 86_400 + hour * 3_600 + minute * 60 + second - offset(rest)?;
+    let fraction = parts.name("fraction").map_or("", |digits| digits.as_str());
+    let nanoseconds = format!("{fraction:0<9}").get(..9)?.parse().ok()?;
+    let sign = if parts.name("sign").is_some_and(|sign| sign.as_str() == "-") { -1 } else { 1 };
+    let ahead = sign * (number("hours").unwrap_or(0) * 3_600 + number("minutes").unwrap_or(0) * 60);
+    let seconds = days(number("year")?, month, day)? * 86_400 + hour * 3_600 + minute * 60 + second - ahead;
     UNIX_EPOCH.checked_add(Duration::new(u64::try_from(seconds).ok()?, nanoseconds))
 }
 
-/// So many digits.
-fn number(rest: &mut &str, digits: usize) -> Option<i64> {
-    let (head, tail) = rest.split_at_checked(digits)?;
-    *rest = tail;
-    head.bytes().all(|byte| byte.is_ascii_digit()).then(|| head.parse().ok())?
-}
-
-/// Two digits, and what may separate them from those before.
-fn next(rest: &mut &str) -> Option<i64> {
-    *rest = rest.strip_prefix(['-', ':']).unwrap_or(rest);
-    number(rest, 2)
-}
-
-/// Seconds that a text such as `+02:00` is ahead of UTC.
-fn offset(text: &str) -> Option<i64> {
-    if text.is_empty() {
-        return Some(0);
-    }
-    let (sign, mut rest) = match text.split_at_checked(1) {
-        Some(("+", rest)) => (1, rest),
-        Some(("-", rest)) => (-1, rest),
-        Some(("Z" | "z", "")) => return Some(0),
-        // An identifier goes on after the time.
-        Some(("_", _)) => return Some(0),
-        _ => return None,
-    };
-    let (hours, minutes) = (number(&mut rest, 2)?, next(&mut rest)?);
-    rest.is_empty().then_some(sign * (hours * 3_600 + minutes * 60))
-}
-
-/// Days since 1970.
 fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     // Years that begin in March end with the day of leap years.
     let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };

@@ -11,7 +11,7 @@ use super::lock::SessionLock;
 use super::names::is_identifier;
 use super::place::is_same_folder;
 use super::read::read;
-use super::session::{EntryKind, Kind, Session};
+use super::session::{EntryKind, Session, SessionKind};
 use super::store::{Store, file_in};
 use wavesieve_input::is_unfinished;
 
@@ -31,7 +31,7 @@ pub struct Listed {
     #[serde(rename = "session_id")]
     pub id: String,
     #[serde(rename = "type")]
-    pub kind: Kind,
+    pub kind: SessionKind,
     pub owner: Owner,
     pub created_at: String,
     pub last_updated: String,
@@ -126,7 +126,6 @@ impl Store {
     }
 }
 
-/// The files of sessions in a folder, by name.
 fn session_files(place: &Path, warnings: &mut Vec<String>) -> Vec<PathBuf> {
     let entries = match fs::read_dir(place) {
         Ok(entries) => entries,

@@ -25,7 +25,6 @@ pub struct SessionLock {
 }
 
 impl SessionLock {
-    /// Locks the session of a folder, which is made.
     pub(super) fn new(id: &str, folder: &Path) -> Result<Self, SessionError> {
         let path = folder.join(NAME);
         let failed = |error: std::io::Error| SessionError::Write { path: path.clone(), reason: error.to_string() };
@@ -39,7 +38,6 @@ impl SessionLock {
             make_private(folder)?;
             let mut options = OpenOptions::new();
             options.create(true).write(true).truncate(false);
-            #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let file = match options.open(&path) {
                 // A process that ended has removed the folder.
@@ -67,17 +65,14 @@ impl SessionLock {
         }
     }
 
-    /// The session.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The file that is locked.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether another process has the session.
     pub(super) fn is_held(folder: &Path) -> bool {
         let file = regular::open(&folder.join(NAME));
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
@@ -92,14 +87,8 @@ impl Drop for SessionLock {
     }
 }
 
-#[cfg(unix)]
 fn is_same(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let identity = |data: fs::Metadata| (data.dev(), data.ino());
     file.metadata().ok().map(identity) == fs::metadata(path).ok().map(identity)
-}
-
-#[cfg(not(unix))]
-fn is_same(_: &File, path: &Path) -> bool {
-    path.exists()
 }

@@ -19,5 +19,5 @@ pub(crate) use clock::utc_fraction;
 pub use error::SessionError;
 pub use list::{Listed, Owner};
 pub use lock::SessionLock;
-pub use session::{EntryKind, HistoryEntry, Kind, MenuItem, Session};
+pub use session::{EntryKind, HistoryEntry, MenuItem, Session, SessionKind};
 pub use store::Store;

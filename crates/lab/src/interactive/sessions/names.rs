@@ -3,16 +3,16 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::session::Kind;
+use super::session::SessionKind;
 use wavesieve_model::text::time::utc;
 
 /// Characters of a name in an identifier.
 const NAME_CHARACTERS: usize = 24;
 
 /// An identifier by time, with the name of the folder; workflows say so.
-pub(super) fn identifier(kind: Kind, root: &Path, now: SystemTime) -> String {
+pub(super) fn identifier(kind: SessionKind, root: &Path, now: SystemTime) -> String {
     let time: String = utc(now).trim_end_matches('Z').chars().map(in_time).collect();
-    let kind = if kind == Kind::Workflow { "workflow_" } else { "" };
+    let kind = if kind == SessionKind::Workflow { "workflow_" } else { "" };
     format!("{kind}{time}_{}", name(root))
 }
 
@@ -56,10 +56,10 @@ mod tests {
     fn identifiers_have_the_time_and_the_folder() {
         let now = UNIX_EPOCH + Duration::from_secs(1_767_225_599);
         let of = |kind, root: &str| identifier(kind, Path::new(root), now);
-        assert_eq!(of(Kind::Interactive, "/no where/my app"), "2025-12-31_23-59-59_my_app");
-        assert_eq!(of(Kind::Workflow, "/nowhere/größe"), "workflow_2025-12-31_23-59-59_gr__e");
-        assert_eq!(of(Kind::Interactive, "/"), "2025-12-31_23-59-59_session");
-        assert_eq!(of(Kind::Interactive, &format!("/x/{}", "a".repeat(99))).len(), 20 + NAME_CHARACTERS);
+        assert_eq!(of(SessionKind::Interactive, "/no where/my app"), "2025-12-31_23-59-59_my_app");
+        assert_eq!(of(SessionKind::Workflow, "/nowhere/größe"), "workflow_2025-12-31_23-59-59_gr__e");
+        assert_eq!(of(SessionKind::Interactive, "/"), "2025-12-31_23-59-59_session");
+        assert_eq!(of(SessionKind::Interactive, &format!("/x/{}", "a".repeat(99))).len(), 20 + NAME_CHARACTERS);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::session::{EntryKind, HistoryEntry, Kind, Session};
+use super::session::{EntryKind, HistoryEntry, Session, SessionKind};
 use wavesieve_model::analysis::counter_plan::words;
 
 /// Where the state of a workflow of rocpd is kept.
@@ -12,7 +12,7 @@ const STATE: &str = "rocpd_state";
 
 /// Fills our fields of a session that rocpd has written.
 pub(super) fn adopt(session: &mut Session) {
-    if session.kind == Kind::Workflow {
+    if session.kind == SessionKind::Workflow {
         adopt_workflow(session);
     }
     if session.created_at.is_empty() {

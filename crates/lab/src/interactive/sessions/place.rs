@@ -34,7 +34,6 @@ fn absolute(name: &str) -> Option<PathBuf> {
 pub(super) fn make_private(folder: &Path) -> Result<(), SessionError> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
-    #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     let made = builder.create(folder);
     made.map_err(|error| SessionError::Write { path: folder.to_owned(), reason: error.to_string() })
@@ -60,7 +59,6 @@ pub(super) fn remove_contents(folder: &Path, but: &Path) -> Result<(), SessionEr
     entries.flatten().map(|entry| entry.path()).filter(|path| path != but).try_for_each(|path| remove(&path))
 }
 
-/// Whether two paths lead to one folder.
 pub(super) fn is_same_folder(one: &Path, other: &Path) -> bool {
     let resolved = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     one == other || resolved(one) == resolved(other)

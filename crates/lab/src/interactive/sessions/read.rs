@@ -10,13 +10,9 @@ use super::others::adopt;
 use super::session::{FORMAT, Session};
 use wavesieve_files::regular;
 
-/// The largest file that is read.
 const LIMIT_BYTES: u64 = 64 << 20;
 
 /// Reads a session of ours or of rocpd.
-///
-/// # Errors
-/// When the file cannot be read or is not a session.
 pub(super) fn read(path: &Path) -> Result<Session, SessionError> {
     let failed = |error| SessionError::Read { path: path.to_owned(), error };
     let malformed = |reason: String| SessionError::Malformed { path: path.to_owned(), reason };

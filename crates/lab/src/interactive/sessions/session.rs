@@ -11,7 +11,7 @@ pub(super) const FORMAT: u32 = 1;
 /// The start of a session: traces or a program.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum SessionKind {
     /// With traces.
     #[default]
     Interactive,
@@ -19,7 +19,7 @@ pub enum Kind {
     Workflow,
 }
 
-impl Kind {
+impl SessionKind {
     /// Its name in files and lists.
     pub fn name(self) -> &'static str {
         match self {
@@ -37,7 +37,7 @@ pub struct Session {
     #[serde(deserialize_with = "or_default")]
     pub session_id: String,
     #[serde(rename = "type")]
-    pub kind: Kind,
+    pub kind: SessionKind,
     /// Times are of UTC, such as `2026-01-31T12:00:00Z`.
     #[serde(deserialize_with = "or_default")]
     pub created_at: String,

@@ -9,7 +9,7 @@ use super::lock::SessionLock;
 use super::names::{identifier, is_valid};
 use super::place;
 use super::read::read;
-use super::session::{FORMAT, Kind, Session};
+use super::session::{FORMAT, Session, SessionKind};
 use wavesieve_export::atomic::write_private_file;
 use wavesieve_model::text::time::utc;
 
@@ -41,14 +41,13 @@ impl Store {
         &self.directory
     }
 
-    /// The folders of other programs.
     pub(super) fn others(&self) -> &[PathBuf] {
         &self.others
     }
 
     /// A new session, whose identifier no other has. Another process can choose the same until one of them has locked it; see
     /// [`Store::begin`].
-    pub fn create(&self, kind: Kind, root: &Path, now: SystemTime) -> Session {
+    pub fn create(&self, kind: SessionKind, root: &Path, now: SystemTime) -> Session {
         let first = identifier(kind, root, now);
         let is_taken = |id: &String| {
             let places = [&self.directory].into_iter().chain(&self.others);
@@ -73,7 +72,12 @@ impl Store {
     ///
     /// # Errors
     /// When the folder cannot be written.
-    pub fn begin(&self, kind: Kind, root: &Path, now: SystemTime) -> Result<(Session, SessionLock), SessionError> {
+    pub fn begin(
+        &self,
+        kind: SessionKind,
+        root: &Path,
+        now: SystemTime,
+    ) -> Result<(Session, SessionLock), SessionError> {
         loop {
             let session = self.create(kind, root, now);
             match self.lock(&session.session_id) {
@@ -188,7 +192,6 @@ impl Store {
     }
 }
 
-/// The file of a session in a folder.
 pub(super) fn file_in(place: &Path, id: &str) -> PathBuf {
     place.join(format!("{id}.json"))
 }

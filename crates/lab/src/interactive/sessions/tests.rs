@@ -1,6 +1,7 @@
 //! Promises of sessions.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -43,7 +44,7 @@ fn session(store: &Store) -> Session {
         conversation: Some(json!({ "messages": [] })),
         sent_source_files: vec!["k.hip".to_owned()],
         repository: Some("/repo".into()),
-        ..store.create(Kind::Workflow, Path::new("/nowhere/my app"), now())
+        ..store.create(SessionKind::Workflow, Path::new("/nowhere/my app"), now())
     }
 }
 
@@ -63,18 +64,14 @@ fn a_session_comes_back_by_name_and_by_path() {
     assert!(matches!(store.load("/nowhere/x.json"), Err(SessionError::NotFound { .. })));
     assert!(matches!(store.load("../nowhere/x"), Err(SessionError::NotFound { .. })));
     assert!(matches!(store.load("..%2fx"), Err(SessionError::InvalidId(_))));
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(&path), mode(store.directory())), (0o600, 0o700));
-    }
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&path), mode(store.directory())), (0o600, 0o700));
 }
 
 #[test]
 fn identifiers_never_come_twice() {
     let (_place, store) = place();
-    let (root, kind) = (Path::new("/"), Kind::Interactive);
+    let (root, kind) = (Path::new("/"), SessionKind::Interactive);
     let ids = ["2025-12-31_23-59-00_session", "2025-12-31_23-59-00_session-2", "2025-12-31_23-59-00_session-3"];
     store.save(&mut store.create(kind, root, now()), now()).unwrap();
     let (second, lock) = store.begin(kind, root, now()).unwrap();
@@ -125,7 +122,7 @@ fn sessions_of_rocpd_are_read() {
     });
     fs::write(other.join("2026-03-01_12-00-00_app.json"), old.to_string()).unwrap();
     let session = store.load("2026-03-01_12-00-00_app").unwrap();
-    assert_eq!((session.format, session.kind), (0, Kind::Interactive));
+    assert_eq!((session.format, session.kind), (0, SessionKind::Interactive));
     assert_eq!((&session.conversation, session.sent_source_files.len()), (&None, 0));
     assert_eq!(session.history.iter().map(|entry| entry.db_paths.len()).collect::<Vec<_>>(), [1, 0]);
     assert_eq!(session.persistent_menu_items.first().unwrap().priority, "HIGH");
@@ -217,7 +214,6 @@ fn garbled_files_are_named_and_hide_no_others() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn what_is_no_file_is_not_waited_for() {
     let (_place, store) = place();
@@ -254,7 +250,7 @@ fn the_newest_comes_first() {
     let (_place, store) = place();
     let mut times = Vec::new();
     for (place, seconds) in [(0, 10), (1, 3_600), (2, 0)] {
-        let mut session = store.create(Kind::Interactive, Path::new("/a"), now() + Duration::from_secs(seconds));
+        let mut session = store.create(SessionKind::Interactive, Path::new("/a"), now() + Duration::from_secs(seconds));
         store.save(&mut session, now() + Duration::from_secs(9_999)).unwrap();
         times.push((place, session.session_id));
     }

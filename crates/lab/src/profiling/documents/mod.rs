@@ -12,6 +12,7 @@ pub(crate) use parts::headroom as headroom_of;
 pub use parts::{Headroom, Parts};
 
 use anyhow::Result;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::collecting::Recorded;
@@ -21,7 +22,6 @@ use super::request::{Numbers, ProfileRequest};
 /// Version of the documents' schemas.
 const SCHEMA_VERSION: &str = "1.0";
 
-/// The documents of a profile.
 pub struct Documents {
     pub profile: Value,
     pub roofline: Value,
@@ -30,7 +30,6 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// Names of their files, in their order.
     pub fn files(&self) -> [(&'static str, &Value); 4] {
         [
             ("profile.json", &self.profile),
@@ -47,7 +46,6 @@ impl Documents {
         }
     }
 
-    /// All of them as one value.
     pub fn together(&self) -> Value {
         let named = self.files().map(|(file, value)| (file.trim_end_matches(".json").to_owned(), value.clone()));
         Value::Object(named.into_iter().collect())
@@ -74,6 +72,15 @@ pub fn documents(
         perf_lab::replace(&mut documents, recorded, evidence, parts)?;
     }
     Ok(documents)
+}
+
+/// A document, or a part of one, without keys that have no value.
+fn known(document: impl Serialize) -> Result<Value> {
+    let mut document = serde_json::to_value(document)?;
+    if let Some(object) = document.as_object_mut() {
+        object.retain(|_, value| !value.is_null());
+    }
+    Ok(document)
 }
 
 fn settle(value: &mut Value, from: &str, to: &str) {

@@ -32,14 +32,10 @@ pub struct Parts {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Headroom {
     /// Share of the kernel's time.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<Range>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel_speedup: Option<Range>,
     /// Share of the span of the program's GPU work.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<Range>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub program_speedup: Option<Range>,
     pub rests_on: Vec<RestsOn>,
 }
@@ -95,7 +91,6 @@ impl Parts {
     }
 }
 
-/// Why nothing was counted.
 fn no_counters(request: &ProfileRequest, recorded: &Recorded) -> Option<String> {
     if !request.counters {
         return Some("no counters were asked for (--counters)".to_owned());

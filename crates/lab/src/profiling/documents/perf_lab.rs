@@ -39,7 +39,7 @@ pub(super) fn replace(
         set(&mut documents.profile, "runtime_ms", json!(stability.mean));
         let replaced = json!({
             "runs": stability.runs, "mean_ms": stability.mean, "stddev_ms": stability.stddev, "cv": stability.cv,
-            "classification": stability.class.word(),
+            "classification": stability.class,
         });
         set(&mut documents.profile, "stability", replaced);
     }
@@ -98,10 +98,8 @@ fn gpu(evidence: &Evidence) -> Option<compat::Gpu<'_>> {
     })
 }
 
-/// Sums of counters over all dispatches.
 fn counters(evidence: &Evidence) -> BTreeMap<String, f64> {
-    let question = deeper::counters();
-    let rows = evidence.rows(&question);
+    let rows = evidence.rows(&deeper::counters());
     let sum = |row: usize| Some((rows.text(row, "counter")?.to_owned(), rows.number(row, "total")?));
     rows.places().filter_map(sum).collect()
 }

@@ -4,7 +4,6 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The type of an element in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Element {
@@ -22,37 +21,33 @@ pub enum Element {
     F64,
 }
 
-/// All types with their names.
-const NAMES: [(&str, Element); 12] = [
-    ("u8", Element::U8),
-    ("i8", Element::I8),
-    ("u16", Element::U16),
-    ("i16", Element::I16),
-    ("u32", Element::U32),
-    ("i32", Element::I32),
-    ("u64", Element::U64),
-    ("i64", Element::I64),
-    ("f16", Element::F16),
-    ("bf16", Element::Bf16),
-    ("f32", Element::F32),
-    ("f64", Element::F64),
-];
-
-/// A value of any type.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Number {
+pub(crate) enum Number {
     Whole(i128),
     Single(f32),
     Double(f64),
 }
 
 impl Element {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        NAMES.iter().find(|(_, element)| *element == self).map_or("", |(name, _)| name)
+    const ALL: [Self; 12] = [
+        Self::U8,
+        Self::I8,
+        Self::U16,
+        Self::I16,
+        Self::U32,
+        Self::I32,
+        Self::U64,
+        Self::I64,
+        Self::F16,
+        Self::Bf16,
+        Self::F32,
+        Self::F64,
+    ];
+
+    pub fn name(self) -> String {
+        crate::word_of(&self)
     }
 
-    /// Its bytes.
     pub fn bytes(self) -> usize {
         match self {
             Self::U8 | Self::I8 => 1,
@@ -62,13 +57,12 @@ impl Element {
         }
     }
 
-    /// Whether it is a floating-point number.
-    pub(super) fn is_float(self) -> bool {
+    pub(crate) fn is_float(self) -> bool {
         matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
     }
 
     /// The value of little-endian bytes, as many as the type has.
-    pub(super) fn value(self, bytes: &[u8]) -> Number {
+    pub(crate) fn value(self, bytes: &[u8]) -> Number {
         let mut wide = [0; 8];
         for (to, from) in wide.iter_mut().zip(bytes) {
             *to = *from;
@@ -97,17 +91,15 @@ impl FromStr for Element {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
-        found.map(|(_, element)| *element).ok_or_else(|| {
-            let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
-            format!("unknown element type `{text}`; choose from {}", names.join(", "))
+        Self::ALL.into_iter().find(|element| element.name().eq_ignore_ascii_case(text)).ok_or_else(|| {
+            format!("unknown element type `{text}`; choose from {}", Self::ALL.map(Self::name).join(", "))
         })
     }
 }
 
 impl Number {
     /// Itself, or the nearest.
-    pub(super) fn as_float(self) -> f64 {
+    pub(crate) fn as_float(self) -> f64 {
         match self {
             Self::Whole(value) => value as f64,
             Self::Single(value) => value.into(),
@@ -133,7 +125,6 @@ impl Number {
     }
 }
 
-/// A number of half precision.
 fn of_half(bits: u16) -> f32 {
     let sign = if bits & 0x8000 == 0 { 1.0 } else { -1.0 };
     let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f32::from(bits & 0x3ff));

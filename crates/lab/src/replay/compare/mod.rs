@@ -6,6 +6,7 @@ mod result;
 mod tolerance;
 mod variables;
 
+pub(crate) use element::Element;
 pub(super) use regions::{Expected, compare};
 pub use result::{Comparison, RegionComparison};
 pub use tolerance::Tolerances;

@@ -16,7 +16,6 @@ const WORD: usize = 4;
 /// Copies bytes of a region of the replay from an offset.
 type ReadFound<'a> = dyn Fn(usize, u64, &mut [u8]) -> Result<(), CaptureError> + Sync + 'a;
 
-/// The expected memory.
 pub(in super::super) struct Expected {
     directory: PathBuf,
     regions: Vec<Region>,
@@ -42,7 +41,6 @@ impl Expected {
     }
 }
 
-/// Compares regions and variables of a replay with what they should be.
 pub(in super::super) fn compare(
     expected: &Expected,
     found: &[Region],
@@ -114,7 +112,6 @@ pub(in super::super) fn compare(
     Ok(Comparison { expected: expected.directory.clone(), equal, regions, variables, not_compared })
 }
 
-/// Differences of a chunk.
 #[derive(Default)]
 pub(super) struct Differences {
     different: u64,
@@ -191,7 +188,6 @@ fn larger(known: Option<f64>, value: f64) -> Option<f64> {
     Some(known.map_or(value, |known| known.max(value)))
 }
 
-/// Bytes as they lie in memory.
 fn hexadecimal(bytes: &[u8]) -> String {
     let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     bytes.join(" ")

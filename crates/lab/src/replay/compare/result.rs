@@ -6,10 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::tolerance::Tolerance;
 
-/// All regions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// The memory to compare with.
     pub expected: PathBuf,
     /// Whether nothing differs by more than it may.
     pub equal: bool,
@@ -21,7 +19,6 @@ pub struct Comparison {
     pub not_compared: Vec<String>,
 }
 
-/// A region.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RegionComparison {
     pub base: u64,

@@ -38,7 +38,6 @@ impl Tolerance {
 }
 
 impl Tolerances {
-    /// That of a region.
     pub(super) fn of_region(&self, base: u64, size: u64) -> Option<Tolerance> {
         let in_it = |address: u64| address >= base && address - base < size;
         let named = self.by_region.iter().find(|(address, _)| address.is_some_and(in_it));
@@ -81,12 +80,12 @@ impl FromStr for Tolerances {
 
 fn parse_address(text: &str) -> Result<u64, String> {
     let digits = text.trim().trim_start_matches("0x");
-    u64::from_str_radix(digits, 16).map_err(|_| format!("`{text}` is no address; write it as 0x7f0000000000"))
+    u64::from_str_radix(digits, 16).map_err(|_| format!("`{text}` is not an address; write it as 0x7f0000000000"))
 }
 
 fn parse_amount(text: &str) -> Result<f64, String> {
     let amount = text.parse::<f64>().ok().filter(|amount| amount.is_finite() && *amount >= 0.0);
-    amount.ok_or_else(|| format!("`{text}` is no tolerance; write a number from 0, such as 1e-5"))
+    amount.ok_or_else(|| format!("`{text}` is not a tolerance; write a number from 0, such as 1e-5"))
 }
 
 #[cfg(test)]

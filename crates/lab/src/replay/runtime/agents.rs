@@ -6,14 +6,11 @@ use super::error::RuntimeError;
 use super::library::Hsa;
 use wavesieve_captures::hsa::*;
 
-/// A GPU, and where its memory comes from.
 pub(in super::super) struct Gpu {
     pub(super) agent: Agent,
-    /// The processor.
     pub(super) host: Agent,
     /// Its name, such as `gfx942`.
     pub(in super::super) name: String,
-    /// Its instruction sets.
     pub(in super::super) isas: Vec<String>,
     /// Memory of its own.
     pub(super) pool: MemoryPool,
@@ -34,7 +31,6 @@ unsafe extern "C" fn collect<T>(item: T, data: *mut c_void) -> Status {
 }
 
 impl Gpu {
-    /// Finds the GPU of a number.
     pub(in super::super) fn find(hsa: &Hsa, number: usize) -> Result<Self, RuntimeError> {
         let mut agents: Vec<Agent> = Vec::new();
         // SAFETY: the callback gets the vector that it fills, of its type.

@@ -8,7 +8,6 @@ use super::library::Hsa;
 use super::memory::at;
 use wavesieve_captures::hsa::*;
 
-/// A code object that is loaded.
 pub(in super::super) struct Code<'a> {
     hsa: &'a Hsa,
     agent: Agent,
@@ -17,7 +16,6 @@ pub(in super::super) struct Code<'a> {
     _bytes: Vec<u8>,
 }
 
-/// A kernel, ready to be launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) struct KernelSymbol {
     pub object: u64,
@@ -30,7 +28,6 @@ pub(in super::super) struct KernelSymbol {
 }
 
 impl<'a> Code<'a> {
-    /// Loads a code object.
     pub(in super::super) fn load(hsa: &'a Hsa, gpu: &Gpu, bytes: Vec<u8>) -> Result<Self, RuntimeError> {
         let calls = &hsa.calls;
         let mut reader = CodeObjectReader::default();
@@ -80,14 +77,12 @@ impl<'a> Code<'a> {
         })
     }
 
-    /// The address and size of a variable.
     pub(in super::super) fn variable(&self, name: &str) -> Result<(u64, u64), RuntimeError> {
         let symbol = self.symbol(name)?;
         let address = self.info::<u64>(symbol, SYMBOL_INFO_VARIABLE_ADDRESS)?;
         Ok((address, u64::from(self.info::<u32>(symbol, SYMBOL_INFO_VARIABLE_SIZE)?)))
     }
 
-    /// The bytes of a variable.
     pub(in super::super) fn read_variable(&self, name: &str) -> Result<Vec<u8>, RuntimeError> {
         let (address, size) = self.variable(name)?;
         let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];

@@ -4,31 +4,22 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why something of the runtime failed.
 #[derive(Debug, Error)]
 pub(in super::super) enum RuntimeError {
-    /// The runtime is missing.
     #[error("no HSA runtime: {}; install ROCm or name it with --runtime", tried.join("; "))]
     NoRuntime { tried: Vec<String> },
-    /// It lacks a function.
     #[error("the HSA runtime {} has no {function}; ROCm 6.0 or newer is needed", path.display())]
     TooOld { path: PathBuf, function: &'static str },
-    /// It does not start.
     #[error("the HSA runtime does not start ({status}): {hint}")]
     NotStarted { status: String, hint: &'static str },
-    /// The GPU of this number does not exist.
     #[error("there is no GPU {wanted}: the HSA runtime has {found}; see ROCR_VISIBLE_DEVICES and --gpu")]
     NoGpu { wanted: usize, found: usize },
-    /// A call failed.
     #[error("{call} failed: {status}")]
     Call { call: &'static str, status: String },
-    /// Something that a GPU has is missing.
     #[error("the GPU has no {0}")]
     Lacking(&'static str),
-    /// A name with a zero in it.
-    #[error("`{0}` is no name of a symbol")]
+    #[error("`{0}` is not a name of a symbol")]
     NoName(String),
-    /// The queue reported an error.
     #[error("the GPU stopped the queue: {0}; the kernel may have used memory that is not in the capture")]
     Queue(String),
 }

@@ -13,7 +13,6 @@ const NAME: &str = "libhsa-runtime64.so.1";
 
 macro_rules! calls {
     ($($name:ident: $type:ty,)*) => {
-        /// The functions of the runtime that are used.
         pub(super) struct Calls {
             $(pub $name: $type,)*
         }
@@ -66,17 +65,14 @@ calls! {
     hsa_amd_vmem_set_access: VmemSetAccess,
 }
 
-/// The runtime, started.
 pub(in super::super) struct Hsa {
     pub(super) calls: Calls,
-    /// Where it was found.
     pub(in super::super) path: PathBuf,
     // Never closed: it has threads of its own.
     _library: std::mem::ManuallyDrop<Library>,
 }
 
 impl Hsa {
-    /// Loads and starts it.
     pub(in super::super) fn start(place: Option<&Path>) -> Result<Self, RuntimeError> {
         let (path, library) = open(place)?;
         let calls = Calls::find(&library).map_err(|function| RuntimeError::TooOld { path: path.clone(), function })?;
@@ -100,7 +96,6 @@ impl Hsa {
         unsafe { (self.calls.hsa_shut_down)() };
     }
 
-    /// The error of a call that failed.
     pub(super) fn check(&self, call: &'static str, status: Status) -> Result<(), RuntimeError> {
         if status == SUCCESS {
             return Ok(());
@@ -121,7 +116,6 @@ impl Hsa {
         format!("{} ({status:#x})", text.split(':').next().unwrap_or_default().trim())
     }
 
-    /// A number that the runtime tells of itself.
     fn system_info<T: Default>(&self, attribute: u32) -> Option<T> {
         let mut value = T::default();
         // SAFETY: the callers below ask with the type of the attribute.
@@ -129,12 +123,10 @@ impl Hsa {
         (status == SUCCESS).then_some(value)
     }
 
-    /// Ticks of its clock in a second.
     pub(in super::super) fn ticks_per_second(&self) -> u64 {
         self.system_info::<u64>(SYSTEM_INFO_TIMESTAMP_FREQUENCY).filter(|ticks| *ticks > 0).unwrap_or(1_000_000_000)
     }
 
-    /// The version of its interface.
     pub(in super::super) fn version(&self) -> String {
         let major = self.system_info::<u16>(SYSTEM_INFO_VERSION_MAJOR).unwrap_or_default();
         let minor = self.system_info::<u16>(SYSTEM_INFO_VERSION_MINOR).unwrap_or_default();

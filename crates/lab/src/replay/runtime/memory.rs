@@ -46,7 +46,6 @@ impl Drop for HeldAddresses {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) enum Reserved {
     Exact,
-    /// At another address.
     Elsewhere(u64),
     Failed(String),
 }
@@ -129,7 +128,6 @@ impl<'a> Memory<'a> {
         Ok(())
     }
 
-    /// Whether files are read into the memory itself.
     pub(in super::super) fn is_direct(&self) -> bool {
         self.is_direct
     }
@@ -173,7 +171,6 @@ impl<'a> Memory<'a> {
         })
     }
 
-    /// The bytes of all regions.
     fn bytes(&mut self) -> impl Iterator<Item = &mut [u8]> {
         self.regions.iter().map(|(base, size)| {
             let bytes = usize::try_from(*size).unwrap_or_default();
@@ -189,7 +186,6 @@ impl<'a> Memory<'a> {
         self.hsa.check("hsa_memory_copy", status).map_err(|error| of_region(address, &error))
     }
 
-    /// Copies bytes of a region from an offset.
     pub(in super::super) fn read(&self, region: usize, offset: u64, target: &mut [u8]) -> Result<(), CaptureError> {
         let (base, size) = self.regions.get(region).copied().unwrap_or_default();
         if offset.checked_add(target.len() as u64).is_none_or(|end| end > size) {
@@ -202,7 +198,6 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// Memory for the arguments of a kernel.
 pub(super) fn allocate_kernarg(
     hsa: &Hsa,
     gpu: &Gpu,

@@ -10,7 +10,6 @@ use super::library::Hsa;
 use super::memory::{Memory, allocate_kernarg};
 use wavesieve_captures::hsa::{self, *};
 
-/// Packets of the queue.
 const SIZE: u32 = 128;
 /// How often is looked whether the queue reported an error, in a second.
 const LOOKS: u64 = 10;
@@ -22,7 +21,6 @@ unsafe extern "C" fn report(status: Status, _queue: *mut hsa::Queue, _data: *mut
     REPORTED.store(status, Ordering::Relaxed);
 }
 
-/// A launch, as it was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) struct Launch {
     pub kernel: KernelSymbol,
@@ -131,7 +129,6 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// The time of the last dispatch.
     fn microseconds(&self) -> Result<f64, RuntimeError> {
         let mut time = DispatchTime::default();
         let get = self.hsa.calls.hsa_amd_profiling_get_dispatch_time;
@@ -141,7 +138,6 @@ impl<'a> Queue<'a> {
         Ok(time.end.saturating_sub(time.start) as f64 * 1e6 / self.ticks_per_second as f64)
     }
 
-    /// Gives the queue back.
     pub(in super::super) fn destroy(self) {
         // SAFETY: the queue is of this runtime, nothing runs in it, and it is not used afterwards.
         unsafe { (self.hsa.calls.hsa_queue_destroy)(self.queue) };

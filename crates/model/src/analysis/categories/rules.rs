@@ -5,79 +5,15 @@ use serde::Deserialize;
 
 use crate::analysis::categories::COMMUNICATION;
 
-/// Why a file of category rules cannot be used.
+/// Why a file of category rules cannot be used, and what to do.
 #[derive(Debug, thiserror::Error)]
-pub enum CategoryError {
-    /// No TOML, or not of the documented form.
-    #[error(
-        "{file}, line {line}: not a valid rule file: {reason}; compare it with the built-in kernel_categories.toml"
-    )]
-    Syntax {
-        /// Label of the file.
-        file: String,
-        /// Line, from 1.
-        line: usize,
-        /// Message of the parser.
-        reason: String,
-    },
-    /// A category id that could not be a column value everywhere.
-    #[error(
-        "{file}, rule {rule}: category '{category}' is not snake_case; use lower-case letters, digits and underscores"
-    )]
-    CategoryId {
-        /// Label of the file.
-        file: String,
-        /// Number of the rule, from 1.
-        rule: usize,
-        /// The id as written.
-        category: String,
-    },
-    /// A rule that could never match.
-    #[error(
-        "{file}, rule {rule} ({category}): it has no pattern and matches nothing; give it tokens, prefixes or regex"
-    )]
-    NoPattern {
-        /// Label of the file.
-        file: String,
-        /// Number of the rule, from 1.
-        rule: usize,
-        category: String,
-    },
-    /// A pattern that would match every name or none.
-    #[error("{file}, rule {rule} ({category}): the pattern '{pattern}' has no letter or digit; remove it or use regex")]
-    EmptyPattern {
-        /// Label of the file.
-        file: String,
-        /// Number of the rule, from 1.
-        rule: usize,
-        category: String,
-        /// The pattern as written.
-        pattern: String,
-    },
-    /// An invalid regular expression.
-    #[error("{file}, rule {rule} ({category}): the regex '{pattern}' is invalid: {reason}; correct or quote it")]
-    Regex {
-        /// Label of the file.
-        file: String,
-        /// Number of the rule, from 1.
-        rule: usize,
-        category: String,
-        /// The expression as written.
-        pattern: String,
-        /// Message of the parser.
-        reason: String,
-    },
-    /// `before` names something else than communication.
-    #[error("{file}, rule {rule} ({category}): before = '{before}' is not known; write \"communication\" or remove it")]
-    Before {
-        /// Label of the file.
-        file: String,
-        /// Number of the rule, from 1.
-        rule: usize,
-        category: String,
-        /// The value as written.
-        before: String,
-    },
+#[error("{file}, {place}: {problem}")]
+pub struct CategoryError {
+    /// Label of the file.
+    file: String,
+    /// Line or rule, from 1.
+    place: String,
+    problem: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -208,66 +144,62 @@ fn is_boundary(previous: char, character: char, next_is_lower: bool) -> bool {
 
 /// The rules of a file in its order.
 pub(super) fn parse(text: &str, file: &str, origin: Origin) -> Result<Vec<Rule>, CategoryError> {
-    let parsed: RuleFile = toml::from_str(text).map_err(|error| CategoryError::Syntax {
+    let parsed: RuleFile = toml::from_str(text).map_err(|error| CategoryError {
         file: file.to_owned(),
-        line: line_of(text, error.span().map_or(0, |span| span.start)),
-        reason: error.message().to_owned(),
+        place: format!("line {}", line_of(text, error.span().map_or(0, |span| span.start))),
+        problem: format!(
+            "not a valid rule file: {}; compare it with the built-in kernel_categories.toml",
+            error.message()
+        ),
     })?;
-    parsed.rule.into_iter().zip(1..).map(|(rule, number)| check(rule, number, file, origin)).collect()
+    let check = |(rule, number): (RuleText, usize)| {
+        let category = rule.category.clone();
+        check(rule, origin).map_err(|problem| {
+            let of = if is_snake_case(&category) { format!(" ({category})") } else { String::new() };
+            CategoryError { file: file.to_owned(), place: format!("rule {number}{of}"), problem }
+        })
+    };
+    parsed.rule.into_iter().zip(1..).map(check).collect()
 }
 
 fn line_of(text: &str, byte: usize) -> usize {
     text.bytes().take(byte).filter(|character| *character == b'\n').count().saturating_add(1)
 }
 
-fn check(rule: RuleText, number: usize, file: &str, origin: Origin) -> Result<Rule, CategoryError> {
-    let category = rule.category;
-    let place = || (file.to_owned(), number, category.clone());
-    if !is_snake_case(&category) {
-        let (file, rule, category) = place();
-        return Err(CategoryError::CategoryId { file, rule, category });
+/// A rule that may be used; otherwise its problem.
+fn check(rule: RuleText, origin: Origin) -> Result<Rule, String> {
+    if !is_snake_case(&rule.category) {
+        return Err(format!(
+            "category '{}' is not snake_case; use lower-case letters, digits and underscores",
+            rule.category
+        ));
     }
     if rule.tokens.is_empty() && rule.prefixes.is_empty() && rule.regex.is_empty() {
-        let (file, rule, category) = place();
-        return Err(CategoryError::NoPattern { file, rule, category });
+        return Err("it has no pattern and matches nothing; give it tokens, prefixes or regex".to_owned());
     }
     if let Some(before) = rule.before.as_ref().filter(|before| *before != COMMUNICATION) {
-        let (file, rule, category) = place();
-        return Err(CategoryError::Before { file, rule, category, before: before.clone() });
+        return Err(format!("before = '{before}' is not known; write \"communication\" or remove it"));
     }
-    let empty = |pattern: &str| {
-        let (file, rule, category) = place();
-        CategoryError::EmptyPattern { file, rule, category, pattern: pattern.to_owned() }
-    };
-    let phrases = |patterns: &[String]| -> Result<Vec<Vec<String>>, CategoryError> {
-        patterns
-            .iter()
-            .map(|pattern| Some(words(pattern)).filter(|phrase| !phrase.is_empty()).ok_or_else(|| empty(pattern)))
-            .collect()
-    };
+    let empty = |pattern: &str| format!("the pattern '{pattern}' has no letter or digit; remove it or use regex");
+    let phrase =
+        |pattern: &String| Some(words(pattern)).filter(|phrase| !phrase.is_empty()).ok_or_else(|| empty(pattern));
+    let phrases = |patterns: &[String]| patterns.iter().map(phrase).collect::<Result<_, _>>();
     if let Some(prefix) = rule.prefixes.iter().find(|prefix| words(prefix).is_empty()) {
         return Err(empty(prefix));
     }
-    let expressions = rule.regex.iter().map(|pattern| {
+    let expression = |pattern: &String| {
         RegexBuilder::new(pattern).case_insensitive(true).build().map_err(|error| {
-            let (file, rule, category) = place();
-            CategoryError::Regex {
-                file,
-                rule,
-                category,
-                pattern: pattern.clone(),
-                reason: last_line(&error.to_string()),
-            }
+            format!("the regex '{pattern}' is invalid: {}; correct or quote it", last_line(&error.to_string()))
         })
-    });
+    };
     Ok(Rule {
         origin,
         before_communication: rule.before.is_some(),
         phrases: phrases(&rule.tokens)?,
         prefixes: rule.prefixes.iter().map(|prefix| prefix.to_lowercase()).collect(),
-        expressions: expressions.collect::<Result<_, _>>()?,
+        expressions: rule.regex.iter().map(expression).collect::<Result<_, _>>()?,
         vetoes: phrases(&rule.not)?,
-        category: category.clone(),
+        category: rule.category,
     })
 }
 

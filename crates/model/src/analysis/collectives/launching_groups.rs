@@ -8,11 +8,11 @@ pub struct Call {
     pub tid: Option<i64>,
     pub start_ns: i64,
     pub end_ns: i64,
-    pub kind: Kind,
+    pub kind: GroupCall,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum GroupCall {
     /// Calls after it launch nothing before the group ends.
     GroupStart,
     /// Launches what was collected, at the outermost level.
@@ -55,14 +55,14 @@ impl Groups {
             }
             let launches = |messages| Group { tid: call.tid, start_ns: call.start_ns, end_ns: call.end_ns, messages };
             match call.kind {
-                Kind::GroupStart => depth += 1,
-                Kind::GroupEnd => {
+                GroupCall::GroupStart => depth += 1,
+                GroupCall::GroupEnd => {
                     depth = depth.saturating_sub(1);
                     if depth == 0 {
                         groups.push(launches(std::mem::take(&mut collected)));
                     }
                 }
-                Kind::Message(number) => {
+                GroupCall::Message(number) => {
                     inside = Some((call.tid, call.end_ns));
                     if depth == 0 {
                         groups.push(launches(vec![number]));
@@ -92,7 +92,7 @@ impl Groups {
 mod tests {
     use super::*;
 
-    fn call(tid: i64, start_ns: i64, end_ns: i64, kind: Kind) -> Call {
+    fn call(tid: i64, start_ns: i64, end_ns: i64, kind: GroupCall) -> Call {
         Call { tid: Some(tid), start_ns, end_ns, kind }
     }
 
@@ -100,17 +100,17 @@ mod tests {
     #[test]
     fn what_is_launched_belongs_to_the_outermost_call_or_group() {
         let groups = Groups::from_calls(vec![
-            call(2, 12, 18, Kind::Message(3)),
-            call(1, 10, 20, Kind::Message(0)),
-            call(1, 11, 12, Kind::GroupStart),
-            call(1, 13, 14, Kind::Message(9)),
-            call(1, 15, 19, Kind::GroupEnd),
-            call(1, 30, 31, Kind::GroupStart),
-            call(1, 32, 33, Kind::GroupStart),
-            call(1, 34, 35, Kind::Message(1)),
-            call(1, 36, 37, Kind::GroupEnd),
-            call(1, 38, 39, Kind::Message(2)),
-            call(1, 40, 50, Kind::GroupEnd),
+            call(2, 12, 18, GroupCall::Message(3)),
+            call(1, 10, 20, GroupCall::Message(0)),
+            call(1, 11, 12, GroupCall::GroupStart),
+            call(1, 13, 14, GroupCall::Message(9)),
+            call(1, 15, 19, GroupCall::GroupEnd),
+            call(1, 30, 31, GroupCall::GroupStart),
+            call(1, 32, 33, GroupCall::GroupStart),
+            call(1, 34, 35, GroupCall::Message(1)),
+            call(1, 36, 37, GroupCall::GroupEnd),
+            call(1, 38, 39, GroupCall::Message(2)),
+            call(1, 40, 50, GroupCall::GroupEnd),
         ]);
         let found = |tid, time_ns| groups.at(Some(tid), time_ns).map(|place| groups.messages(place).to_vec());
         assert_eq!(found(1, 10), Some(vec![0]));
@@ -123,7 +123,8 @@ mod tests {
 
     #[test]
     fn an_end_without_start_launches_nothing_that_is_known() {
-        let groups = Groups::from_calls(vec![call(1, 5, 9, Kind::GroupEnd), call(1, 20, 30, Kind::Message(4))]);
+        let groups =
+            Groups::from_calls(vec![call(1, 5, 9, GroupCall::GroupEnd), call(1, 20, 30, GroupCall::Message(4))]);
         assert_eq!(groups.at(Some(1), 6).map(|place| groups.messages(place)), Some([].as_slice()));
         assert_eq!(groups.at(Some(1), 25).map(|place| groups.messages(place)), Some([4].as_slice()));
     }

@@ -33,26 +33,16 @@ pub struct Call {
     pub sequence: Option<i64>,
 }
 
-/// How calls were matched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Basis {
-    /// By their recorded numbers.
-    Sequence,
-    /// By their order.
-    Order,
-    /// By their ends.
-    Time,
-}
-
-impl Basis {
-    pub const ALL: [Self; 3] = [Self::Order, Self::Time, Self::Sequence];
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Sequence => "sequence",
-            Self::Order => "order",
-            Self::Time => "time",
-        }
+spelled! {
+    /// How calls were matched.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Basis by word {
+        /// By their order.
+        Order = "order",
+        /// By their ends.
+        Time = "time",
+        /// By their recorded numbers.
+        Sequence = "sequence",
     }
 }
 

@@ -3,13 +3,10 @@
 //! As in rccl-tests (doc/PERFORMANCE.md): algorithm bandwidth is the size S of a message over the time of the operation, bus
 //! bandwidth that times a factor of the operation and the number of ranks, so that it compares with the peak of the links.
 
-use std::sync::OnceLock;
-
 use serde::Deserialize;
 
 use crate::text::fnv::fnv1a;
 
-const FACTS: &str = data!("share/collectives.toml");
 /// The argument with the type of the elements.
 const DATATYPE: &str = "datatype";
 /// The argument with the communicator.
@@ -34,7 +31,6 @@ pub struct Operation {
     calls: Vec<String>,
     #[serde(default)]
     receives: Vec<String>,
-    #[serde(default)]
     count: Option<String>,
     per_rank: bool,
     bus: Bus,
@@ -42,7 +38,6 @@ pub struct Operation {
     #[serde(default)]
     torch: Vec<String>,
     /// The argument of a kernel with the number of elements.
-    #[serde(default)]
     elements: Option<String>,
     /// Whether that is the number for all ranks.
     #[serde(default)]
@@ -82,36 +77,22 @@ pub struct Creation {
     pub id: Vec<String>,
 }
 
-/// Why the size of what a kernel moves is not known, or that it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sizes {
-    /// From the arguments of the call.
-    Arguments,
-    /// No RCCL call is recorded that launched the kernel.
-    NoCall,
-    /// The call is recorded without count or type.
-    NoArguments,
-    /// The type is unknown, or its bytes are not a number.
-    Unreadable,
-    /// The call or group launched several kernels, or did several things, and which is whose is not recorded.
-    Mixed,
-    /// The size depends on the number of ranks, which is not known.
-    NoRanks,
-}
-
-impl Sizes {
-    pub const ALL: [Self; 6] =
-        [Self::Arguments, Self::NoCall, Self::NoArguments, Self::Unreadable, Self::Mixed, Self::NoRanks];
-
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Arguments => "arguments",
-            Self::NoCall => "no call",
-            Self::NoArguments => "no arguments",
-            Self::Unreadable => "unreadable arguments",
-            Self::Mixed => "mixed group",
-            Self::NoRanks => "unknown ranks",
-        }
+spelled! {
+    /// Why the size of what a kernel moves is not known, or that it is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Sizes by words {
+        /// From the arguments of the call.
+        Arguments = "arguments",
+        /// No RCCL call is recorded that launched the kernel.
+        NoCall = "no call",
+        /// The call is recorded without count or type.
+        NoArguments = "no arguments",
+        /// The type is unknown, or its bytes are not a number.
+        Unreadable = "unreadable arguments",
+        /// The call or group launched several kernels, or did several things, and which is whose is not recorded.
+        Mixed = "mixed group",
+        /// The size depends on the number of ranks, which is not known.
+        NoRanks = "unknown ranks",
     }
 }
 
@@ -141,8 +122,7 @@ pub struct Message {
 }
 
 fn facts() -> &'static Facts {
-    static BUILTIN: OnceLock<Facts> = OnceLock::new();
-    BUILTIN.get_or_init(|| toml::from_str(FACTS).unwrap_or_default())
+    shared!(Facts, "share/collectives.toml")
 }
 
 /// All kinds of communication; a test reads them, so that they are never empty.

@@ -1,15 +1,12 @@
 //! Blocks of the hardware that count, and how many counters of each a pass can hold: `share/counter_blocks.toml`.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-const BLOCKS: &str = data!("share/counter_blocks.toml");
-
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct CounterBlocksFile {
     block: Vec<BlockForm>,
     architecture: Vec<ArchitectureForm>,
     renamed: Vec<RenamedForm>,
@@ -97,14 +94,13 @@ pub enum BlockError {
 }
 
 /// Facts about blocks.
-#[derive(Debug, Default)]
-pub struct CounterBlocks(Form);
+#[derive(Debug, Default, Deserialize)]
+pub struct CounterBlocks(CounterBlocksFile);
 
 impl CounterBlocks {
-    /// Those of `share/counter_blocks.toml`; a test reads them, so that none is missing.
+    /// Those of `share/counter_blocks.toml`.
     pub fn builtin() -> &'static Self {
-        static BUILTIN: OnceLock<CounterBlocks> = OnceLock::new();
-        BUILTIN.get_or_init(|| Self(toml::from_str(BLOCKS).unwrap_or_default()))
+        shared!(CounterBlocks, "share/counter_blocks.toml")
     }
 
     /// The architectures whose blocks are known, by their LLVM names.

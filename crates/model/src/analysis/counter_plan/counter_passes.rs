@@ -86,19 +86,14 @@ impl Pass {
     }
 }
 
-/// Why there is no plan.
+/// An item that no pass can hold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PassError {
-    /// An item that no pass can hold.
-    #[error("{names} need {needed} counters of the block {block}, which has room for {limit}; see --block-limit")]
-    TooLarge {
-        names: String,
-        block: String,
-        /// How many it needs.
-        needed: usize,
-        /// How many there can be.
-        limit: usize,
-    },
+#[error("{names} need {needed} counters of the block {block}, which has room for {limit}; see --block-limit")]
+pub struct PassError {
+    names: String,
+    block: String,
+    needed: usize,
+    limit: usize,
 }
 
 fn limit(limits: &BTreeMap<String, usize>, block: &str) -> usize {
@@ -148,7 +143,7 @@ pub fn plan(
         let selects = alone.selects();
         if let Some((block, counters)) = selects.iter().find(|(block, counters)| counters.len() > limit(limits, block))
         {
-            return Err(PassError::TooLarge {
+            return Err(PassError {
                 names: item.names.join(" and "),
                 block: (*block).to_owned(),
                 needed: counters.len(),

@@ -1,5 +1,6 @@
 //! Planning that SQL cannot express well and that needs no trace: which counters fit into which passes, and the commands that collect them.
 
+mod command_words;
 mod counter_blocks;
 mod counter_items;
 mod counter_passes;
@@ -14,35 +15,18 @@ mod shell;
 mod spellings;
 mod tool_flags;
 
-#[cfg(test)]
-pub use crate::analysis::counter_plan::counter_blocks::ArchitectureBlocks;
-pub use crate::analysis::counter_plan::counter_blocks::CounterBlocks;
-pub use crate::analysis::counter_plan::counter_items::{Accumulations, items};
-#[cfg(test)]
-pub use crate::analysis::counter_plan::counter_passes::Select;
-#[cfg(test)]
-pub(crate) use crate::analysis::counter_plan::counter_passes::lower_bound;
-pub use crate::analysis::counter_plan::counter_passes::{Item, Pass, plan};
-pub use crate::analysis::counter_plan::counter_request::{Needs, Resolver};
-#[cfg(test)]
-pub use crate::analysis::counter_plan::counter_request::{RequestError, Resolved};
-pub use crate::analysis::counter_plan::plan_document::{block_rows, plan_json};
-pub use crate::analysis::counter_plan::planning::passes_needed;
-pub use crate::analysis::counter_plan::planning::{Plan, PlanRequest, planned};
-pub use crate::analysis::counter_plan::profiler_flags::check_command;
-pub use crate::analysis::counter_plan::profiler_flags::{GivenFlag, given_flags, implied_flags};
-#[cfg(test)]
-pub use crate::analysis::counter_plan::profiler_jobs::job_command;
-pub use crate::analysis::counter_plan::profiler_jobs::{
-    Collection, accumulation_definitions, pass_command, pmc_lines, yaml_jobs,
-};
-pub use crate::analysis::counter_plan::profiler_options::ProfilerOptions;
-pub use crate::analysis::counter_plan::rocm_version::RocmVersion;
-pub use crate::analysis::counter_plan::shell::quoted;
-pub use crate::analysis::counter_plan::shell::words;
-pub use crate::analysis::counter_plan::tool_flags::check;
-pub use crate::analysis::counter_plan::tool_flags::profilers;
-pub use crate::analysis::counter_plan::tool_flags::{check_for, spelled};
+pub use counter_blocks::CounterBlocks;
+pub use counter_items::{Accumulations, items};
+pub use counter_passes::{Item, Pass, plan};
+pub use counter_request::{Needs, Resolver};
+pub use plan_document::{block_rows, plan_json};
+pub use planning::{Plan, PlanRequest, passes_needed, planned};
+pub use profiler_flags::{GivenFlag, given_flags, implied_flags};
+pub use profiler_jobs::{Collection, accumulation_definitions, pass_command, pmc_lines, yaml_jobs};
+pub use profiler_options::ProfilerOptions;
+pub use rocm_version::RocmVersion;
+pub use shell::{quoted, words};
+pub use tool_flags::{check, check_for, profilers, spelled};
 
 #[cfg(test)]
 mod tests;

@@ -6,10 +6,9 @@ use super::counter_blocks::{ArchitectureBlocks, CounterBlocks};
 use super::counter_items::{Accumulations, items};
 use super::counter_passes::{Pass, lower_bound, plan};
 use super::counter_request::{Needs, Resolved, Resolver};
-use super::profiler_flags::check_command_for;
 use super::profiler_jobs::{Collection, accumulation_definitions, job_command, pass_command};
 use super::rocm_version::RocmVersion;
-use super::tool_flags::spelled;
+use super::tool_flags::{check_for, spelled};
 use crate::analysis::hardware::counter_faults::counter_faults;
 use crate::analysis::hardware::devices::Catalog;
 use crate::analysis::hardware::metrics::{Definitions, Normalization};
@@ -100,7 +99,7 @@ pub fn planned(request: &PlanRequest) -> Result<Plan, String> {
         passes.iter().enumerate().map(|(at, pass)| spelled(pass_command(pass, at + 1, &collection))).collect();
     let job_command = spelled(job_command(&collection));
     let all = commands.iter().chain([&job_command]);
-    if let Some(problem) = all.flat_map(|command| check_command_for(command, request.rocm)).next() {
+    if let Some(problem) = all.flat_map(|command| check_for(command, request.rocm)).next() {
         return Err(format!("rocprofv3 would not take the command: {problem}"));
     }
     let fewest = lower_bound(&items, &blocks.limits);
@@ -150,7 +149,7 @@ fn architecture(given: &str) -> Result<String, String> {
         (None, _) => {
             let all = listed(&Catalog::builtin().products_named("MI"));
             Err(format!(
-                "--arch {given} is no architecture or product that is known; choose from {all}, or give a name such as gfx942"
+                "--arch {given} is not a known architecture or product; choose from {all}, or give a name such as gfx942"
             ))
         }
     }

@@ -1,20 +1,18 @@
 //! Flags that rocprofv3 accepts, and errors in its command lines: `share/rocprofv3_flags.toml`.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 use serde::Deserialize;
 
+use super::command_words::{CommandProblem, Takes, name_and_value};
 use super::profiler_options::ProfilerOptions;
 use super::rocm_version::{Releases, RocmVersion};
 use super::spellings::Spelling;
 use crate::text::similar::alike;
 
-const FLAGS: &str = data!("share/rocprofv3_flags.toml");
-
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct ProfilerFlagsFile {
     source: String,
     checked: String,
     truth_values: Vec<String>,
@@ -44,22 +42,11 @@ struct Flag {
     repeats_since: Option<RocmVersion>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Takes {
-    Nothing,
-    Switch,
-    One,
-    Some,
-    Any,
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Conflict {
     first: String,
     /// The value of the first with which they conflict; any if none is named.
-    #[serde(default)]
     value: Option<String>,
     /// Whether they conflict only if the first is given more than once.
     #[serde(default)]
@@ -73,7 +60,6 @@ struct Conflict {
 struct Needed {
     by: String,
     /// The value with which it needs them; any if none is named.
-    #[serde(default)]
     value: Option<String>,
     flags: Vec<String>,
     reason: String,
@@ -131,91 +117,19 @@ impl GivenFlag {
     }
 }
 
-/// An error in a command.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CommandProblem {
-    /// It does not start with rocprofv3.
-    #[error("{0} is not rocprofv3")]
-    Program(String),
-    /// A flag that does not exist.
-    #[error("rocprofv3 has no flag {flag}{}", .nearest.as_ref().map(|name| format!(" (did you mean {name}?)")).unwrap_or_default())]
-    Unknown {
-        flag: String,
-        /// The one most like it.
-        nearest: Option<String>,
-    },
-    /// A flag without its value.
-    #[error("{0} needs a value")]
-    NoValue(String),
-    /// A value that the flag does not take.
-    #[error("{flag} does not take {value}, only {allowed}")]
-    Value {
-        flag: String,
-        value: String,
-        /// Values that it takes.
-        allowed: String,
-    },
-    /// A word that belongs to no flag.
-    #[error("{0} belongs to no flag; the program follows --")]
-    Stray(String),
-    /// Flags that cannot be together.
-    #[error("{first} and {second} do not go together: {reason}")]
-    Conflict {
-        first: String,
-        /// The other.
-        second: String,
-        /// Why.
-        reason: String,
-    },
-    /// A flag without another.
-    #[error("{flag} needs {other}: {reason}")]
-    Without {
-        flag: String,
-        other: String,
-        /// Why.
-        reason: String,
-    },
-    /// A flag, a value or a repetition that the release does not have.
-    #[error("{what} exists {releases}, not in ROCm {version}")]
-    Release {
-        what: String,
-        /// Releases that have it.
-        releases: String,
-        version: String,
-    },
-    /// The same flag again.
-    #[error("{0} stands twice, and only the last counts")]
-    Twice(String),
-    /// Nothing to run.
-    #[error("no program follows --")]
-    NoProgram,
+fn flags() -> &'static ProfilerFlagsFile {
+    shared!(ProfilerFlagsFile, "share/rocprofv3_flags.toml")
 }
 
-fn flags() -> &'static Form {
-    static FORM: OnceLock<Form> = OnceLock::new();
-    FORM.get_or_init(|| toml::from_str(FLAGS).unwrap_or_default())
-}
-
-fn find<'a>(form: &'a Form, word: &str) -> Option<&'a Flag> {
-    let name = if word.starts_with("--") { word.split_once('=').map_or(word, |(name, _)| name) } else { word };
+fn find<'a>(form: &'a ProfilerFlagsFile, word: &str) -> Option<&'a Flag> {
+    let (name, _) = name_and_value(word);
     form.flag.iter().find(|flag| flag.names.iter().any(|known| known == name))
 }
 
-/// Errors in the words of a rocprofv3 command, in their order; empty where rocprofv3 takes it. Words before
-/// rocprofv3 that set variables (`NAME=VALUE`) are skipped.
-pub fn check_command(words: &[String]) -> Vec<CommandProblem> {
-    check_command_for(words, None)
-}
-
-/// Mistakes in the words of a command for rocprofv3 of a release; any release may have its flags if none is known.
-pub(crate) fn check_command_for(words: &[String], version: Option<RocmVersion>) -> Vec<CommandProblem> {
+/// Mistakes in the words behind rocprofv3 for a release; any release may have its flags if none is known.
+pub(super) fn check(words: &[String], version: Option<RocmVersion>) -> Vec<CommandProblem> {
     let form = flags();
-    let is_variable = |word: &&String| word.split_once('=').is_some_and(|(name, _)| !name.starts_with('-'));
-    let mut rest = words.iter().skip_while(is_variable).peekable();
-    let program = rest.next().map(String::as_str).unwrap_or_default();
-    if program.rsplit('/').next() != Some("rocprofv3") {
-        return vec![CommandProblem::Program(program.to_owned())];
-    }
+    let mut rest = words.iter().peekable();
     let mut problems = Vec::new();
     let mut given: BTreeMap<&str, Given> = BTreeMap::new();
     let mut runs = false;
@@ -228,19 +142,16 @@ pub(crate) fn check_command_for(words: &[String], version: Option<RocmVersion>) 
             problems.push(unknown(form, word));
             continue;
         };
-        let name = flag.names.first().map(String::as_str).unwrap_or_default();
-        let own = given.entry(name).or_default();
+        let (written, joined) = name_and_value(word);
+        let own = given.entry(flag.name()).or_default();
         own.count += 1;
         if own.count == 2 && !flag.repeats {
-            problems.push(CommandProblem::Twice(name.to_owned()));
+            problems.push(CommandProblem::Twice(flag.name().to_owned(), ", and only the last counts"));
         }
-        let is_repeated = own.count > 1;
-        let values = take_values(flag, word, &mut rest);
-        problems.extend(wrong_values(form, flag, word, &values));
-        problems.extend(version.and_then(|version| flag.other_release(name, &values, is_repeated, version)));
-        if let Some(own) = given.get_mut(name) {
-            own.values.extend(values);
-        }
+        let values = flag.takes.values(joined, &mut rest);
+        problems.extend(wrong_values(form, flag, written, &values));
+        problems.extend(version.and_then(|version| flag.other_release(&values, own.count > 1, version)));
+        own.values.extend(values);
     }
     problems.extend(together(form, &given));
     let shows_only = ["--version", "--help", "--list-avail", "--attach"].iter().any(|flag| given.contains_key(flag));
@@ -248,29 +159,6 @@ pub(crate) fn check_command_for(words: &[String], version: Option<RocmVersion>) 
         problems.push(CommandProblem::NoProgram);
     }
     problems
-}
-
-/// The values that a flag takes of the words behind it.
-fn take_values<'a>(
-    flag: &Flag,
-    word: &str,
-    rest: &mut std::iter::Peekable<impl Iterator<Item = &'a String>>,
-) -> Vec<String> {
-    let joined = word.strip_prefix("--").and_then(|word| word.split_once('=')).map(|(_, value)| value.to_owned());
-    let most = match (&joined, flag.takes) {
-        (Some(_), _) | (None, Takes::Nothing) => 0,
-        (None, Takes::Switch | Takes::One) => 1,
-        (None, Takes::Some | Takes::Any) => usize::MAX,
-    };
-    let mut values: Vec<String> = joined.into_iter().collect();
-    let mut taken = 0;
-    while taken < most
-        && let Some(value) = rest.next_if(|next| !next.starts_with('-'))
-    {
-        values.push(value.clone());
-        taken += 1;
-    }
-    values
 }
 
 /// The flags among words between rocprofv3 and `--`. Words that belong to no flag are flags without a name.
@@ -284,11 +172,10 @@ pub fn given_flags(words: &[String]) -> Vec<GivenFlag> {
             given.push(GivenFlag { name: "", group: "", values: Vec::new(), words: own });
             continue;
         };
-        let values = take_values(flag, word, &mut rest);
-        let is_joined = word.starts_with("--") && word.contains('=');
-        own.extend(values.iter().filter(|_| !is_joined).cloned());
-        let name = flag.names.first().map(String::as_str).unwrap_or_default();
-        given.push(GivenFlag { name, group: &flag.group, values, words: own });
+        let (_, joined) = name_and_value(word);
+        let values = flag.takes.values(joined, &mut rest);
+        own.extend(values.iter().filter(|_| joined.is_none()).cloned());
+        given.push(GivenFlag { name: flag.name(), group: &flag.group, values, words: own });
     }
     given
 }
@@ -310,13 +197,13 @@ pub(super) fn options() -> ProfilerOptions {
     let form = flags();
     let mut options = ProfilerOptions::new("rocprofv3", &form.source, &form.checked, &form.spelling);
     for flag in &form.flag {
-        let name = flag.names.first().map(String::as_str).unwrap_or_default();
-        options.add(name, Releases { since: flag.since, until: flag.until }, None);
+        let name = flag.name();
+        options.add(name, flag.releases(), None);
         for (value, since) in &flag.value_since {
-            options.add(&format!("{name} {value}"), Releases { since: Some(*since), until: None }, None);
+            options.add(&format!("{name} {value}"), Releases::since(*since), None);
         }
-        if flag.repeats_since.is_some() {
-            options.add(&format!("{name} more than once"), Releases { since: flag.repeats_since, until: None }, None);
+        if let Some(since) = flag.repeats_since {
+            options.add(&format!("{name} more than once"), Releases::since(since), None);
         }
     }
     for implied in &form.implied {
@@ -333,29 +220,33 @@ pub(super) fn spelled_flags(own: Vec<String>, version: RocmVersion) -> Vec<Strin
 }
 
 impl Flag {
+    /// The first of its names.
+    fn name(&self) -> &str {
+        self.names.first().map(String::as_str).unwrap_or_default()
+    }
+
+    fn releases(&self) -> Releases {
+        Releases { since: self.since, until: self.until }
+    }
+
     /// Parts of a flag that a release does not have.
-    fn other_release(
-        &self,
-        name: &str,
-        values: &[String],
-        is_repeated: bool,
-        version: RocmVersion,
-    ) -> Option<CommandProblem> {
+    fn other_release(&self, values: &[String], is_repeated: bool, version: RocmVersion) -> Option<CommandProblem> {
+        let name = self.name();
         let of_value = |value: &String| {
             let since = self.value_since.get(&value.to_lowercase())?;
-            Some((format!("{name} {value}"), Releases { since: Some(*since), until: None }))
+            Some((format!("{name} {value}"), Releases::since(*since)))
         };
         let repeated = self.repeats_since.filter(|_| is_repeated);
-        let repeated =
-            repeated.map(|since| (format!("more than one {name}"), Releases { since: Some(since), until: None }));
-        let whole = (name.to_owned(), Releases { since: self.since, until: self.until });
+        let repeated = repeated.map(|since| (format!("more than one {name}"), Releases::since(since)));
+        let whole = (name.to_owned(), self.releases());
         let mut all = std::iter::once(whole).chain(values.iter().filter_map(of_value)).chain(repeated);
         let (what, releases) = all.find(|(_, releases)| !releases.has(Some(version)))?;
-        Some(CommandProblem::Release { what, releases: releases.to_string(), version: version.to_string() })
+        let (releases, version) = (releases.to_string(), version.to_string());
+        Some(CommandProblem::Release { what, releases, version, instead: None })
     }
 }
 
-fn unknown(form: &Form, word: &str) -> CommandProblem {
+fn unknown(form: &ProfilerFlagsFile, word: &str) -> CommandProblem {
     if !word.starts_with('-') {
         return CommandProblem::Stray(word.to_owned());
     }
@@ -365,13 +256,8 @@ fn unknown(form: &Form, word: &str) -> CommandProblem {
     CommandProblem::Unknown { flag: word.to_owned(), nearest: best.map(|(_, name)| name.clone()) }
 }
 
-fn wrong_values(form: &Form, flag: &Flag, word: &str, values: &[String]) -> Vec<CommandProblem> {
-    let name = word.split_once('=').map_or(word, |(name, _)| name);
-    let is_missing = match flag.takes {
-        Takes::Nothing | Takes::Switch | Takes::Any => false,
-        Takes::One | Takes::Some => values.is_empty(),
-    };
-    if is_missing {
+fn wrong_values(form: &ProfilerFlagsFile, flag: &Flag, name: &str, values: &[String]) -> Vec<CommandProblem> {
+    if flag.takes.lacks(values) {
         return vec![CommandProblem::NoValue(name.to_owned())];
     }
     let allowed: &[String] = if flag.takes == Takes::Switch { &form.truth_values } else { &flag.values };
@@ -387,12 +273,12 @@ fn wrong_values(form: &Form, flag: &Flag, word: &str, values: &[String]) -> Vec<
     let wrong = |value: &String| CommandProblem::Value {
         flag: name.to_owned(),
         value: value.clone(),
-        allowed: allowed.clone(),
+        allowed: Some(allowed.clone()),
     };
     values.iter().filter(is_wrong).map(wrong).collect()
 }
 
-fn together(form: &Form, given: &BTreeMap<&str, Given>) -> Vec<CommandProblem> {
+fn together(form: &ProfilerFlagsFile, given: &BTreeMap<&str, Given>) -> Vec<CommandProblem> {
     let has = |flag: &String| given.contains_key(flag.as_str());
     let has_value = |flag: &String, value: Option<&String>| given.get(flag.as_str()).is_some_and(|own| own.has(value));
     let is_repeated = |flag: &String| given.get(flag.as_str()).is_some_and(|own| own.count > 1);
@@ -403,20 +289,14 @@ fn together(form: &Form, given: &BTreeMap<&str, Given>) -> Vec<CommandProblem> {
     for conflict in conflicts {
         // One reason is enough for flags of the same meaning.
         if let Some(second) = conflict.second.iter().find(|second| has(second)) {
-            problems.push(CommandProblem::Conflict {
-                first: conflict.first.clone(),
-                second: second.clone(),
-                reason: conflict.reason.clone(),
-            });
+            let (first, reason) = (conflict.first.clone(), Some(conflict.reason.clone()));
+            problems.push(CommandProblem::Conflict { first, second: second.clone(), reason });
         }
     }
     for needed in form.needed.iter().filter(|needed| has_value(&needed.by, needed.value.as_ref())) {
         if let Some(other) = needed.flags.iter().find(|other| !has(other)) {
-            problems.push(CommandProblem::Without {
-                flag: needed.by.clone(),
-                other: other.clone(),
-                reason: needed.reason.clone(),
-            });
+            let (flag, reason) = (needed.by.clone(), Some(needed.reason.clone()));
+            problems.push(CommandProblem::Without { flag, other: other.clone(), reason });
         }
     }
     problems

@@ -85,6 +85,11 @@ pub struct Releases {
 }
 
 impl Releases {
+    /// All from one on.
+    pub fn since(version: RocmVersion) -> Self {
+        Self { since: Some(version), until: None }
+    }
+
     /// Whether a release is among them; any of them may be meant if none is known.
     pub fn has(self, version: Option<RocmVersion>) -> bool {
         version.is_none_or(|version| {

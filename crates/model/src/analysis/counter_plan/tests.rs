@@ -4,7 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use crate::analysis::counter_plan::*;
+use super::counter_blocks::ArchitectureBlocks;
+use super::counter_passes::{Select, lower_bound};
+use super::counter_request::{RequestError, Resolved};
+use super::profiler_jobs::job_command;
+use super::*;
 use crate::analysis::hardware::metrics::{Definitions, Normalization};
 
 /// Every architecture whose blocks are known.
@@ -321,14 +325,14 @@ proptest! {
     fn no_words_make_the_check_panic(given in prop::collection::vec("(--|-|=|[a-z]|pmc|att|,){0,6}", 0..9)) {
         let mut command = vec!["rocprofv3".to_owned()];
         command.extend(given);
-        check_command(&command);
+        check(&command);
     }
 }
 
 #[test]
 fn commands_are_checked_against_what_the_profiler_takes() {
     let problems =
-        |line: &str| -> Vec<String> { check_command(&words(line).unwrap()).iter().map(ToString::to_string).collect() };
+        |line: &str| -> Vec<String> { check(&words(line).unwrap()).iter().map(ToString::to_string).collect() };
     for line in [
         "rocprofv3 --sys-trace --pmc SQ_WAVES GRBM_COUNT -d out -o name -- ./app --flag",
         "/opt/rocm/bin/rocprofv3 --kernel-trace=true -f csv json --stats -- ./app",
@@ -341,7 +345,7 @@ fn commands_are_checked_against_what_the_profiler_takes() {
         assert_eq!(problems(line), [""; 0], "{line}");
     }
     for (line, part) in [
-        ("rocprof --stats -- ./app", "rocprof is not rocprofv3"),
+        ("rocprof --stats -- ./app", "rocprof is not a known profiler"),
         ("rocprofv3 --hip-api-trace -- ./app", "has no flag --hip-api-trace"),
         ("rocprofv3 --kernel-names x -- ./app", "has no flag --kernel-names"),
         ("rocprofv3 --pc-sampling -- ./app", "has no flag --pc-sampling"),
@@ -405,12 +409,12 @@ fn every_command_of_a_plan_is_one_that_the_profiler_takes() {
                     definitions: defined.map(|_| "some file.yaml".to_owned()),
                     program: vec!["./app".to_owned(), "it's".to_owned(), "--pmc".to_owned()],
                 };
-                assert_eq!(check_command(&job_command(&collection)), []);
+                assert_eq!(check(&job_command(&collection)), []);
                 for (at, pass) in passes.iter().enumerate() {
                     let command = pass_command(pass, at + 1, &collection);
                     let line = command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
                     assert_eq!(words(&line).as_ref(), Some(&command));
-                    assert_eq!(check_command(&command), []);
+                    assert_eq!(check(&command), []);
                 }
             }
         }

@@ -1,22 +1,21 @@
 //! Flags that the profilers next to rocprofv3 accept, and errors in their command lines: `share/commands.toml`.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 use regex::Regex;
 use serde::Deserialize;
 
-use crate::analysis::counter_plan::profiler_flags::{self, CommandProblem, check_command_for, spelled_flags};
+use crate::analysis::counter_plan::command_words::{CommandProblem, Takes, name_and_value, program};
+use crate::analysis::counter_plan::profiler_flags::{self, spelled_flags};
 use crate::analysis::counter_plan::profiler_options::ProfilerOptions;
 use crate::analysis::counter_plan::rocm_version::{Releases, RocmVersion};
 use crate::analysis::counter_plan::spellings::Spelling;
 
-const COMMANDS: &str = data!("share/commands.toml");
 const ROCPROFV3: &str = "rocprofv3";
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct ToolFlagsFile {
     checked: String,
     truth_values: Vec<String>,
     tool: Vec<Tool>,
@@ -54,7 +53,6 @@ struct Flag {
     values: Vec<String>,
     #[serde(default)]
     integer: bool,
-    #[serde(default)]
     pattern: Option<String>,
     /// Values that releases no longer take.
     #[serde(default)]
@@ -65,104 +63,27 @@ struct Flag {
     conflicts: Vec<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Takes {
-    Nothing,
-    Switch,
-    One,
-    Some,
-    Any,
+fn form() -> &'static ToolFlagsFile {
+    shared!(ToolFlagsFile, "share/commands.toml")
 }
 
-/// An error in a command for a profiler.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ToolProblem {
-    /// The built-in tables do not list what the program accepts.
-    #[error("{0} is no profiler that is known; known are {1}")]
-    Tool(String, String),
-    /// rocprofv3 would not take it.
-    #[error(transparent)]
-    Rocprofv3(#[from] CommandProblem),
-    /// The mode is missing.
-    #[error("{tool} is first told one of {modes}")]
-    NoMode {
-        /// The program.
-        tool: String,
-        /// Modes of the profiler.
-        modes: String,
-    },
-    /// A flag that does not exist, or is not written down.
-    #[error("{tool} is not known to have a flag {flag}")]
-    Unknown {
-        /// The program.
-        tool: String,
-        flag: String,
-    },
-    /// A flag without its value.
-    #[error("{0} needs a value")]
-    NoValue(String),
-    /// A value that the flag does not take.
-    #[error("{flag} does not take {value}")]
-    Value { flag: String, value: String },
-    /// Flags that cannot be together.
-    #[error("{0} and {1} do not go together")]
-    Conflict(String, String),
-    /// A flag without another.
-    #[error("{0} needs {1}")]
-    Without(String, String),
-    /// A program, flag or value that the release does not have.
-    #[error("{what} exists {releases}, not in ROCm {version}{}", .instead.as_ref().map(|name| format!("; use {name}")).unwrap_or_default())]
-    Release {
-        what: String,
-        /// Releases that have it.
-        releases: String,
-        version: String,
-        /// Its replacement.
-        instead: Option<String>,
-    },
-    /// A flag that means something else in another release.
-    #[error("{flag} of {tool} means {older} before ROCm {since}, and {newer} since; write the long name")]
-    TwoMeanings {
-        /// The program.
-        tool: String,
-        flag: String,
-        older: String,
-        newer: String,
-        /// The first release with the newer meaning.
-        since: String,
-    },
-    /// The same flag again.
-    #[error("{0} stands twice")]
-    Twice(String),
-    /// Nothing to run.
-    #[error("no program follows --")]
-    NoProgram,
-}
-
-fn form() -> &'static Form {
-    static FORM: OnceLock<Form> = OnceLock::new();
-    FORM.get_or_init(|| toml::from_str(COMMANDS).unwrap_or_default())
-}
-
-/// Errors in the words of a profiler's command; empty where the profiler takes it. Commands of rocprofv3 are
-/// checked as `check_command` does. Flags may be those of any release.
-pub fn check(words: &[String]) -> Vec<ToolProblem> {
+/// Errors in the words of a profiler's command; empty where the profiler takes it. Flags may be those of any release.
+pub fn check(words: &[String]) -> Vec<CommandProblem> {
     check_for(words, None)
 }
 
 /// Mistakes in the words of a command for a profiler of a release of ROCm; of any release if none is known.
-pub fn check_for(words: &[String], version: Option<RocmVersion>) -> Vec<ToolProblem> {
+pub fn check_for(words: &[String], version: Option<RocmVersion>) -> Vec<CommandProblem> {
     let (at, name) = program(words);
+    let own = words.get(at + 1..).unwrap_or_default();
     if name == ROCPROFV3 {
-        return check_command_for(words, version).into_iter().map(ToolProblem::from).collect();
+        return profiler_flags::check(own, version);
     }
     let Some(tool) = find_tool(name) else {
         let known: Vec<&str> = form().tool.iter().map(|tool| tool.name.as_str()).chain([ROCPROFV3]).collect();
-        return vec![ToolProblem::Tool(name.to_owned(), known.join(", "))];
+        return vec![CommandProblem::Tool(name.to_owned(), known.join(", "))];
     };
-    let own: Vec<&String> = words.iter().skip(at + 1).collect();
-    tool.check(&own, version)
+    tool.check(own, version)
 }
 
 /// The words of a profiler's command as a release spells them. They are written for ROCm 7.0 and later, and stay so if no release is
@@ -201,27 +122,20 @@ pub fn profilers() -> Vec<ProfilerOptions> {
     std::iter::once(profiler_flags::options()).chain(form().tool.iter().map(of_tool)).collect()
 }
 
-/// Where the program of a command stands behind variables that are set for it, and its name.
-fn program(words: &[String]) -> (usize, &str) {
-    let is_variable = |word: &&String| word.split_once('=').is_some_and(|(name, _)| !name.starts_with('-'));
-    let at = words.iter().take_while(is_variable).count();
-    (at, words.get(at).and_then(|word| word.rsplit('/').next()).unwrap_or_default())
-}
-
 fn find_tool(name: &str) -> Option<&'static Tool> {
     form().tool.iter().find(|tool| tool.name == name)
 }
 
 impl Tool {
     /// The flag of this name in a release; the newest if none is known. Its problem if it has none of it.
-    fn find(&self, word: &str, version: Option<RocmVersion>) -> Result<&Flag, ToolProblem> {
+    fn find(&self, word: &str, version: Option<RocmVersion>) -> Result<&Flag, CommandProblem> {
         let mut named: Vec<&Flag> =
             self.flag.iter().filter(|flag| flag.names.iter().any(|name| name == word)).collect();
         named.sort_by_key(|flag| flag.since);
         if let (None, [older, newer]) = (version, named.as_slice())
             && older.name() != newer.name()
         {
-            return Err(ToolProblem::TwoMeanings {
+            return Err(CommandProblem::TwoMeanings {
                 tool: self.name.clone(),
                 flag: word.to_owned(),
                 older: older.name().to_owned(),
@@ -233,32 +147,29 @@ impl Tool {
         match (of_release, named.last(), version) {
             (Some(flag), _, _) => Ok(flag),
             (None, Some(other), Some(version)) => Err(other.other_release(word, other.releases(), version)),
-            _ => Err(ToolProblem::Unknown { tool: self.name.clone(), flag: word.to_owned() }),
+            _ => Err(CommandProblem::Unlisted(self.name.clone(), word.to_owned())),
         }
     }
 
-    fn check(&self, words: &[&String], version: Option<RocmVersion>) -> Vec<ToolProblem> {
+    fn check(&self, words: &[String], version: Option<RocmVersion>) -> Vec<CommandProblem> {
         let mut problems = Vec::new();
-        let releases = Releases { since: Some(self.since), until: None };
+        let releases = Releases::since(self.since);
         if let Some(version) = version.filter(|version| !releases.has(Some(*version))) {
             let (what, releases, version) = (self.name.clone(), releases.to_string(), version.to_string());
-            problems.push(ToolProblem::Release { what, releases, version, instead: None });
+            problems.push(CommandProblem::Release { what, releases, version, instead: None });
         }
         let mut rest = words.iter().peekable();
         if !self.modes.is_empty() && rest.next_if(|word| self.modes.contains(word)).is_none() {
-            problems.push(ToolProblem::NoMode { tool: self.name.clone(), modes: self.modes.join(", ") });
+            problems.push(CommandProblem::NoMode { tool: self.name.clone(), modes: self.modes.join(", ") });
         }
         let mut given: BTreeMap<&str, &Flag> = BTreeMap::new();
         let mut runs = false;
         while let Some(word) = rest.next() {
-            if *word == "--" {
+            if word == "--" {
                 runs = rest.next().is_some();
                 break;
             }
-            let (name, joined) = match word.split_once('=').filter(|_| word.starts_with("--")) {
-                Some((name, value)) => (name, Some(value.to_owned())),
-                None => (word.as_str(), None),
-            };
+            let (name, joined) = name_and_value(word);
             let flag = match self.find(name, version) {
                 Ok(flag) => flag,
                 Err(problem) => {
@@ -270,40 +181,38 @@ impl Tool {
             };
             let first = flag.name();
             if given.insert(first, flag).is_some() {
-                problems.push(ToolProblem::Twice(first.to_owned()));
+                problems.push(CommandProblem::Twice(first.to_owned(), ""));
             }
-            let most = match (&joined, flag.takes) {
-                (Some(_), _) | (None, Takes::Nothing) => 0,
-                (None, Takes::Switch | Takes::One) => 1,
-                (None, Takes::Some | Takes::Any) => usize::MAX,
-            };
-            let mut values: Vec<String> = joined.into_iter().collect();
-            while values.len() < most
-                && let Some(value) = rest.next_if(|next| !next.starts_with('-'))
-            {
-                values.push((*value).clone());
-            }
+            let values = flag.takes.values(joined, &mut rest);
             problems.extend(flag.wrong(name, &values, version));
         }
         problems.extend(self.together(&given));
         if !runs {
-            problems.push(ToolProblem::NoProgram);
+            problems.push(CommandProblem::NoProgram);
         }
         problems
     }
 
-    fn together(&self, given: &BTreeMap<&str, &Flag>) -> Vec<ToolProblem> {
+    fn together(&self, given: &BTreeMap<&str, &Flag>) -> Vec<CommandProblem> {
+        let without = |flag: &str, other: &String| CommandProblem::Without {
+            flag: flag.to_owned(),
+            other: other.clone(),
+            reason: None,
+        };
+        let is_missing = |name: &&String| !given.contains_key(name.as_str());
         let mut problems = Vec::new();
         for flag in given.values() {
             let name = flag.name();
             // Both of a pair name each other.
             let with = flag.conflicts.iter().find(|other| given.contains_key(other.as_str()) && name < other.as_str());
-            problems.extend(with.map(|other| ToolProblem::Conflict(name.to_owned(), other.clone())));
-            let missing = flag.needs.iter().filter(|other| !given.contains_key(other.as_str()));
-            problems.extend(missing.map(|other| ToolProblem::Without(name.to_owned(), other.clone())));
+            problems.extend(with.cloned().map(|second| CommandProblem::Conflict {
+                first: name.to_owned(),
+                second,
+                reason: None,
+            }));
+            problems.extend(flag.needs.iter().filter(is_missing).map(|other| without(name, other)));
         }
-        let required = self.requires.iter().filter(|name| !given.contains_key(name.as_str()));
-        problems.extend(required.map(|name| ToolProblem::Without(self.name.clone(), name.clone())));
+        problems.extend(self.requires.iter().filter(is_missing).map(|other| without(&self.name, other)));
         problems
     }
 }
@@ -319,9 +228,9 @@ impl Flag {
     }
 
     /// The problem that a release does not have this, of which it knows other releases.
-    fn other_release(&self, what: &str, releases: Releases, version: RocmVersion) -> ToolProblem {
+    fn other_release(&self, what: &str, releases: Releases, version: RocmVersion) -> CommandProblem {
         let is_past = releases.until.is_some_and(|until| version >= until);
-        ToolProblem::Release {
+        CommandProblem::Release {
             what: what.to_owned(),
             releases: releases.to_string(),
             version: version.to_string(),
@@ -329,9 +238,9 @@ impl Flag {
         }
     }
 
-    fn wrong(&self, name: &str, values: &[String], version: Option<RocmVersion>) -> Vec<ToolProblem> {
-        if values.is_empty() && matches!(self.takes, Takes::One | Takes::Some) {
-            return vec![ToolProblem::NoValue(name.to_owned())];
+    fn wrong(&self, name: &str, values: &[String], version: Option<RocmVersion>) -> Vec<CommandProblem> {
+        if self.takes.lacks(values) {
+            return vec![CommandProblem::NoValue(name.to_owned())];
         }
         let pattern = self.pattern.as_deref().and_then(|pattern| Regex::new(pattern).ok());
         let is_wrong = |value: &&String| {
@@ -341,7 +250,8 @@ impl Flag {
                 || (self.integer && value.parse::<i64>().is_err())
                 || pattern.as_ref().is_some_and(|pattern| !pattern.is_match(value))
         };
-        let wrong = |value: &String| ToolProblem::Value { flag: name.to_owned(), value: value.clone() };
+        let wrong =
+            |value: &String| CommandProblem::Value { flag: name.to_owned(), value: value.clone(), allowed: None };
         let past = |value: &String| {
             let releases = Releases { since: Some(self.since), until: Some(*self.value_until.get(value)?) };
             let version = version.filter(|version| !releases.has(Some(*version)))?;
@@ -362,7 +272,7 @@ mod tests {
 
     #[test]
     fn the_table_is_read_and_names_flags_that_exist() {
-        let form: Form = toml::from_str(COMMANDS).unwrap();
+        let form: ToolFlagsFile = toml::from_str(data!("share/commands.toml")).unwrap();
         for tool in &form.tool {
             for flag in &tool.flag {
                 let mut named = flag.needs.iter().chain(&flag.conflicts).chain(&tool.requires);
@@ -391,7 +301,7 @@ mod tests {
             assert_eq!(problems(line), [""; 0], "{line}");
         }
         for (line, expected) in [
-            ("rocprof-sys --trace -- ./app", "rocprof-sys is no profiler that is known"),
+            ("rocprof-sys --trace -- ./app", "rocprof-sys is not a known profiler"),
             ("rocprof-sys-sample --trace-gpu-memory -- ./app", "not known to have a flag --trace-gpu-memory"),
             ("rocprof-sys-sample --trace", "no program follows --"),
             ("rocprof-sys-sample --gpus 0 -- ./app", "--gpus needs --device"),
@@ -462,42 +372,32 @@ mod tests {
 
     #[test]
     fn releases_spell_commands_in_their_own_way() {
-        for (line, version, expected) in [
+        for (version, line, expected) in [
             (
-                "rocprofv3 --sys-trace --output-format rocpd -d a -- ./app --output-format rocpd",
                 "6.4",
-                "rocprofv3 --sys-trace --output-format json -d a -- ./app --output-format rocpd",
+                "rocprofv3 --output-format rocpd -- ./a --output-format rocpd",
+                "--output-format json -- ./a --output-format rocpd",
             ),
             (
-                "rocprofv3 --sys-trace --output-format rocpd -d a -- ./app",
                 "7.2",
-                "rocprofv3 --sys-trace --output-format rocpd -d a -- ./app",
+                "rocprofv3 --sys-trace --output-format rocpd -d a -- ./a",
+                "--sys-trace --output-format rocpd -d a -- ./a",
             ),
             (
-                "A=1 rocprof-compute profile --name a --kernel k -- ./app",
                 "10.0",
-                "A=1 rocprof-compute profile --overwrite --name a --kernel k -- ./app",
+                "A=1 rocprof-compute profile --name a --kernel k -- ./a",
+                "--overwrite --name a --kernel k -- ./a",
             ),
-            (
-                "rocprof-compute profile --name a --kernel k -- ./app",
-                "7.14",
-                "rocprof-compute profile --name a --kernel k -- ./app",
-            ),
-            (
-                "rocprof-sys-sample --trace --profile -- ./app",
-                "10.1",
-                "rocprof-sys-sample --output-format rocpd text -- ./app",
-            ),
-            (
-                "rocprof-sys-sample --trace --device -- ./app",
-                "10.1",
-                "rocprof-sys-sample --output-format rocpd --device -- ./app",
-            ),
-            ("rocprof-sys-sample --trace --device -- ./app", "7.13", "rocprof-sys-sample --trace --device -- ./app"),
-            ("perf stat -- ./app", "10.1", "perf stat -- ./app"),
+            ("7.14", "rocprof-compute profile --name a --kernel k -- ./a", "--name a --kernel k -- ./a"),
+            ("10.1", "rocprof-sys-sample --trace --profile -- ./a", "--output-format rocpd text -- ./a"),
+            ("10.1", "rocprof-sys-sample --trace --device -- ./a", "--output-format rocpd --device -- ./a"),
+            ("7.13", "rocprof-sys-sample --trace --device -- ./a", "--trace --device -- ./a"),
+            ("10.1", "perf stat --trace -- ./a", "--trace -- ./a"),
         ] {
+            let (start, _) = line.split_once(" --").unwrap();
             let words = words(line).unwrap();
-            assert_eq!(spelled(&words, Some(version.parse().unwrap())).join(" "), expected);
+            let found = spelled(&words, Some(version.parse().unwrap())).join(" ");
+            assert_eq!(found, format!("{start} {expected}"));
             assert_eq!(spelled(&words, None), words);
         }
     }

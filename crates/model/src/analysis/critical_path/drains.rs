@@ -75,61 +75,55 @@ impl Drains {
     }
 }
 
-/// Ends of work that was walked over, for the calls that wait for it.
-pub struct Ends<'a> {
+/// Times of what was walked over: ends of work for the calls that wait for it, or, from the end on, latest returns of calls for the
+/// work that they wait for.
+pub struct Passed<'a> {
     drains: &'a Drains,
     trees: Vec<PrefixMax>,
 }
 
-impl<'a> Ends<'a> {
-    /// Before the first moment.
+impl<'a> Passed<'a> {
+    /// Where nothing was walked over.
     pub fn new(drains: &'a Drains) -> Self {
         Self { drains, trees: drains.sizes.iter().map(|size| PrefixMax::new(*size)).collect() }
     }
 
     /// Work has ended.
-    pub fn add(&mut self, place: u32, end_ns: i64) {
-        if let Some((device, rank)) = self.drains.of_work(place)
-            && let Some(tree) = self.trees.get_mut(device as usize)
-        {
-            tree.raise(rank, end_ns);
+    pub fn end(&mut self, place: u32, end_ns: i64) {
+        if let Some((device, rank)) = self.drains.of_work(place) {
+            self.raise(device, rank, end_ns);
         }
     }
 
     /// The last end so far of the work that a call waits for.
-    pub fn last(&self, call: u32) -> Option<i64> {
+    pub fn last_end(&self, call: u32) -> Option<i64> {
         let (device, before) = self.drains.of_call(call)?;
         self.trees.get(device as usize)?.most(before)
     }
-}
-
-/// Latest returns of calls that were walked over from the end, for the work that they wait for.
-pub struct Returns<'a> {
-    drains: &'a Drains,
-    trees: Vec<PrefixMax>,
-}
-
-impl<'a> Returns<'a> {
-    /// Behind the last moment.
-    pub fn new(drains: &'a Drains) -> Self {
-        Self { drains, trees: drains.sizes.iter().map(|size| PrefixMax::new(*size)).collect() }
-    }
 
     /// A call may return at this time at the latest.
-    pub fn add(&mut self, call: u32, latest_ns: i64) {
-        if let Some((device, before)) = self.drains.of_call(call)
-            && let Some((tree, size)) = self.trees.get_mut(device as usize).zip(self.drains.sizes.get(device as usize))
-        {
+    pub fn return_by(&mut self, call: u32, latest_ns: i64) {
+        if let Some((device, before)) = self.drains.of_call(call) {
             // Calls that wait for more stand before those that wait for less.
-            tree.raise(size.saturating_sub(before), latest_ns.saturating_neg());
+            self.raise(device, self.size(device).saturating_sub(before), latest_ns.saturating_neg());
         }
     }
 
     /// The earliest of these times of the calls that wait for work.
-    pub fn earliest(&self, place: u32) -> Option<i64> {
+    pub fn earliest_return(&self, place: u32) -> Option<i64> {
         let (device, rank) = self.drains.of_work(place)?;
-        let size = self.drains.sizes.get(device as usize)?;
-        self.trees.get(device as usize)?.most(size.saturating_sub(rank)).map(i64::saturating_neg)
+        let first = self.size(device).saturating_sub(rank);
+        self.trees.get(device as usize)?.most(first).map(i64::saturating_neg)
+    }
+
+    fn size(&self, device: u32) -> u32 {
+        self.drains.sizes.get(device as usize).copied().unwrap_or(0)
+    }
+
+    fn raise(&mut self, device: u32, place: u32, value: i64) {
+        if let Some(tree) = self.trees.get_mut(device as usize) {
+            tree.raise(place, value);
+        }
     }
 }
 

@@ -95,7 +95,6 @@ impl Graph {
     /// From work in the order of starts, of those that start together by their ends, and calls in the order of threads and
     /// starts. `devices` are dense numbers of the devices of the lanes. `recorded` are pairs of work of which the first is known to have waited for the second. Takes `O(n log n)` for
     /// the sorting, and linear time else.
-    #[must_use]
     pub fn new(work: Vec<Work>, calls: Vec<Call>, devices: &[u32], recorded: Vec<(u32, u32)>) -> Self {
         let first_ns = work.first().map_or(0, |work| work.start_ns);
         let last_ns = work.iter().map(|work| work.end_ns).max().unwrap_or(first_ns);
@@ -106,7 +105,6 @@ impl Graph {
     }
 
     /// First start to last end of the work.
-    #[must_use]
     pub fn span(&self) -> (i64, i64) {
         self.span
     }
@@ -115,8 +113,6 @@ impl Graph {
     pub(super) fn issued_ns(work: &Work, calls: &[Call]) -> i64 {
         calls.get(work.call as usize).map_or(work.start_ns, |call| call.start_ns.min(work.start_ns))
     }
-
-    #[must_use]
     pub fn work(&self) -> &[Work] {
         &self.work
     }

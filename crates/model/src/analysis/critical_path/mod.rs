@@ -16,4 +16,4 @@ mod tests;
 
 pub use crate::analysis::critical_path::graph::{Call, Graph, NONE, Waits, Work};
 pub use crate::analysis::critical_path::passes::{end_without, slack};
-pub use crate::analysis::critical_path::walk::{Edge, Part, Segment, longest_path};
+pub use crate::analysis::critical_path::walk::{Edge, PathPart, Segment, longest_path};

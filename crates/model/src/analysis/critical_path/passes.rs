@@ -1,20 +1,19 @@
 //! Passes over the whole graph: how much later work could end, and when all would end without some of it.
 
-use crate::analysis::critical_path::drains::{Ends, Returns};
+use crate::analysis::critical_path::drains::Passed;
 use crate::analysis::critical_path::graph::{Before, Cause, Graph, Point};
 use crate::analysis::critical_path::order::point;
 
 /// How much later each piece of work could end, everything after it shifted, without moving the last end, in nanoseconds.
 /// It is 0 for work on the longest path. Takes linear time.
-#[must_use]
 pub fn slack(graph: &Graph) -> Vec<i64> {
     let (_, last_ns) = graph.span();
     let mut latest = Times::new(graph, last_ns, i64::MAX);
-    let mut returns = Returns::new(&graph.drains);
+    let mut returns = Passed::new(&graph.drains);
     for code in graph.sequence.iter().rev() {
         match point(*code) {
             Point::WorkEnd(place) => {
-                if let Some(return_ns) = returns.earliest(place) {
+                if let Some(return_ns) = returns.earliest_return(place) {
                     lower(latest.work_ends.get_mut(place as usize), return_ns);
                 }
             }
@@ -32,7 +31,7 @@ pub fn slack(graph: &Graph) -> Vec<i64> {
             Point::CallEnd(place) => {
                 let end_ns = at(&latest.call_ends, place);
                 let Some(call) = graph.call_at(place).filter(|_| end_ns < i64::MAX) else { continue };
-                returns.add(place, end_ns);
+                returns.return_by(place, end_ns);
                 match graph.waited_for(place).and_then(|before| Some((before, graph.work_at(before)?))) {
                     Some((before, work)) => {
                         let delay_ns = call.end_ns.saturating_sub(work.end_ns);
@@ -58,11 +57,10 @@ pub fn slack(graph: &Graph) -> Vec<i64> {
 
 /// When the last work would end if some of it took no time. What bound each start and return keeps its delay, and the host
 /// takes as long as it did between calls and in those that do not wait. Takes linear time.
-#[must_use]
 pub fn end_without(graph: &Graph, free: impl Fn(u32) -> bool) -> i64 {
     let mut times = Times::new(graph, 0, 0);
     let mut last_ns = i64::MIN;
-    let mut ends = Ends::new(&graph.drains);
+    let mut ends = Passed::new(&graph.drains);
     for code in &graph.sequence {
         match point(*code) {
             Point::WorkStart(place) => {
@@ -81,7 +79,7 @@ pub fn end_without(graph: &Graph, free: impl Fn(u32) -> bool) -> i64 {
                 let work_ns = if free(place) { 0 } else { work.end_ns.saturating_sub(work.start_ns) };
                 let end_ns = at(&times.work_ends, place).saturating_add(work_ns);
                 set(&mut times.work_ends, place, end_ns);
-                ends.add(place, end_ns);
+                ends.end(place, end_ns);
                 last_ns = last_ns.max(end_ns);
             }
             Point::CallStart(place) => {
@@ -105,7 +103,7 @@ pub fn end_without(graph: &Graph, free: impl Fn(u32) -> bool) -> i64 {
                     }
                     None => start_ns.saturating_add(call.end_ns.saturating_sub(call.start_ns)),
                 };
-                let end_ns = ends.last(place).map_or(end_ns, |last_ns| last_ns.max(end_ns));
+                let end_ns = ends.last_end(place).map_or(end_ns, |last_ns| last_ns.max(end_ns));
                 set(&mut times.call_ends, place, end_ns);
             }
         }

@@ -14,7 +14,7 @@ fn call(start_ns: i64, end_ns: i64, thread: u32, waits: Waits) -> Call {
 /// The work on the path, and how long that took.
 fn kernels(graph: &Graph) -> (Vec<u32>, i64) {
     let on_path = longest_path(graph).into_iter().filter_map(|segment| match segment.part {
-        Part::Work(place) => Some((place, segment.end_ns - segment.start_ns)),
+        PathPart::Work(place) => Some((place, segment.end_ns - segment.start_ns)),
         _ => None,
     });
     let (places, times): (Vec<u32>, Vec<i64>) = on_path.unzip();
@@ -58,17 +58,17 @@ fn every_part_of_a_path() {
     ];
     let graph =
         Graph::new(vec![work(15, 120, 0, 0), work(150, 210, 0, 2), work(215, 300, 1, 3)], calls, &[0, 0], vec![]);
-    let told: Vec<(i64, Part, Edge)> =
+    let told: Vec<(i64, PathPart, Edge)> =
         longest_path(&graph).iter().map(|segment| (segment.start_ns, segment.part, segment.edge)).collect();
     let expected = [
-        (15, Part::Work(0), Edge::Launch),
-        (120, Part::SyncWakeup(1), Edge::Wait),
-        (130, Part::Host(0), Edge::Thread),
-        (140, Part::Call(2), Edge::Thread),
-        (160, Part::Host(0), Edge::Thread),
-        (165, Part::Call(3), Edge::Thread),
-        (170, Part::LaunchLatency(2), Edge::Launch),
-        (215, Part::Work(2), Edge::Launch),
+        (15, PathPart::Work(0), Edge::Launch),
+        (120, PathPart::SyncWakeup(1), Edge::Wait),
+        (130, PathPart::Host(0), Edge::Thread),
+        (140, PathPart::Call(2), Edge::Thread),
+        (160, PathPart::Host(0), Edge::Thread),
+        (165, PathPart::Call(3), Edge::Thread),
+        (170, PathPart::LaunchLatency(2), Edge::Launch),
+        (215, PathPart::Work(2), Edge::Launch),
     ];
     assert_eq!(told, expected);
     // Work 1 could end 90 later.
@@ -114,8 +114,8 @@ fn work_of_other_streams_explains_late_starts() {
 fn long_waits_without_launch_are_unknown() {
     let waits =
         |gap_ns: i64| longest_path(&without_launches(&[(0, 10, 0), (10 + gap_ns, 20 + gap_ns, 0)])).into_iter().nth(1);
-    assert_eq!(waits(50_000).map(|segment| (segment.part, segment.edge)), Some((Part::QueueWait(1), Edge::Stream)));
-    assert_eq!(waits(50_001).map(|segment| (segment.part, segment.edge)), Some((Part::Unknown(1), Edge::Stream)));
+    assert_eq!(waits(50_000).map(|segment| (segment.part, segment.edge)), Some((PathPart::QueueWait(1), Edge::Stream)));
+    assert_eq!(waits(50_001).map(|segment| (segment.part, segment.edge)), Some((PathPart::Unknown(1), Edge::Stream)));
 }
 
 #[test]
@@ -296,7 +296,7 @@ proptest! {
         prop_assert!(path.windows(2).all(|pair| pair[0].end_ns == pair[1].start_ns));
         let slack = slack(&graph);
         for segment in path {
-            if let Part::Work(place) = segment.part {
+            if let PathPart::Work(place) = segment.part {
                 prop_assert_eq!(slack[place as usize], 0);
             }
         }
@@ -324,7 +324,7 @@ proptest! {
             let end_ns = end_without(&graph, is_free);
             prop_assert_eq!(end_ns, end_with(&graph, &devices, |work, length| if is_free(work as u32) { 0 } else { length }));
             let on_path = longest_path(&graph).into_iter().filter(|segment| match segment.part {
-                Part::Work(place) => is_free(place),
+                PathPart::Work(place) => is_free(place),
                 _ => false,
             });
             let on_path_ns: i64 = on_path.map(|segment| segment.end_ns - segment.start_ns).sum();

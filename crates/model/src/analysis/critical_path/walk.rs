@@ -5,7 +5,7 @@ use crate::analysis::critical_path::graph::{Before, Cause, Graph, NONE, Point};
 
 /// Kind of a part of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum PathPart {
     /// This work ran.
     Work(u32),
     /// The host was inside this call.
@@ -48,14 +48,13 @@ pub struct Segment {
     pub start_ns: i64,
     /// End, after its start.
     pub end_ns: i64,
-    pub part: Part,
+    pub part: PathPart,
     /// How it was reached.
     pub edge: Edge,
 }
 
 /// The path to the end of the work that ends last, in the order of time. Its parts follow each other without gap from the
 /// first start of any work to that end.
-#[must_use]
 pub fn longest_path(graph: &Graph) -> Vec<Segment> {
     let (first_ns, last_ns) = graph.span();
     let last = graph.work().iter().rposition(|work| work.end_ns == last_ns);
@@ -84,46 +83,49 @@ fn step(graph: &Graph, point: Point, first_ns: i64) -> (Option<Segment>, Option<
                 Some((Cause::Launched(_) | Cause::Launching(_), _)) => Edge::Launch,
                 None => Edge::Start,
             };
-            (part(work.start_ns, work.end_ns, Part::Work(place), edge), Some(Point::WorkStart(place)))
+            (part(work.start_ns, work.end_ns, PathPart::Work(place), edge), Some(Point::WorkStart(place)))
         }),
         Point::WorkStart(place) => graph.work_at(place).map(|work| {
             // Work whose launch is not recorded may have been launched late.
             let waits = |since_ns: i64| {
                 let long = work.call == NONE && work.start_ns.saturating_sub(since_ns) > NEAR_NS;
-                if long { Part::Unknown(place) } else { Part::QueueWait(place) }
+                if long { PathPart::Unknown(place) } else { PathPart::QueueWait(place) }
             };
             match graph.causes_of(place)[0] {
                 Some((Cause::Stream(before), time_ns)) => {
                     (part(time_ns, work.start_ns, waits(time_ns), Edge::Stream), Some(Point::WorkEnd(before)))
                 }
-                Some((Cause::Event(before), time_ns)) => {
-                    (part(time_ns, work.start_ns, Part::QueueWait(place), Edge::Event), Some(Point::WorkEnd(before)))
-                }
+                Some((Cause::Event(before), time_ns)) => (
+                    part(time_ns, work.start_ns, PathPart::QueueWait(place), Edge::Event),
+                    Some(Point::WorkEnd(before)),
+                ),
                 Some((Cause::Inferred(before), time_ns)) => {
                     (part(time_ns, work.start_ns, waits(time_ns), Edge::Inferred), Some(Point::WorkEnd(before)))
                 }
-                Some((Cause::Launched(call), time_ns)) => {
-                    (part(time_ns, work.start_ns, Part::LaunchLatency(place), Edge::Launch), Some(Point::CallEnd(call)))
-                }
+                Some((Cause::Launched(call), time_ns)) => (
+                    part(time_ns, work.start_ns, PathPart::LaunchLatency(place), Edge::Launch),
+                    Some(Point::CallEnd(call)),
+                ),
                 Some((Cause::Launching(call), time_ns)) => {
-                    (part(time_ns, work.start_ns, Part::Call(call), Edge::Thread), Some(Point::CallStart(call)))
+                    (part(time_ns, work.start_ns, PathPart::Call(call), Edge::Thread), Some(Point::CallStart(call)))
                 }
-                None => (part(first_ns, work.start_ns, Part::Unknown(place), Edge::Start), None),
+                None => (part(first_ns, work.start_ns, PathPart::Unknown(place), Edge::Start), None),
             }
         }),
         Point::CallEnd(place) => graph.call_at(place).map(|call| {
             let waited = graph.waited_for(place).and_then(|before| Some((before, graph.work_at(before)?.end_ns)));
             match waited {
                 Some((before, time_ns)) => {
-                    (part(time_ns, call.end_ns, Part::SyncWakeup(place), Edge::Wait), Some(Point::WorkEnd(before)))
+                    (part(time_ns, call.end_ns, PathPart::SyncWakeup(place), Edge::Wait), Some(Point::WorkEnd(before)))
                 }
-                None => {
-                    (part(call.start_ns, call.end_ns, Part::Call(place), Edge::Thread), Some(Point::CallStart(place)))
-                }
+                None => (
+                    part(call.start_ns, call.end_ns, PathPart::Call(place), Edge::Thread),
+                    Some(Point::CallStart(place)),
+                ),
             }
         }),
         Point::CallStart(place) => graph.call_at(place).map(|call| {
-            let host = |from_ns, edge| part(from_ns, call.start_ns, Part::Host(call.thread), edge);
+            let host = |from_ns, edge| part(from_ns, call.start_ns, PathPart::Host(call.thread), edge);
             match graph.before(place) {
                 Some(Before::Returned(before)) => {
                     let time_ns = graph.call_at(before).map_or(first_ns, |before| before.end_ns);
@@ -131,7 +133,7 @@ fn step(graph: &Graph, point: Point, first_ns: i64) -> (Option<Segment>, Option<
                 }
                 Some(Before::Begun(before)) => {
                     let time_ns = graph.call_at(before).map_or(first_ns, |before| before.start_ns);
-                    let inside = part(time_ns, call.start_ns, Part::Call(before), Edge::Thread);
+                    let inside = part(time_ns, call.start_ns, PathPart::Call(before), Edge::Thread);
                     (inside, Some(Point::CallStart(before)))
                 }
                 None => (host(first_ns, Edge::Start), None),

@@ -1,54 +1,27 @@
 //! Why a GPU is idle: what the host did about the work that comes next.
 
-use crate::analysis::intervals::Interval;
+use crate::analysis::intervals::{Interval, Joined};
 
-/// Why a GPU runs no kernel at a moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
-    /// The call that launches the next work has not returned, and its thread is in no call that waits.
-    HostBound,
-    /// The thread that launches the next work is inside a call that waits.
-    Sync,
-    /// The next work is launched and has not started.
-    LaunchDelay,
-    /// Only copies run.
-    CopyOnly,
-    /// No call is recorded that launched the next work.
-    NoRecord,
-    /// The recording was stopped by the program.
-    Paused,
-    /// Before the first work of the process.
-    Lead,
-    /// After the last work of the process.
-    Tail,
-}
-
-impl Cause {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 8] = [
-        Self::HostBound,
-        Self::Sync,
-        Self::LaunchDelay,
-        Self::CopyOnly,
-        Self::NoRecord,
-        Self::Paused,
-        Self::Lead,
-        Self::Tail,
-    ];
-
-    /// The spelling in tables.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::HostBound => "host_bound",
-            Self::Sync => "sync",
-            Self::LaunchDelay => "launch_delay",
-            Self::CopyOnly => "copy_only",
-            Self::NoRecord => "no_record",
-            Self::Paused => "paused",
-            Self::Lead => "lead",
-            Self::Tail => "tail",
-        }
+spelled! {
+    /// Why a GPU runs no kernel at a moment.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Cause by name {
+        /// The call that launches the next work has not returned, and its thread is in no call that waits.
+        HostBound = "host_bound",
+        /// The thread that launches the next work is inside a call that waits.
+        Sync = "sync",
+        /// The next work is launched and has not started.
+        LaunchDelay = "launch_delay",
+        /// Only copies run.
+        CopyOnly = "copy_only",
+        /// No call is recorded that launched the next work.
+        NoRecord = "no_record",
+        /// The recording was stopped by the program.
+        Paused = "paused",
+        /// Before the first work of the process.
+        Lead = "lead",
+        /// After the last work of the process.
+        Tail = "tail",
     }
 }
 
@@ -73,24 +46,24 @@ pub fn each_cause(
     launch: Launch,
     waits: &[Interval],
     pauses: &[Interval],
-    mut emit: impl FnMut(Interval, Cause),
+    emit: impl FnMut(Interval, Cause),
 ) {
-    let mut parts = Parts { open: None, emit: &mut emit };
+    let mut parts = Joined::new(emit);
     alternate(idle, pauses, |time, paused| {
         if paused {
-            return parts.push(time, Cause::Paused);
+            return parts.push(time.start_ns, time.end_ns, Cause::Paused);
         }
         let launched_ns = match launch {
-            Launch::Unknown => return parts.push(time, Cause::NoRecord),
+            Launch::Unknown => return parts.push(time.start_ns, time.end_ns, Cause::NoRecord),
             Launch::At(launched_ns) => launched_ns.clamp(time.start_ns, time.end_ns),
             Launch::Never => time.end_ns,
         };
         alternate(Interval::new(time.start_ns, launched_ns), waits, |time, waiting| {
-            parts.push(time, if waiting { Cause::Sync } else { Cause::HostBound });
+            parts.push(time.start_ns, time.end_ns, if waiting { Cause::Sync } else { Cause::HostBound });
         });
-        parts.push(Interval::new(launched_ns, time.end_ns), Cause::LaunchDelay);
+        parts.push(launched_ns, time.end_ns, Cause::LaunchDelay);
     });
-    parts.close();
+    parts.finish();
 }
 
 /// Gives the parts of an interval that lie inside and outside of others, in their order.
@@ -104,32 +77,6 @@ fn alternate(gap: Interval, others: &[Interval], mut emit: impl FnMut(Interval, 
         reached_ns = inside.end_ns;
     }
     emit(Interval::new(reached_ns, gap.end_ns), false);
-}
-
-struct Parts<'a, F> {
-    open: Option<(Interval, Cause)>,
-    emit: &'a mut F,
-}
-
-impl<F: FnMut(Interval, Cause)> Parts<'_, F> {
-    fn push(&mut self, time: Interval, cause: Cause) {
-        if time.is_empty() {
-            return;
-        }
-        match &mut self.open {
-            Some((open, of)) if *of == cause => open.end_ns = time.end_ns,
-            _ => {
-                self.close();
-                self.open = Some((time, cause));
-            }
-        }
-    }
-
-    fn close(&mut self) {
-        if let Some((time, cause)) = self.open.take() {
-            (self.emit)(time, cause);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -192,12 +139,5 @@ mod tests {
     fn a_wait_then_the_host_then_the_way_to_the_gpu() {
         let parts = causes(Interval::new(10, 50), Launch::At(40), &[Interval::new(0, 15)], &[]);
         assert_eq!(parts, [(10, 15, Cause::Sync), (15, 40, Cause::HostBound), (40, 50, Cause::LaunchDelay)]);
-    }
-
-    #[test]
-    fn names_are_in_the_order_of_numbers() {
-        for (number, cause) in Cause::ALL.into_iter().enumerate() {
-            assert_eq!(cause as usize, number, "{}", cause.name());
-        }
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::analysis::intervals::Interval;
+use crate::analysis::intervals::{Interval, Joined};
 
 /// Kinds of work that time accounting distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,11 +19,7 @@ pub enum Activity {
 impl Activity {
     /// Its place among the kinds.
     pub const fn lane(self) -> u8 {
-        match self {
-            Self::Compute => 0,
-            Self::Communication => 1,
-            Self::Copy => 2,
-        }
+        self as u8
     }
 }
 
@@ -56,12 +52,6 @@ pub struct Segment {
     pub copies: i64,
 }
 
-impl Segment {
-    fn same_work(&self, other: &Self) -> bool {
-        (self.gpu, self.compute, self.comm, self.copies) == (other.gpu, other.compute, other.comm, other.copies)
-    }
-}
-
 /// Segments of all GPUs of *one* process, sorted by (gpu, start).
 ///
 /// The span is the first start to the last end over all GPUs. For each GPU with at least one
@@ -78,7 +68,7 @@ pub fn segments(activities: impl IntoIterator<Item = ActivityInterval>) -> Vec<S
 }
 
 /// As [`segments`], handing over one segment after the other, so that millions of them need not be held twice.
-pub fn each_segment(mut activities: Vec<ActivityInterval>, emit: impl FnMut(Segment)) {
+pub fn each_segment(mut activities: Vec<ActivityInterval>, mut emit: impl FnMut(Segment)) {
     activities.retain(|activity| activity.start_ns <= activity.end_ns);
     let Some(span) = span(&activities) else { return };
     let order = |activity: &ActivityInterval| (activity.gpu, activity.start_ns);
@@ -87,23 +77,28 @@ pub fn each_segment(mut activities: Vec<ActivityInterval>, emit: impl FnMut(Segm
         activities.sort_by_key(order);
     }
 
-    let mut tiles = Tiles { last: None, emit };
+    let mut tiles = Joined::new(|Interval { start_ns, end_ns }, (gpu, [compute, comm, copies]): Running| {
+        emit(Segment { gpu, start_ns, end_ns, compute, comm, copies });
+    });
     for on_one_gpu in activities.chunk_by(|a, b| a.gpu == b.gpu) {
         let Some(gpu) = on_one_gpu.first().map(|activity| activity.gpu) else {
             continue;
         };
-        let mut running = Running { gpu, reached_ns: span.start_ns, counts: [0; 3], ends: BinaryHeap::new() };
+        let mut sweep = Sweep { gpu, reached_ns: span.start_ns, counts: [0; 3], ends: BinaryHeap::new() };
         for activity in on_one_gpu.iter().filter(|activity| activity.start_ns < activity.end_ns) {
-            running.until(activity.start_ns, &mut tiles);
-            running.begin(activity);
+            sweep.until(activity.start_ns, &mut tiles);
+            sweep.begin(activity);
         }
-        running.until(span.end_ns, &mut tiles);
+        sweep.until(span.end_ns, &mut tiles);
     }
     tiles.finish();
 }
 
+/// A GPU, and how much of each kind of work runs on it.
+type Running = (i64, [i64; 3]);
+
 /// Work that runs on one GPU at a moment.
-struct Running {
+struct Sweep {
     gpu: i64,
     reached_ns: i64,
     counts: [i64; 3],
@@ -111,18 +106,18 @@ struct Running {
     ends: BinaryHeap<Reverse<(i64, u8)>>,
 }
 
-impl Running {
+impl Sweep {
     /// Goes on to a time before which nothing else starts.
-    fn until<F: FnMut(Segment)>(&mut self, time_ns: i64, tiles: &mut Tiles<F>) {
+    fn until(&mut self, time_ns: i64, tiles: &mut Joined<Running, impl FnMut(Interval, Running)>) {
         while let Some(&Reverse((end_ns, lane))) = self.ends.peek()
             && end_ns <= time_ns
         {
-            tiles.push(self.gpu, self.reached_ns, end_ns, self.counts);
+            tiles.push(self.reached_ns, end_ns, (self.gpu, self.counts));
             self.reached_ns = end_ns;
             self.count(lane, -1);
             self.ends.pop();
         }
-        tiles.push(self.gpu, self.reached_ns, time_ns, self.counts);
+        tiles.push(self.reached_ns, time_ns, (self.gpu, self.counts));
         self.reached_ns = time_ns;
     }
 
@@ -143,35 +138,6 @@ fn span(activities: &[ActivityInterval]) -> Option<Interval> {
     let start_ns = activities.iter().map(|activity| activity.start_ns).min()?;
     let end_ns = activities.iter().map(|activity| activity.end_ns).max()?;
     Some(Interval::new(start_ns, end_ns))
-}
-
-struct Tiles<F> {
-    last: Option<Segment>,
-    emit: F,
-}
-
-impl<F: FnMut(Segment)> Tiles<F> {
-    /// Appends an interval that starts where the last one of its GPU ended, joined to it if nothing changed.
-    fn push(&mut self, gpu: i64, start_ns: i64, end_ns: i64, [compute, comm, copies]: [i64; 3]) {
-        if end_ns <= start_ns {
-            return;
-        }
-        let segment = Segment { gpu, start_ns, end_ns, compute, comm, copies };
-        match &mut self.last {
-            Some(last) if last.same_work(&segment) => last.end_ns = end_ns,
-            last => {
-                if let Some(done) = last.replace(segment) {
-                    (self.emit)(done);
-                }
-            }
-        }
-    }
-
-    fn finish(mut self) {
-        if let Some(done) = self.last.take() {
-            (self.emit)(done);
-        }
-    }
 }
 
 #[cfg(test)]

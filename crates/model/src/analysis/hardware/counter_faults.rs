@@ -9,7 +9,7 @@ use crate::analysis::counter_plan::RocmVersion;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct CounterFaultsFile {
     fault: Vec<CounterFault>,
 }
 
@@ -29,7 +29,8 @@ pub struct CounterFault {
     _source: String,
 }
 
-static FILE: LazyLock<File> = LazyLock::new(|| toml::from_str(data!("share/counter_faults.toml")).unwrap_or_default());
+static FILE: LazyLock<CounterFaultsFile> =
+    LazyLock::new(|| toml::from_str(data!("share/counter_faults.toml")).unwrap_or_default());
 
 impl CounterFault {
     /// Whether it is about a counter, which may be named with what was made of its instances.
@@ -53,7 +54,7 @@ mod tests {
 
     #[test]
     fn faults_are_of_architectures_and_releases() {
-        let file: File = toml::from_str(data!("share/counter_faults.toml")).unwrap();
+        let file: CounterFaultsFile = toml::from_str(data!("share/counter_faults.toml")).unwrap();
         assert!(file.fault.iter().all(|fault| !fault.says.is_empty() && !fault._source.is_empty()));
         let count = |architecture: &str, rocm: Option<&str>| {
             counter_faults(architecture, rocm.map(|rocm| rocm.parse().unwrap())).count()

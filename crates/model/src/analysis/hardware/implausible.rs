@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct ImplausibleFile {
     block: Vec<Block>,
     cycles: Vec<CycleCounters>,
     pass: Vec<PassCounters>,
@@ -45,7 +45,7 @@ struct Shares {
     metrics: Vec<String>,
 }
 
-static FILE: LazyLock<File> =
+static FILE: LazyLock<ImplausibleFile> =
     LazyLock::new(|| toml::from_str(data!("share/implausible_counters.toml")).unwrap_or_default());
 
 /// Endings of names that state what is counted over instances.
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_file_can_be_read() {
-        let file: File = toml::from_str(data!("share/implausible_counters.toml")).unwrap();
+        let file: ImplausibleFile = toml::from_str(data!("share/implausible_counters.toml")).unwrap();
         for block in &file.block {
             let is_of_block = |name: &String| block.prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()));
             assert!(block.never.iter().flatten().all(is_of_block), "{block:?}");

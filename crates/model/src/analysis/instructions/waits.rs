@@ -28,31 +28,20 @@ pub struct Instruction<'a> {
     pub hits: i64,
 }
 
-/// Why a part of a wait belongs to no operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unattributed {
-    /// The operation was issued before a place to which other code branches, or after which nothing passes.
-    OtherPath,
-    /// Operations that finish in any order are under way, and it does not wait for all of them.
-    AnyOrder,
-    /// No operation that the counter counts was under way.
-    NothingInFlight,
-    /// It waits for something else than operations that are known.
-    OtherReason,
-    /// Where a branch of the kernel goes is not known.
-    UnknownBranch,
-}
-
-impl Unattributed {
-    /// The spelling in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::OtherPath => "other_path",
-            Self::AnyOrder => "any_order",
-            Self::NothingInFlight => "nothing_under_way",
-            Self::OtherReason => "other_reason",
-            Self::UnknownBranch => "unknown_branch",
-        }
+spelled! {
+    /// Why a part of a wait belongs to no operation.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Unattributed by name {
+        /// The operation was issued before a place to which other code branches, or after which nothing passes.
+        OtherPath = "other_path",
+        /// Operations that finish in any order are under way, and it does not wait for all of them.
+        AnyOrder = "any_order",
+        /// No operation that the counter counts was under way.
+        NothingInFlight = "nothing_under_way",
+        /// It waits for something else than operations that are known.
+        OtherReason = "other_reason",
+        /// Where a branch of the kernel goes is not known.
+        UnknownBranch = "unknown_branch",
     }
 }
 

@@ -15,7 +15,6 @@ pub struct Interval {
 
 impl Interval {
     /// The interval `[start_ns, end_ns)`; it covers nothing unless `start_ns < end_ns`.
-    #[must_use]
     pub const fn new(start_ns: i64, end_ns: i64) -> Self {
         Self { start_ns, end_ns }
     }
@@ -52,7 +51,6 @@ pub(super) fn to_signed(length: u64) -> i64 {
 /// Merges intervals in any order into the sorted, disjoint, non-adjacent intervals that cover the same time.
 ///
 /// This is the *merged* form.
-#[must_use]
 pub fn union(intervals: impl IntoIterator<Item = Interval>) -> Vec<Interval> {
     let mut sorted: Vec<Interval> = intervals.into_iter().filter(|interval| !interval.is_empty()).collect();
     // Only the start has to be in order; the stable sort is linear on rows that already are.

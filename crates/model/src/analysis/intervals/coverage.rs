@@ -15,7 +15,6 @@ impl Coverage {
     /// The time covered by at least one of some intervals, given in the merged form of [`union`].
     ///
     /// [`union`]: crate::analysis::intervals::union
-    #[must_use]
     pub fn of_merged(intervals: Vec<Interval>) -> Self {
         let mut sum_ns = 0_i64;
         let before_ns = intervals
@@ -30,13 +29,11 @@ impl Coverage {
     }
 
     /// Covered nanoseconds between two times, 0 unless the first is the earlier one. Takes `O(log n)`.
-    #[must_use]
     pub fn between_ns(&self, start_ns: i64, end_ns: i64) -> i64 {
         if start_ns < end_ns { self.until_ns(end_ns).saturating_sub(self.until_ns(start_ns)) } else { 0 }
     }
 
     /// The same for intervals that are requested one after the other, each near the one before.
-    #[must_use]
     pub fn walk(&self) -> Walk<'_> {
         Walk { coverage: self, start: 0, end: 0 }
     }

@@ -3,10 +3,12 @@
 mod arithmetic;
 pub mod coverage;
 pub mod gallop;
+mod joined;
 #[cfg(test)]
 mod set_operations;
 
 pub use arithmetic::{Interval, union};
+pub(crate) use joined::Joined;
 #[cfg(test)]
 pub use set_operations::{difference, intersection};
 #[cfg(test)]

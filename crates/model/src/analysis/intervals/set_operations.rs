@@ -3,20 +3,17 @@
 use super::arithmetic::{Interval, to_signed, union};
 
 /// Time in nanoseconds covered by at least one of the intervals, given in any order; at most `i64::MAX`.
-#[must_use]
 pub(crate) fn union_length_ns(intervals: impl IntoIterator<Item = Interval>) -> i64 {
     total_length_ns(&union(intervals))
 }
 
 /// Sum of the lengths in nanoseconds, at most `i64::MAX`. For a merged list this is the time it covers.
-#[must_use]
 pub(crate) fn total_length_ns(intervals: &[Interval]) -> i64 {
     let total = intervals.iter().fold(0_u64, |total, interval| total.saturating_add(interval.unsigned_length_ns()));
     to_signed(total)
 }
 
 /// The time covered by both merged lists, as a merged list.
-#[must_use]
 pub fn intersection(left: &[Interval], right: &[Interval]) -> Vec<Interval> {
     let mut common = Vec::new();
     let mut lefts = left.iter().copied().peekable();
@@ -33,7 +30,6 @@ pub fn intersection(left: &[Interval], right: &[Interval]) -> Vec<Interval> {
 }
 
 /// The time covered by the merged list `left` and not by the merged list `right`, as a merged list.
-#[must_use]
 pub fn difference(left: &[Interval], right: &[Interval]) -> Vec<Interval> {
     let mut kept = Vec::new();
     let mut holes = right.iter().copied().peekable();

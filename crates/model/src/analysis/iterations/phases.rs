@@ -1,6 +1,6 @@
 //! Which repetitions warm up, run steadily and cool down.
 
-use crate::analysis::statistics::medians::lower_median;
+use crate::analysis::collectives::matching::MedianDeviation;
 
 /// Least distance from the median that counts, as a divisor of it.
 const TENTH: i64 = 10;
@@ -11,27 +11,16 @@ const SCALED_DISTANCES: i64 = 4_448;
 const FEW: usize = 3;
 const QUARTER: usize = 4;
 
-/// Part of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Slow at the start.
-    WarmUp,
-    /// Between.
-    Steady,
-    /// Slow at the end.
-    CoolDown,
-}
-
-impl Phase {
-    /// All phases in the order of a run.
-    pub const ALL: [Self; 3] = [Self::WarmUp, Self::Steady, Self::CoolDown];
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::WarmUp => "warmup",
-            Self::Steady => "steady",
-            Self::CoolDown => "cooldown",
-        }
+spelled! {
+    /// Part of a run.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Phase by word {
+        /// Slow at the start.
+        WarmUp = "warmup",
+        /// Between.
+        Steady = "steady",
+        /// Slow at the end.
+        CoolDown = "cooldown",
     }
 }
 
@@ -46,11 +35,8 @@ impl Slowness {
     /// By the durations of all repetitions: slow is what takes longer than the median by more than a tenth of it and more than
     /// three times the scaled median distance from it. `None` of none.
     pub fn compute(durations_ns: &[i64]) -> Option<Self> {
-        let median_ns = lower_median(durations_ns.to_vec())?;
-        let distances =
-            durations_ns.iter().map(|duration| duration.saturating_sub(median_ns).saturating_abs()).collect();
-        let spread = lower_median(distances).unwrap_or(0);
-        let scaled = i64::try_from(i128::from(spread) * i128::from(SCALED_DISTANCES) / 1_000).unwrap_or(i64::MAX);
+        let MedianDeviation { median_ns, deviation_ns } = MedianDeviation::compute(&mut durations_ns.to_vec())?;
+        let scaled = i64::try_from(i128::from(deviation_ns) * i128::from(SCALED_DISTANCES) / 1_000).unwrap_or(i64::MAX);
         Some(Self { median_ns, allowed_ns: (median_ns / TENTH).max(scaled) })
     }
 

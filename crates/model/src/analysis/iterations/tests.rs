@@ -40,26 +40,27 @@ fn seven_kernels() {
 }
 
 #[test]
-fn the_outer_of_nested_periods() {
-    let mut step = vec![100];
-    (0..8).for_each(|_| step.extend([1, 2, 3, 4]));
-    step.push(101);
-    let sequence = step.repeat(6);
-    let found = found(&sequence).unwrap();
-    assert_eq!((found.period, found.ranges.len()), (34, 6));
-    assert_eq!(found.ranges.first(), Some(&(0..34)));
-}
-
-#[test]
-fn the_inner_where_the_outer_adds_nothing() {
-    let found = found(&[1, 2, 3].repeat(20)).unwrap();
-    assert_eq!((found.period, found.ranges.len()), (3, 20));
-}
-
-#[test]
-fn alternating_steps_are_one_period() {
-    let found = found(&[1, 2, 3, 4, 1, 2, 5, 6].repeat(10)).unwrap();
-    assert_eq!((found.period, found.ranges.len()), (8, 10));
+fn steps_that_repeat() {
+    // The outer of nested periods; 40 kernels in each of 16 layers, and two of their own in each step.
+    let nested = [vec![100], [1, 2, 3, 4].repeat(8), vec![101]].concat();
+    let layers = [vec![100], (0..40).collect::<Vec<u32>>().repeat(16), vec![101]].concat();
+    for (step, times) in [
+        (&nested[..], 6),
+        (&layers, 5),
+        // The inner period where the outer adds nothing.
+        (&[1, 2, 3], 20),
+        (&[0, 1], 20),
+        // Steps that alternate are one period.
+        (&[1, 2, 3, 4, 1, 2, 5, 6], 10),
+        // Every kernel comes more than once in a step.
+        (&[0, 1, 0, 2, 1, 0, 2], 9),
+        (&[0, 0, 1, 0, 1, 1], 9),
+        (&[0, 1, 0, 1, 0, 1, 2, 2, 0, 1], 9),
+    ] {
+        let found = found(&step.repeat(times)).unwrap();
+        assert_eq!((found.period as usize, found.ranges.len()), (step.len(), times), "{step:?}");
+        assert_eq!(found.ranges.first(), Some(&(0..found.period)));
+    }
 }
 
 #[test]
@@ -72,16 +73,6 @@ fn a_break_belongs_to_no_repetition() {
     assert_eq!((found.period, found.ranges.len()), (10, 10));
     assert_eq!(found.ranges.get(4), Some(&(40..50)));
     assert_eq!(found.ranges.get(5), Some(&(80..90)));
-}
-
-#[test]
-fn every_kernel_comes_more_than_once_in_a_step() {
-    let found = found(&[0, 1, 0, 2, 1, 0, 2].repeat(9)).unwrap();
-    assert_eq!((found.period, found.ranges.len()), (7, 9));
-    let two = self::found(&[0, 0, 1, 0, 1, 1].repeat(9)).unwrap();
-    assert_eq!((two.period, two.ranges.len()), (6, 9));
-    let sparse = self::found(&[0, 1, 0, 1, 0, 1, 2, 2, 0, 1].repeat(9)).unwrap();
-    assert_eq!((sparse.period, sparse.ranges.len()), (10, 9));
 }
 
 /// Steps of three kernels in any order, each of which may come many times. Halves that are nearly the same may be taken for
@@ -119,12 +110,6 @@ fn long_steps_of_few_kernels_are_found_in_noise() {
 }
 
 #[test]
-fn two_kernels_in_turn() {
-    let found = found(&[0, 1].repeat(20)).unwrap();
-    assert_eq!((found.period, found.ranges.len()), (2, 20));
-}
-
-#[test]
 fn one_kernel_over_and_over() {
     let mut sequence = vec![5, 6, 7];
     sequence.extend([1; 100]);
@@ -155,16 +140,6 @@ fn a_kernel_now_and_then_makes_no_period() {
 }
 
 #[test]
-fn many_kinds_of_layers_in_a_step() {
-    // 40 kernels in each of 16 layers, and two of their own in each step.
-    let mut step = vec![100];
-    (0..16).for_each(|_| step.extend(0..40));
-    step.push(101);
-    let found = found(&step.repeat(5)).unwrap();
-    assert_eq!((found.period, found.ranges.len()), (642, 5));
-}
-
-#[test]
 fn a_step_longer_than_half_the_sequence_is_none() {
     let step = random(7, 1_000_000, 600);
     assert_eq!(found(&[step.clone(), step[..300].to_vec()].concat()), None);
@@ -181,11 +156,9 @@ fn long_sequences_take_no_time() {
 
 #[test]
 fn nothing_is_made_up() {
-    assert_eq!(found(&[]), None);
-    assert_eq!(found(&[1]), None);
-    assert_eq!(found(&[1, 2]), None);
-    assert_eq!(found(&(0..100).collect::<Vec<u32>>()), None);
-    assert_eq!(found(&[1, 2, 3, 4, 1, 2, 3, 4]), None);
+    for sequence in [&[][..], &[1], &[1, 2], &(0..100).collect::<Vec<u32>>(), &[1, 2, 3, 4, 1, 2, 3, 4]] {
+        assert_eq!(found(sequence), None, "{sequence:?}");
+    }
 }
 
 /// Random symbols; by a seed, because a list of them would be made simpler until it repeats itself.

@@ -1,5 +1,7 @@
 //! How much waits in queues, and how much of it runs, at every moment.
 
+use crate::analysis::intervals::{Interval, Joined};
+
 /// A dispatch of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
@@ -66,20 +68,14 @@ impl Changes {
         let (mut issued, mut started, mut ended) =
             (sorted(self.issued_ns), sorted(self.started_ns), sorted(self.ended_ns));
         let (mut waiting, mut running) = (0_i64, 0_i64);
-        let mut pending: Option<QueueInterval> = None;
+        let mut tiles = Joined::new(|Interval { start_ns, end_ns }, (waiting, running): (i64, i64)| {
+            emit(QueueInterval { queue, start_ns, end_ns, waiting, running });
+        });
         let mut reached: Option<i64> = None;
-        while let Some(time_ns) = earlier(earlier(issued.peek(), started.peek()), ended.peek()).copied() {
+        while let Some(time_ns) = [issued.peek(), started.peek(), ended.peek()].into_iter().flatten().min().copied() {
             // Before the first change nothing was issued yet.
             if let Some(start_ns) = reached {
-                let next = QueueInterval { queue, start_ns, end_ns: time_ns, waiting, running };
-                match &mut pending {
-                    Some(last) if (last.waiting, last.running) == (waiting, running) => last.end_ns = time_ns,
-                    last => {
-                        if let Some(done) = last.replace(next) {
-                            emit(done);
-                        }
-                    }
-                }
+                tiles.push(start_ns, time_ns, (waiting, running));
             }
             reached = Some(time_ns);
             while issued.next_if_eq(&time_ns).is_some() {
@@ -92,17 +88,7 @@ impl Changes {
                 running -= 1;
             }
         }
-        if let Some(done) = pending {
-            emit(done);
-        }
-    }
-}
-
-/// The earlier of two times, of which there may be only one.
-fn earlier<'a>(one: Option<&'a i64>, other: Option<&'a i64>) -> Option<&'a i64> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
+        tiles.finish();
     }
 }
 

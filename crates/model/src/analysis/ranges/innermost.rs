@@ -16,7 +16,6 @@ pub struct Range {
 ///
 /// The longest of ranges that start together is the outermost, then the one with the lowest row. The result is in order,
 /// its parts do not overlap, and there are at most twice as many as ranges. Takes `O(n log n)`.
-#[must_use]
 pub fn innermost(mut ranges: Vec<Range>) -> Vec<Range> {
     ranges.retain(|range| !range.time.is_empty());
     let order = |range: &Range| (range.time.start_ns, Reverse(range.time.end_ns), range.row);

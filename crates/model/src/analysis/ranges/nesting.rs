@@ -16,7 +16,6 @@ impl Nesting {
     /// what both contain belongs to the later one.
     ///
     /// Takes linear time.
-    #[must_use]
     pub fn new(calls: impl ExactSizeIterator<Item = Interval>) -> Self {
         let mut parents = Vec::with_capacity(calls.len());
         let mut open: Vec<(i64, u32)> = Vec::new();
@@ -31,7 +30,6 @@ impl Nesting {
     }
 
     /// Place of the call that contains a call.
-    #[must_use]
     pub fn parent(&self, place: usize) -> Option<usize> {
         self.parents.get(place).filter(|parent| **parent != NO_PARENT).map(|parent| *parent as usize)
     }

@@ -16,7 +16,6 @@ pub struct Control {
 /// A pause lasts from the start of the first call that stops the recording to the return of the next that starts it, or
 /// to the end of the life. Where the first call of all starts it and nothing ran on a GPU before, the
 /// recording started stopped. `first_work_ns` is the first start of anything on a GPU.
-#[must_use]
 pub fn pauses(mut controls: Vec<Control>, lifetime: Interval, first_work_ns: Option<i64>) -> Vec<Interval> {
     controls.sort_by_key(|control| (control.time.start_ns, control.time.end_ns, control.resumes));
     let starts_stopped = controls.first().is_some_and(|first| {

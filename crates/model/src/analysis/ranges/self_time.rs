@@ -4,14 +4,7 @@ use std::cmp::Reverse;
 
 use rayon::prelude::*;
 
-/// One call of a thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Call {
-    /// Start in raw nanoseconds.
-    pub start_ns: i64,
-    /// End in raw nanoseconds.
-    pub end_ns: i64,
-}
+pub use crate::analysis::intervals::Interval as Call;
 
 /// A call that has started and may contain those that start next.
 struct Open {
@@ -43,7 +36,6 @@ impl Open {
 /// Durations are at most `i64::MAX`.
 ///
 /// Takes `O(n log n)` when calls nest; each call that is open and overlaps in part adds a step per call started meanwhile.
-#[must_use]
 pub fn self_times(calls: &[Call]) -> Vec<i64> {
     let forward = (0_u32..).zip(calls).filter(|(_, call)| call.start_ns <= call.end_ns);
     let mut order: Vec<u32> = forward.map(|(index, _)| index).collect();
@@ -102,15 +94,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::analysis::intervals::{Interval, union_length_ns};
+    use crate::analysis::intervals::union_length_ns;
 
     fn call((start_ns, end_ns): (i64, i64)) -> Call {
         Call { start_ns, end_ns }
-    }
-
-    fn times(bounds: &[(i64, i64)]) -> Vec<i64> {
-        let calls: Vec<Call> = bounds.iter().copied().map(call).collect();
-        self_times(&calls)
     }
 
     fn contains(calls: &[Call], outer: usize, inner: usize) -> bool {
@@ -125,9 +112,7 @@ mod tests {
     fn by_definition(calls: &[Call]) -> Vec<i64> {
         (0..calls.len())
             .map(|outer| {
-                let inner = (0..calls.len())
-                    .filter(|inner| contains(calls, outer, *inner))
-                    .map(|inner| Interval::new(calls[inner].start_ns, calls[inner].end_ns));
+                let inner = (0..calls.len()).filter(|inner| contains(calls, outer, *inner)).map(|inner| calls[inner]);
                 (calls[outer].end_ns - calls[outer].start_ns).max(0) - union_length_ns(inner).max(0)
             })
             .map(|time| time.max(0))
@@ -160,32 +145,22 @@ mod tests {
     }
 
     #[test]
-    fn nested_calls_are_subtracted_once() {
-        assert_eq!(times(&[(0, 100), (10, 50), (20, 30), (60, 70)]), vec![50, 30, 10, 10]);
-    }
-
-    #[test]
-    fn partial_overlap_takes_nothing() {
-        assert_eq!(times(&[(0, 10), (5, 15)]), vec![10, 10]);
-        // The short call lies in both long ones, which overlap in part.
-        assert_eq!(times(&[(0, 10), (5, 15), (6, 8)]), vec![8, 8, 2]);
-        // The short call lies in the first and overlaps the second in part.
-        assert_eq!(times(&[(0, 10), (2, 6), (4, 8)]), vec![4, 4, 4]);
-    }
-
-    #[test]
-    fn equal_bounds_nest_by_index() {
-        assert_eq!(times(&[(3, 9), (3, 9), (3, 9)]), vec![0, 0, 6]);
-    }
-
-    #[test]
-    fn reversed_and_empty_calls() {
-        assert_eq!(times(&[(0, 10), (8, 2), (5, 5)]), vec![10, 0, 0]);
-        assert!(times(&[]).is_empty());
-    }
-
-    #[test]
-    fn the_widest_call_saturates() {
-        assert_eq!(times(&[(i64::MIN, i64::MAX)]), vec![i64::MAX]);
+    fn calls_take_the_time_of_what_they_contain() {
+        for (bounds, expected) in [
+            (&[][..], &[][..]),
+            // Nested calls are subtracted once.
+            (&[(0, 100), (10, 50), (20, 30), (60, 70)], &[50, 30, 10, 10]),
+            // Calls that overlap in part take nothing; the short one lies in both, then in the first.
+            (&[(0, 10), (5, 15)], &[10, 10]),
+            (&[(0, 10), (5, 15), (6, 8)], &[8, 8, 2]),
+            (&[(0, 10), (2, 6), (4, 8)], &[4, 4, 4]),
+            (&[(3, 9), (3, 9), (3, 9)], &[0, 0, 6]),
+            // Reversed and empty ones, and the widest.
+            (&[(0, 10), (8, 2), (5, 5)], &[10, 0, 0]),
+            (&[(i64::MIN, i64::MAX)], &[i64::MAX]),
+        ] {
+            let calls: Vec<Call> = bounds.iter().copied().map(call).collect();
+            assert_eq!(self_times(&calls), expected, "{bounds:?}");
+        }
     }
 }

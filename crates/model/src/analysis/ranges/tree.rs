@@ -3,14 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// A range of time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Extent {
-    /// Start in raw nanoseconds.
-    pub start_ns: i64,
-    /// End in raw nanoseconds, which no longer belongs to the range.
-    pub end_ns: i64,
-}
+pub use crate::analysis::intervals::Interval as Extent;
 
 /// The ranges that are open at a time, those that end first in front; of equal ends, the one opened last.
 #[derive(Default)]

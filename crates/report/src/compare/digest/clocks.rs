@@ -11,9 +11,6 @@ use super::units::unit_at;
 use wavesieve_tables::columns::values::I64Values;
 
 /// Adds what the samples say about the kernels of each GPU to their digests.
-///
-/// # Errors
-/// When a column is missing or has another type.
 pub(super) fn add_clocks<'a>(
     frame: &DataFrame,
     units: &[(i64, i64)],

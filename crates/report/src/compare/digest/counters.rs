@@ -14,9 +14,6 @@ use wavesieve_tables::columns::values::I64Values;
 pub(super) type CounterValues = BTreeMap<(String, String), Vec<f64>>;
 
 /// Adds the values of a process.
-///
-/// # Errors
-/// When a column is missing or has another type.
 pub(super) fn add_counters(dispatches: &DataFrame, counters: &DataFrame, all: &mut CounterValues) -> Result<()> {
     let ids = |frame: &DataFrame| -> Result<(I64Values, I64Values)> {
         let of = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };

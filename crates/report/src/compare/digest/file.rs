@@ -164,7 +164,7 @@ pub fn read(path: &Path) -> Result<Digest, InputError> {
     let content = bytes(path)?;
     sum::check(&content, false).map_err(damaged)?;
     let text = head_text(Cursor::new(&content)).map_err(damaged)?;
-    let Some(text) = text else { return Err(anyhow!("{shown} is no digest; save one with --save").into()) };
+    let Some(text) = text else { return Err(anyhow!("{shown} is not a digest; save one with --save").into()) };
     #[derive(Deserialize)]
     struct Version {
         version: u32,
@@ -465,7 +465,7 @@ fn integers_at(lists: &ListChunked, row: usize) -> Result<Vec<i64>> {
 fn floats_at(lists: &ListChunked, row: usize) -> Result<Vec<f64>> {
     let list = lists.get_as_series(row).context("a list is missing")?;
     let values: Vec<f64> = list.f64()?.iter().flatten().collect();
-    ensure!(values.iter().all(|value| value.is_finite()), "a level is no number");
+    ensure!(values.iter().all(|value| value.is_finite()), "a level is not a number");
     Ok(values)
 }
 

@@ -20,9 +20,6 @@ pub type GpuTimes = (Times, Vec<Times>);
 
 /// Sums up rows of `gpu_segments` and `idle_gaps` by GPU. `iterations` are disjoint intervals in order of time; an iteration
 /// of which a GPU has no time has none in it.
-///
-/// # Errors
-/// When a column is missing or has another type.
 pub fn gpu_times(segments: &DataFrame, gaps: &DataFrame, iterations: &[(i64, i64)]) -> Result<BTreeMap<i64, GpuTimes>> {
     let integers =
         |frame: &DataFrame, name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };

@@ -33,9 +33,6 @@ pub(super) struct OfGpu {
 pub(super) type Kernels = BTreeMap<i64, OfGpu>;
 
 /// Sums up the dispatches of a process.
-///
-/// # Errors
-/// When a column is missing or has another type.
 pub(super) fn kernels(frame: &DataFrame, units: &[(i64, i64)]) -> Result<Kernels> {
     let integers = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
     let (gpus, starts, ends) = (integers("gpu")?, integers("start_ns")?, integers("end_ns")?);

@@ -11,9 +11,6 @@ use super::units::{in_units, unit_at};
 use wavesieve_tables::columns::values::I64Values;
 
 /// Sums up the parts of the critical path, which follow each other without gaps from the first start of the process to its last end.
-///
-/// # Errors
-/// When a column is missing or has another type.
 pub(super) fn paths(frame: &DataFrame, process: i64, units: &[(i64, i64)]) -> Result<Vec<PathDigest>> {
     let (starts, ends) =
         (I64Values::new(frame.column("start_ns")?.i64()?), I64Values::new(frame.column("end_ns")?.i64()?));
@@ -30,9 +27,6 @@ pub(super) fn paths(frame: &DataFrame, process: i64, units: &[(i64, i64)]) -> Re
 }
 
 /// Sums up the kernel time of the ranges of a process by their paths; it counts for the unit in which the work of a range starts.
-///
-/// # Errors
-/// When a column is missing or has another type.
 pub(super) fn ranges(frame: &DataFrame, process: i64, units: &[(i64, i64)]) -> Result<Vec<PathDigest>> {
     let (starts, kernels) =
         (I64Values::new(frame.column("gpu_start_ns")?.i64()?), I64Values::new(frame.column("kernel_ns")?.i64()?));

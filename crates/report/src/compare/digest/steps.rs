@@ -11,9 +11,6 @@ use crate::compare::basis::numbered;
 use wavesieve_tables::columns::values::I64Values;
 
 /// Counts the ranges with GPU work of each name, with the time of the kernels launched in them.
-///
-/// # Errors
-/// When a column is missing or has another type.
 pub(super) fn steps(frame: &DataFrame, process: i64) -> Result<Vec<StepDigest>> {
     let (starts, kernels) =
         (I64Values::new(frame.column("gpu_start_ns")?.i64()?), I64Values::new(frame.column("kernel_ns")?.i64()?));

@@ -42,9 +42,6 @@ pub(super) fn set(content: &mut [u8]) -> Result<()> {
 }
 
 /// Compares the sum with the bytes. Files of older versions have none.
-///
-/// # Errors
-/// When they differ, or a sum is missing.
 pub(super) fn check(content: &[u8], is_required: bool) -> Result<()> {
     let Some(at) = place(content) else {
         ensure!(!is_required, "its sum is missing");

@@ -30,9 +30,6 @@ struct Member {
 
 /// Adds communication kernels with the least durations of their collectives, of kernels all of whose dispatches have partners on all
 /// ranks of their communicator. `iterations` are the steady ones of each process.
-///
-/// # Errors
-/// When a column is missing or has another type.
 pub(super) fn separate(
     gpus: &mut [GpuDigest],
     collectives: &DataFrame,

@@ -5,11 +5,11 @@ use std::io::Write;
 use anyhow::Result;
 use polars::prelude::df;
 
-use super::page::{drawn, section, table};
+use super::page::{drawn, table};
 use crate::charts::{Axis, Chart, Line};
 use crate::compare::history::{History, Series};
 use crate::compare::summary::{signed_pct, time};
-use crate::document::{Document, Note, Provenance};
+use crate::document::{Document, Note, Provenance, Section};
 use wavesieve_engine::findings::{RunViews, counted, shortened};
 use wavesieve_model::text::hidden::escape_hidden;
 
@@ -86,16 +86,14 @@ pub fn document(history: &History) -> Result<Document> {
         "resolution_pct" => numbers(&|series| series.resolution_pct),
         "step_why" => texts(&|series| series.step_why.map(ToOwned::to_owned)),
     )?;
-    let rows = frame.height();
-    blocks.push(table("steps", "Steps", "The first run from which a change holds.", frame, rows, &["kernel"]));
+    blocks.push(table("steps", "Steps", "The first run from which a change holds.", frame, 0, &["kernel"]));
     let mut runs = df!("place" => (1..=history.runs.len() as i64).collect::<Vec<i64>>(), "run_name" => &history.runs)?;
     for name in COLUMNS {
         if let Some(series) = history.series.iter().find(|series| series.name == name) {
             runs.with_column(polars::prelude::Column::new(format!("{name}_ns").into(), &series.values_ns))?;
         }
     }
-    let rows = runs.height();
-    blocks.push(table("runs", "Runs", "", runs, rows, &["place"]));
+    blocks.push(table("runs", "Runs", "", runs, 0, &["place"]));
     let steps = history.series.iter().filter(|series| series.step_at.is_some()).count();
     let summary =
         format!("{} in order of time, {}.", counted(history.runs.len() as f64, "run"), counted(steps as f64, "step"));
@@ -108,7 +106,7 @@ pub fn document(history: &History) -> Result<Document> {
         tier: 1,
         figures: Vec::new(),
         findings: Vec::new(),
-        sections: vec![section("history", "History", "The same times in every run, and where they step.", blocks)],
+        sections: vec![Section::new("history", "History", "The same times in every run, and where they step.", blocks)],
         provenance: Provenance { version: env!("CARGO_PKG_VERSION").to_owned(), ..Provenance::default() },
     })
 }

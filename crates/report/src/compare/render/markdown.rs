@@ -5,6 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::columns::{changed, moved, note_with_reason, ratio, rest, waterfall};
+use crate::compare::comparability::Level;
 use crate::compare::document::{Comparison, KernelRow};
 use crate::compare::summary::{signed, time};
 use crate::markdown::prose as markdown_text;
@@ -31,8 +32,8 @@ pub fn write(comparison: &Comparison, name: &str, command: &str, out: &mut dyn W
         "Times are per {}, averaged over GPUs ({} against {}).\n",
         basis.unit, basis.base_units, basis.new_units
     ));
-    for check in comparison.comparability.iter().filter(|check| check.level != "info") {
-        text.push_str(&format!("\n> **{}:** {}\n", check.level, markdown_text(&check.message)));
+    for check in comparison.comparability.iter().filter(|check| check.level != Level::Info) {
+        text.push_str(&format!("\n> **{}:** {}\n", check.level.word(), markdown_text(&check.message)));
     }
     for (word, results) in [("Failed", &comparison.gate.failed), ("Undecided", &comparison.gate.undecided)] {
         for result in results {

@@ -8,6 +8,7 @@ use polars::prelude::{Column, DataFrame, DataType, df};
 use super::columns::{note, rest, waterfall};
 use super::tables::frames;
 use crate::charts::{Axis, Bar, Change, Chart, Line, Role};
+use crate::compare::comparability::Level;
 use crate::compare::document::{Comparison, IterationRow, KernelRow, SideFacts};
 use crate::compare::places::Aligned;
 use crate::compare::summary::signed_pct;
@@ -99,12 +100,11 @@ pub fn baseline_section(comparison: &Comparison, rows: usize) -> Result<Section>
         }
     }
     let about = format!("{}: {}. {}", comparison.verdict, comparison.reason, rest(comparison));
-    Ok(section("baseline", "Compared with the baseline", &about, blocks))
+    Ok(Section::new("baseline", "Compared with the baseline", &about, blocks))
 }
 
 fn notes(comparison: &Comparison) -> Vec<Note> {
-    let check = |level: &str| level != "info";
-    let checks = comparison.comparability.iter().filter(|one| check(one.level)).map(|one| {
+    let checks = comparison.comparability.iter().filter(|one| one.level != Level::Info).map(|one| {
         let values = if one.base.is_empty() { String::new() } else { format!(" ({} against {})", one.base, one.new) };
         Note { is_warning: true, text: format!("{}{values}.", capitalized(one.message.as_str())) }
     });
@@ -134,22 +134,9 @@ fn figures(comparison: &Comparison) -> Vec<Figure> {
     };
     let change = |metric: &str, label: &str| {
         let total = comparison.totals.iter().find(|total| total.metric == metric)?;
-        Some(Figure {
-            id: format!("change_of_{metric}"),
-            label: label.to_owned(),
-            doc: format!("change of the {metric} time"),
-            value: Cell::Text(signed_pct(total.pct?)),
-            unit: ColumnUnit::Text,
-            status: status(total.verdict),
-        })
-    };
-    let count = |id: &str, label: &str, doc: &str, value: usize| Figure {
-        id: id.to_owned(),
-        label: label.to_owned(),
-        doc: doc.to_owned(),
-        value: Cell::Integer(value as i64),
-        unit: ColumnUnit::Count,
-        status: Status::Neutral,
+        let (id, doc) = (format!("change_of_{metric}"), format!("change of the {metric} time"));
+        let figure = Figure::new(&id, label, &doc, Cell::Text(signed_pct(total.pct?)), ColumnUnit::Text);
+        Some(Figure { status: status(total.verdict), ..figure })
     };
     let with = |verdict: &str| comparison.kernels.iter().filter(|kernel| kernel.verdict == verdict).count();
     let parts = [
@@ -160,13 +147,9 @@ fn figures(comparison: &Comparison) -> Vec<Figure> {
         ("exposed_comm", "Exposed communication"),
     ];
     let mut figures: Vec<Figure> = parts.into_iter().filter_map(|(metric, label)| change(metric, label)).collect();
-    figures.push(count("slower", "Slower kernels", "kernels that surely got slower", with("slower")));
-    figures.push(count("faster", "Faster kernels", "kernels that surely got faster", with("faster")));
+    figures.push(Figure::count("slower", "Slower kernels", "kernels that surely got slower", with("slower")));
+    figures.push(Figure::count("faster", "Faster kernels", "kernels that surely got faster", with("faster")));
     figures
-}
-
-pub(super) fn section(id: &str, title: &str, about: &str, blocks: Vec<Block>) -> Section {
-    Section { id: id.to_owned(), title: title.to_owned(), about: about.to_owned(), blocks }
 }
 
 pub(super) fn drawn(id: &str, chart: Chart) -> Option<Block> {
@@ -222,10 +205,10 @@ fn span(comparison: &Comparison) -> Result<Section> {
         "new_ns" => numbers(&|row| row.new_ns),
         "delta_ns" => numbers(&|row| row.delta_ns),
     )?;
-    let (rows, about) = (frame.height(), "Every part is the sum of the parts below it.");
-    blocks.push(table("span", "The span, part by part", about, frame, rows, &["part"]));
+    let about = "Every part is the sum of the parts below it.";
+    blocks.push(table("span", "The span, part by part", about, frame, 0, &["part"]));
     let about = "The span of a GPU divides into compute, exposed communication, exposed copies and idle time; parts that overlap others, or are hidden by them, are subtracted.";
-    Ok(section("span", "Where the span changed", about, blocks))
+    Ok(Section::new("span", "Where the span changed", about, blocks))
 }
 
 fn kernels(comparison: &Comparison, rows: usize) -> Result<Section> {
@@ -253,10 +236,9 @@ fn kernels(comparison: &Comparison, rows: usize) -> Result<Section> {
             keys.iter().map(|key| notes.get(key?).map(String::as_str).filter(|note| !note.is_empty())).collect();
         let mut frame = frame.select(KERNEL_COLUMNS)?;
         frame.with_column(Column::new("note".into(), notes))?;
-        let shown = if rows > 0 { frame.head(Some(rows)) } else { frame.clone() };
-        blocks.push(table("kernels", "All kernels", "", shown, frame.height(), &["key"]));
+        blocks.push(table("kernels", "All kernels", "", frame, rows, &["key"]));
     }
-    Ok(section("kernels", "Kernels", &rest(comparison), blocks))
+    Ok(Section::new("kernels", "Kernels", &rest(comparison), blocks))
 }
 
 /// Steady iterations of both sides, one line a side and GPU.
@@ -276,7 +258,7 @@ fn iterations(comparison: &Comparison) -> Option<Section> {
     let title = format!("Iterations of rank {} GPU {}", first.0, first.1);
     let chart = Chart::pace(title, Axis::count("steady iteration"), Axis::time("duration"), lines);
     let about = "Steady iterations of both sides over their ordinal.";
-    Some(section("iterations", "Iterations", about, vec![drawn("iterations", chart)?]))
+    Some(Section::new("iterations", "Iterations", about, vec![drawn("iterations", chart)?]))
 }
 
 /// Where typical iterations of both sides differ.
@@ -291,10 +273,9 @@ fn alignment(comparison: &Comparison) -> Result<Option<Section>> {
         "base" => all.iter().map(|aligned| aligned.base.clone()).collect::<Vec<Option<String>>>(),
         "new" => all.iter().map(|aligned| aligned.new.clone()).collect::<Vec<Option<String>>>(),
     )?;
-    let rows = frame.height();
-    let block = table("alignment", "Typical iterations side by side", "", frame, rows, &["equal_kernels_before"]);
+    let block = table("alignment", "Typical iterations side by side", "", frame, 0, &["equal_kernels_before"]);
     let about = "The kernels of a typical iteration of the first common GPU in order, without those that both sides have in the same order.";
-    Ok(Some(section("sequence", "Order of the kernels", about, vec![block])))
+    Ok(Some(Section::new("sequence", "Order of the kernels", about, vec![block])))
 }
 
 fn others(comparison: &Comparison) -> Result<Vec<Section>> {
@@ -318,26 +299,16 @@ fn others(comparison: &Comparison) -> Result<Vec<Section>> {
             if frame.column("pct").is_ok() {
                 frame.rename("pct", "change_pct".into())?;
             }
-            let rows = frame.height();
-            blocks.push(table(table_of.name, title, "", frame, rows, &[key]));
+            blocks.push(table(table_of.name, title, "", frame, 0, &[key]));
         }
     }
     let about = "Totals, categories, kernels of one side, and each GPU.";
-    Ok(if blocks.is_empty() { Vec::new() } else { vec![section("details", "Details", about, blocks)] })
+    Ok(if blocks.is_empty() { Vec::new() } else { vec![Section::new("details", "Details", about, blocks)] })
 }
 
-pub(super) fn table(id: &str, title: &str, about: &str, frame: DataFrame, total_rows: usize, key: &[&str]) -> Block {
-    let columns = output_columns(&frame);
-    Block::Table(Box::new(Table {
-        id: id.to_owned(),
-        title: title.to_owned(),
-        about: about.to_owned(),
-        question: None,
-        columns,
-        total_rows,
-        frame,
-        key: key.iter().map(|name| (*name).to_owned()).collect(),
-    }))
+/// A table of which the first rows are shown, 0 for all.
+pub(super) fn table(id: &str, title: &str, about: &str, frame: DataFrame, rows: usize, key: &[&str]) -> Block {
+    Block::Table(Box::new(Table::new((id, title, about), output_columns(&frame), frame, rows, key)))
 }
 
 /// The comparison as sheets of a workbook: the verdict, then a sheet for each of its tables.
@@ -347,16 +318,8 @@ pub(super) fn table(id: &str, title: &str, about: &str, frame: DataFrame, total_
 pub fn sheets(comparison: &Comparison) -> Result<Vec<FullTable>> {
     let verdict = df!("verdict" => [comparison.verdict], "reason" => [comparison.reason.as_str()])?;
     let tables = frames(comparison)?.into_iter().map(|table| (table.name, table.frame));
-    let sheet = |(name, frame): (&str, DataFrame)| FullTable {
-        section: String::new(),
-        name: name.to_owned(),
-        title: name.replace('_', " "),
-        about: String::new(),
-        question: None,
-        columns: output_columns(&frame),
-        total_rows: frame.height(),
-        frame,
-        is_exact: false,
+    let sheet = |(name, frame): (&str, DataFrame)| {
+        FullTable::new(name, &name.replace('_', " "), "", output_columns(&frame), frame)
     };
     Ok([("verdict", verdict)].into_iter().chain(tables).map(sheet).collect())
 }
@@ -387,11 +350,8 @@ fn output_column(name: &str) -> OutputColumn {
         "key" | "kernel" | "base_name" | "new_name" | "base" | "new" => ColumnUnit::Name,
         _ => ColumnUnit::Text,
     };
-    let doc = DOCS
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map_or_else(|| name.replace('_', " "), |(_, doc)| (*doc).to_owned());
-    OutputColumn { name: name.to_owned(), unit, doc }
+    let doc = DOCS.iter().find(|(known, _)| *known == name);
+    OutputColumn::new(name, unit, doc.map_or_else(|| name.replace('_', " "), |(_, doc)| (*doc).to_owned()))
 }
 
 fn provenance(comparison: &Comparison) -> Provenance {

@@ -5,6 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::columns::{changed, moved, note, note_with_reason, ratio, rest, waterfall};
+use crate::compare::comparability::Level;
 use crate::compare::document::{Comparison, CounterRow, OneSided, PathRow, SideFacts};
 use crate::compare::summary::{signed, signed_pct, time};
 use wavesieve_engine::findings::{counted, duration, shortened};
@@ -32,13 +33,13 @@ pub fn write(comparison: &Comparison, out: &mut dyn Write) -> Result<()> {
         "Times are per {}, averaged over GPUs ({} against {}).",
         basis.unit, basis.base_units, basis.new_units
     )?;
-    let checks = || comparison.comparability.iter().filter(|check| check.level != "info");
+    let checks = || comparison.comparability.iter().filter(|check| check.level != Level::Info);
     if checks().next().is_some() {
         writeln!(out, "\nComparability")?;
         for check in checks() {
             let values =
                 if check.base.is_empty() { String::new() } else { format!(" ({} against {})", check.base, check.new) };
-            writeln!(out, "  {:<8}  {}{}", check.level, check.message, escape_hidden(&values))?;
+            writeln!(out, "  {:<8}  {}{}", check.level.word(), check.message, escape_hidden(&values))?;
         }
     }
     writeln!(out, "\nWhere the span changed\n  {:>10}  {:>10}  {:>10}  part", "base", "new", "change")?;

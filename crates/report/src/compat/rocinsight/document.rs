@@ -10,7 +10,7 @@ use super::source::{is_of_source, source_recommendations, source_tier};
 use super::thread_trace::{has_thread_trace, thread_trace};
 use super::version::SchemaVersion;
 use crate::analysis::Analysis;
-use crate::document::{Block, MODEL_SECTION};
+use crate::document::MODEL_SECTION;
 use wavesieve_engine::findings::{Answers, Finding, Limit, QueryRequest, Rows, Verdict};
 use wavesieve_model::schema::facts::Role;
 use wavesieve_tables::trace::Trace;
@@ -85,10 +85,7 @@ fn model_answer(analysis: &Analysis) -> Value {
     let Some(section) = analysis.document.sections.iter().find(|section| section.id == MODEL_SECTION) else {
         return Value::Null;
     };
-    let texts = section.blocks.iter().filter_map(|block| match block {
-        Block::Note(note) => Some(note.text.as_str()),
-        Block::Chart(_) | Block::Table(_) => None,
-    });
+    let texts = section.notes().map(|note| note.text.as_str());
     Value::String([section.about.as_str()].into_iter().chain(texts).collect::<Vec<&str>>().join("\n\n"))
 }
 

@@ -16,9 +16,6 @@ const SECTION: &str = "tracelens";
 const KERNELS: &str = "kernels";
 
 /// The names of all sheets, wanted or not.
-///
-/// # Errors
-/// When what is built in is wrong, which the tests exclude.
 pub(crate) fn sheet_names() -> Result<Vec<String>> {
     Ok(SheetLayouts::builtin()?.sheets.into_iter().map(|sheet| sheet.name).collect())
 }
@@ -87,9 +84,6 @@ fn values(column: &ColumnLayout, source: Option<&DataFrame>, is_original: bool) 
 
 fn declared(column: &ColumnLayout, answer: Option<&Answer>) -> OutputColumn {
     let known = answer.and_then(|answer| answer.columns.iter().find(|known| known.name == column.of));
-    OutputColumn {
-        name: column.heading.clone(),
-        unit: ColumnUnit::parse(&column.unit).unwrap_or(ColumnUnit::Text),
-        doc: known.map(|known| known.doc.clone()).unwrap_or_default(),
-    }
+    let unit = ColumnUnit::parse(&column.unit).unwrap_or(ColumnUnit::Text);
+    OutputColumn::new(&column.heading, unit, known.map(|known| known.doc.clone()).unwrap_or_default())
 }

@@ -57,9 +57,6 @@ pub struct Category {
 
 impl SheetLayouts {
     /// Those of the binary.
-    ///
-    /// # Errors
-    /// When they are wrong, which the tests exclude.
     pub fn builtin() -> Result<Self> {
         toml::from_str(BUILTIN).context("internal: the sheets of TraceLens are wrong")
     }

@@ -25,9 +25,6 @@ impl Group {
 }
 
 /// The table of a query as TraceLens makes it, `None` where that is the answer itself.
-///
-/// # Errors
-/// When an answer lacks a column, which cannot be.
 pub fn original(
     query: &str,
     answers: &Answers,

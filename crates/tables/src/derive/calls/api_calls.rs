@@ -5,7 +5,7 @@ use polars::prelude::*;
 use rayon::prelude::*;
 
 use crate::columns::frames::{dictionary_column, values_by_text};
-use crate::columns::values::I64Values;
+use crate::columns::values::FrameValues;
 use crate::derive::calls::{call_times, region_self_times};
 use crate::derive::gpu_work::gpu_activities;
 use crate::derive::gpu_work::gpu_segments;
@@ -44,8 +44,7 @@ pub fn build(tables: &Frames, self_times: &DataFrame) -> Result<DataFrame> {
     let activities = gpu_activities::of_tables(needed(tables, "kernels")?, needed(tables, "memory_copies")?)?;
     let busy = activities.into_iter().map(|activity| Interval::new(activity.start_ns, activity.end_ns));
     let busy = Coverage::of_merged(union(busy));
-    let integer = |name: &str| -> Result<I64Values> { Ok(I64Values::new(calls.column(name)?.i64()?)) };
-    let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
+    let [starts, ends] = calls.integers(["start_ns", "end_ns"])?;
     let times = |row: usize| [&starts, &ends].map(|times| times.get(row).unwrap_or_default());
     let busy_of = |busy: &mut Walk<'_>, row: usize| {
         let [start_ns, end_ns] = times(row);
@@ -66,7 +65,7 @@ pub fn build(tables: &Frames, self_times: &DataFrame) -> Result<DataFrame> {
         dictionary_column("class", &classes.names().into_iter().map(Some).collect::<Vec<_>>(), class)?,
         calls.column("name")?.clone(),
         calls.column("tid")?.clone(),
-        BooleanChunked::from_iter_values("waits".into(), waits).into_series().into_column(),
+        BooleanChunked::from_iter_values("waits".into(), waits).into_column(),
         column("call_ns", call_ns),
         region_self_times::of_calls(self_times, &calls)?,
         column("gpu_busy_ns", busy_ns),

@@ -1,11 +1,10 @@
 //! The table `profiler_pauses`: when the program had stopped the recording.
 
 use anyhow::Result;
-use itertools::izip;
 use polars::prelude::*;
 
 use crate::columns::frames::rows_named;
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::values::{BoolValues, FrameValues};
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, WhyEmpty, column, needed};
 use wavesieve_model::analysis::api_classes::ApiClasses;
 use wavesieve_model::analysis::intervals::Interval;
@@ -58,18 +57,12 @@ pub fn of_tables(
     for (resumes, is_such) in kinds {
         let rows = rows_named(names, |name| is_such(facts, name))?;
         if rows.any() {
-            let starts = I64Values::new(regions.column("start_ns")?.i64()?);
-            let ends = I64Values::new(regions.column("end_ns")?.i64()?);
-            let valid = BoolValues::new(regions.column("valid")?.bool()?);
-            let calls = BoolValues::new(&rows);
-            for (start, end, valid, call) in izip!(starts.iter(), ends.iter(), valid.iter(), calls.iter()) {
-                if let (Some(start_ns), Some(end_ns), Some(true), Some(true)) = (start, end, valid, call) {
-                    controls.push(Control { time: Interval::new(start_ns, end_ns), resumes });
-                }
-            }
+            let calls = regions.select(["start_ns", "end_ns", "valid"])?.filter(&rows)?;
+            let times = calls.valid_rows(["start_ns", "end_ns"])?;
+            controls.extend(times.map(|(_, [start, end])| Control { time: Interval::new(start, end), resumes }));
         }
         let rows = BoolValues::new(&rows_named(marks.column("name")?, |name| is_such(facts, name))?);
-        let times = I64Values::new(marks.column("time_ns")?.i64()?);
+        let times = marks.integer("time_ns")?;
         let times = times.iter().zip(rows.iter()).filter(|(_, call)| *call == Some(true));
         let marked = times.filter_map(|(time, _)| Some(Interval::new(time?, time?)));
         controls.extend(marked.map(|time| Control { time, resumes }));

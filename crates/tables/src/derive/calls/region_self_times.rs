@@ -6,7 +6,7 @@ use polars::prelude::*;
 use rayon::prelude::*;
 
 use crate::columns::frames::rows_named;
-use crate::columns::values::{BoolValues, I64Values, present_in};
+use crate::columns::values::{BoolValues, FrameValues, present_in};
 use crate::derive::calls::call_times;
 use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, column, needed};
 use wavesieve_model::analysis::numbering::lane_ids::IdInterner;
@@ -30,14 +30,11 @@ pub fn needs() -> Needs {
 /// Takes from each call of a thread the time of the calls it made.
 pub fn build(tables: &Frames) -> Result<DataFrame> {
     let regions = needed(tables, "regions")?;
-    let ids = I64Values::new(regions.column("region_id")?.i64()?);
-    let starts = I64Values::new(regions.column("start_ns")?.i64()?);
-    let ends = I64Values::new(regions.column("end_ns")?.i64()?);
-    let threads = I64Values::new(regions.column("tid")?.i64()?);
+    let [ids, starts, ends, threads] = regions.integers(["region_id", "start_ns", "end_ns", "tid"])?;
     let process_ranges = rows_named(regions.column("name")?, |name| name == PROCESS_RANGE)?;
-    let valid = BoolValues::new(regions.column("valid")?.bool()?).are_true();
-    let is_counted = present_in(valid, &[&ids, &starts, &ends]);
-    let is_of_thread = &present_in(is_counted.clone(), &[&threads]) & &!&BoolValues::new(&process_ranges).are_true();
+    let valid = regions.truths("valid")?.are_true();
+    let is_counted = present_in(valid, [&ids, &starts, &ends]);
+    let is_of_thread = &present_in(is_counted.clone(), [&threads]) & &!&BoolValues::new(&process_ranges).are_true();
 
     let mut numbers: IdInterner<i64> = IdInterner::default();
     let mut of_threads: Vec<ThreadCalls> = Vec::new();
@@ -87,7 +84,7 @@ pub fn build(tables: &Frames) -> Result<DataFrame> {
 pub fn by_id(regions: &DataFrame, chosen: &BooleanChunked) -> Result<DataFrame> {
     let are_all = chosen.null_count() == 0 && chosen.all();
     let regions = if are_all { regions.clone() } else { regions.filter(chosen)? };
-    if I64Values::new(regions.column("region_id")?.i64()?).iter().is_sorted() {
+    if regions.integer("region_id")?.iter().is_sorted() {
         return Ok(regions);
     }
     Ok(regions.sort(["region_id"], SortMultipleOptions::default())?)
@@ -98,10 +95,9 @@ pub fn of_calls(of_all: &DataFrame, calls: &DataFrame) -> Result<Column> {
     if of_all.height() == calls.height() {
         return Ok(of_all.column("self_ns")?.clone());
     }
-    let ids = I64Values::new(of_all.column("region_id")?.i64()?);
-    let self_ns = I64Values::new(of_all.column("self_ns")?.i64()?);
+    let [ids, self_ns] = of_all.integers(["region_id", "self_ns"])?;
     let mut all = ids.iter().zip(self_ns.iter());
-    let wanted = I64Values::new(calls.column("region_id")?.i64()?);
+    let wanted = calls.integer("region_id")?;
     let found: Vec<i64> = wanted
         .iter()
         .map(|wanted| all.find(|(id, _)| *id == wanted).and_then(|(_, self_ns)| self_ns).unwrap_or_default())

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::values_by_text;
-use crate::columns::values::{I64Values, integers};
+use crate::columns::frames::{floats, integers, values_by_text};
+use crate::columns::values::{FrameValues, I64Values};
 use crate::derive::{Frames, Needs, needed};
 use wavesieve_model::analysis::hardware::metrics::{Counter, Definitions, EffectiveDefinitions, Reduction};
 
@@ -58,20 +58,20 @@ pub fn extract(tables: &Frames, definitions: &EffectiveDefinitions) -> Result<Da
 
 /// Registers of the kernel of every dispatch.
 pub fn registers(dispatches: &DataFrame, symbols: &DataFrame) -> Result<Vec<Column>> {
-    let ids = I64Values::new(symbols.column("kernel_id")?.i64()?);
+    let ids = symbols.integer("kernel_id")?;
     let row_of: BTreeMap<i64, usize> = ids.iter().enumerate().filter_map(|(row, id)| id.map(|id| (id, row))).collect();
-    let kernels = I64Values::new(dispatches.column("kernel_id")?.i64()?);
+    let kernels = dispatches.integer("kernel_id")?;
     let mut columns = Vec::new();
     for name in OF_SYMBOL {
-        let values = I64Values::new(symbols.column(name)?.i64()?);
+        let values = symbols.integer(name)?;
         let of_dispatches = kernels.iter().map(|id| id.and_then(|id| row_of.get(&id)).and_then(|row| values.get(*row)));
-        columns.push(integers(name, of_dispatches).into_series().into_column());
+        columns.push(integers(name, of_dispatches));
     }
     Ok(columns)
 }
 
 /// The texts of a column, and which of them every row has.
-pub fn texts(column: &Column) -> Result<(Vec<Option<u32>>, Vec<String>)> {
+pub fn numbered_texts(column: &Column) -> Result<(Vec<Option<u32>>, Vec<String>)> {
     let names: RefCell<Vec<String>> = RefCell::default();
     let codes = values_by_text(column, |text| {
         let mut names = names.borrow_mut();
@@ -98,10 +98,8 @@ fn counter_columns(
         return Ok(Vec::new());
     }
     let rows = dispatches.height();
-    let (codes, names) = texts(counters.column("counter")?)?;
-    let (passes, ids) =
-        (I64Values::new(counters.column("pass")?.i64()?), I64Values::new(counters.column("dispatch_id")?.i64()?));
-    let instances = I64Values::new(counters.column("instances")?.i64()?);
+    let (codes, names) = numbered_texts(counters.column("counter")?)?;
+    let [passes, ids, instances] = counters.integers(["pass", "dispatch_id", "instances"])?;
     let place = Places::new(dispatches)?;
     let wanted = definitions.wanted();
     let renamed = accumulations(&passes, &codes, &names, definitions);
@@ -155,9 +153,7 @@ fn counter_columns(
 
 /// A column in which NaN values are missing.
 pub fn nullable(name: &str, values: Vec<f64>) -> Column {
-    let values: Float64Chunked =
-        values.into_iter().map(|value| (!value.is_nan()).then_some(value)).collect_ca(name.into());
-    values.into_series().into_column()
+    floats(name, values.into_iter().map(|value| (!value.is_nan()).then_some(value)))
 }
 
 /// The name of what an accumulator holds in a pass, where one counter alone can have been accumulated there.
@@ -201,10 +197,7 @@ struct Places {
 
 impl Places {
     fn new(dispatches: &DataFrame) -> Result<Self> {
-        let (passes, ids) = (
-            I64Values::new(dispatches.column("pass")?.i64()?),
-            I64Values::new(dispatches.column("dispatch_id")?.i64()?),
-        );
+        let [passes, ids] = dispatches.integers(["pass", "dispatch_id"])?;
         let keys = passes.iter().zip(ids.iter()).enumerate();
         let mut rows: Vec<((i64, i64), usize)> =
             keys.filter_map(|(row, (pass, id))| Some(((pass?, id?), row))).collect();

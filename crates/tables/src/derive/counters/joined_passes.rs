@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::values::I64Values;
-use crate::derive::counters::counted_dispatches::{OF_DISPATCH, nullable, texts};
+use crate::columns::frames::{floats, texts};
+use crate::columns::values::FrameValues;
+use crate::derive::counters::counted_dispatches::{OF_DISPATCH, nullable, numbered_texts};
 use crate::derive::counters::pass_agreement::{DISAGREEMENT, PassEvidence, group_of};
 use wavesieve_model::analysis::statistics::medians::median;
 
@@ -81,25 +82,19 @@ pub fn joined(frames: &[&DataFrame]) -> Result<Joined> {
 
     let mut durations: Vec<Vec<i64>> = vec![Vec::new(); chosen.len()];
     for (frame, places) in frames.iter().zip(&places) {
-        let valid = frame.column("valid")?.bool()?.clone();
-        let lengths = I64Values::new(frame.column("duration_ns")?.i64()?);
-        for (row, place) in places.iter().enumerate() {
-            if let (Some(true), Some(length), Some(known)) =
-                (valid.get(row), lengths.get(row), durations.get_mut(*place))
-            {
-                known.push(length);
-            }
+        for (row, [length]) in frame.valid_rows(["duration_ns"])? {
+            let known = places.get(row as usize).and_then(|place| durations.get_mut(*place));
+            known.into_iter().for_each(|known| known.push(length));
         }
     }
     let source_part = chosen.iter().map(|(at, _)| *at).collect();
     let mut frame = chosen_rows(frames, &chosen)?;
-    frame.with_column(medians(durations))?;
+    frame.with_column(floats(DURATION, durations.into_iter().map(|mut values| median(&mut values))))?;
     let counters = counters(frames, &places, chosen.len(), (!reasons.is_empty()).then_some(groups.as_slice()))?;
     frame.hstack_mut(&counters)?;
     if !reasons.is_empty() {
         let of_rows = chosen.iter().map(|row| reasons.get(row).map(String::as_str));
-        let column = StringChunked::from_iter_options(DISAGREEMENT.into(), of_rows);
-        frame.with_column(column.into_series().into_column())?;
+        frame.with_column(texts(DISAGREEMENT, of_rows))?;
     }
     Ok(Joined { frame, source_part })
 }
@@ -107,26 +102,17 @@ pub fn joined(frames: &[&DataFrame]) -> Result<Joined> {
 /// The dispatches of a single pass.
 fn alone(frame: &DataFrame) -> Result<Joined> {
     let valid = frame.column("valid")?.bool()?;
-    let lengths = I64Values::new(frame.column("duration_ns")?.i64()?);
-    let durations: Float64Chunked = lengths
-        .iter()
-        .zip(valid.iter())
-        .map(|(length, valid)| length.filter(|_| valid == Some(true)).map(|length| length as f64))
-        .collect_ca(DURATION.into());
+    let lengths = frame.integer("duration_ns")?;
+    let lengths = lengths.iter().zip(valid.iter());
+    let durations = lengths.map(|(length, valid)| length.filter(|_| valid == Some(true)).map(|length| length as f64));
     let mut frame = frame.clone();
-    frame.with_column(durations.into_series().into_column())?;
+    frame.with_column(floats(DURATION, durations))?;
     let source_part = vec![0; frame.height()];
     Ok(Joined { frame, source_part })
 }
 
 /// The name of the duration of a joined dispatch, in nanoseconds.
 pub const DURATION: &str = "dur_ns";
-
-fn medians(durations: Vec<Vec<i64>>) -> Column {
-    let values: Float64Chunked =
-        durations.into_iter().map(|mut values| median(&mut values)).collect_ca(DURATION.into());
-    values.into_series().into_column()
-}
 
 /// Known columns of the joined dispatches, each from the frame that has it first.
 fn chosen_rows(frames: &[&DataFrame], chosen: &[(usize, usize)]) -> Result<DataFrame> {
@@ -189,7 +175,7 @@ fn counters(
         columns.push(nullable(&name, values));
         if groups.is_some() {
             let from: UInt32Chunked = from.into_iter().collect_ca(group_of(&name));
-            columns.push(from.into_series().into_column());
+            columns.push(from.into_column());
         }
     }
     Ok(columns)
@@ -217,10 +203,9 @@ struct MatchingDispatches {
 impl MatchingDispatches {
     /// Adds the rows of a frame, which are in the order of their passes.
     fn add(&mut self, at: usize, frame: &DataFrame) -> Result<()> {
-        let read = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
-        let (passes, gpus, ids) = (read("pass")?, read("gpu")?, read("dispatch_id")?);
-        let shape = SHAPE.iter().map(|name| read(name)).collect::<Result<Vec<_>>>()?;
-        let (codes, names) = texts(frame.column("kernel_name")?)?;
+        let [passes, gpus, ids] = frame.integers(["pass", "gpu", "dispatch_id"])?;
+        let shape = frame.integers(SHAPE)?;
+        let (codes, names) = numbered_texts(frame.column("kernel_name")?)?;
         let names: Vec<usize> = names.into_iter().map(|name| numbered(&mut self.names, name)).collect();
         let mut pass = None;
         let mut seen: BTreeSet<usize> = BTreeSet::new();

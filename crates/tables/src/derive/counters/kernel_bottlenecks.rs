@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::dictionary_column;
-use crate::columns::values::integers;
+use crate::columns::frames::{categories, dictionary_column, floats, integers, texts};
 use crate::derive::counters::metric_evaluation::{BoundMetric, KernelSums, Sums, all_asked, evaluated};
 use crate::derive::counters::metric_sums::{GpuDispatches, NO_METRIC, by_gpu, extract, needs, of_kernels, per_part};
-use crate::derive::{Build, DerivedTable, Joint, Part, RowsWhen};
+use crate::derive::{Build, DerivedTable, Joint, ProcessPart, RowsWhen};
 use wavesieve_model::analysis::hardware::devices::device;
 use wavesieve_model::analysis::hardware::metrics::{Bottleneck, Definitions, EffectiveDefinitions, bottlenecks};
 use wavesieve_model::schema::tables;
@@ -36,8 +35,6 @@ enum State {
 }
 
 impl State {
-    const ALL: [Self; 3] = [Self::Found, Self::Absent, Self::Unknown];
-
     fn name(self) -> &'static str {
         match self {
             Self::Found => "yes",
@@ -58,7 +55,7 @@ struct BottleneckResult {
 }
 
 /// Tries all rules on every kernel.
-fn relate(parts: &[Part<'_>], definitions: &EffectiveDefinitions) -> Result<Vec<DataFrame>> {
+fn relate(parts: &[ProcessPart<'_>], definitions: &EffectiveDefinitions) -> Result<Vec<DataFrame>> {
     let rules = bottlenecks();
     let used: BTreeSet<&str> = rules
         .iter()
@@ -104,36 +101,26 @@ fn table(
     let kernel_at = |place: usize| kernels.get(place).copied();
     let chosen: Vec<&KernelSums> = results.iter().filter_map(|row| kernel_at(row.kernel)).collect();
     let mut columns = of_kernels(frame, &chosen)?;
-    let names = |text: fn(&Bottleneck) -> &str| -> Vec<Option<String>> {
-        let closing = [NONE, UNKNOWN].map(|name| Some(name.to_owned()));
-        rules.iter().map(|rule| Some(text(rule).to_owned())).chain(closing).collect()
-    };
-    let ordinals = || results.iter().map(|row| Some(row.ordinal));
-    let states = State::ALL.map(|state| Some(state.name().to_owned()));
-    let text = |name: &str, value: &dyn Fn(&BottleneckResult) -> Option<&str>| {
-        StringChunked::from_iter_options(name.into(), results.iter().map(value)).into_series().into_column()
+    let named = |name: &str, text: fn(&Bottleneck) -> &str| {
+        let names: Vec<&str> = rules.iter().map(text).chain([NONE, UNKNOWN]).collect();
+        dictionary_column(name, &names, results.iter().map(|row| Some(row.ordinal)))
     };
     let time = |row: &BottleneckResult| {
         let place = asked.iter().position(|asked| id_of(asked) == Some(TIME))?;
         let (sums, _) = kernel_at(row.kernel)?.sums.get(place)?;
         (sums.dispatches > 0).then_some(sums.numerator)
     };
-    let times: Float64Chunked = results.iter().map(time).collect_ca("time_ns".into());
     let verdicts: BooleanChunked = results.iter().map(|row| Some(row.is_verdict)).collect_ca("is_verdict".into());
     columns.extend([
-        integers("ordinal", results.iter().map(|row| Some(row.ordinal as i64))).into_series().into_column(),
-        dictionary_column("bottleneck", &names(|rule| &rule.id), ordinals())?,
-        dictionary_column("verdict", &names(|rule| &rule.verdict), ordinals())?,
-        dictionary_column(
-            "state",
-            &states,
-            results.iter().map(|row| State::ALL.iter().position(|state| *state == row.state)),
-        )?,
-        verdicts.into_series().into_column(),
-        text("evidence", &|row| Some(row.evidence.as_str()).filter(|text| !text.is_empty())),
-        text("missing", &|row| row.missing.as_deref()),
-        integers("dispatches", chosen.iter().map(|kernel| Some(kernel.dispatches))).into_series().into_column(),
-        times.into_series().into_column(),
+        integers("ordinal", results.iter().map(|row| Some(row.ordinal as i64))),
+        named("bottleneck", |rule| &rule.id)?,
+        named("verdict", |rule| &rule.verdict)?,
+        categories("state", results.iter().map(|row| Some(row.state.name())))?,
+        verdicts.into_column(),
+        texts("evidence", results.iter().map(|row| Some(row.evidence.as_str()).filter(|text| !text.is_empty()))),
+        texts("missing", results.iter().map(|row| row.missing.as_deref())),
+        integers("dispatches", chosen.iter().map(|kernel| Some(kernel.dispatches))),
+        floats("time_ns", results.iter().map(time)),
     ]);
     Ok(DataFrame::new_infer_height(columns)?)
 }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::derive::counters::compiled_formula::compiled;
-use crate::derive::counters::counted_dispatches::texts;
+use crate::derive::counters::counted_dispatches::numbered_texts;
 use crate::derive::counters::joined_passes::DURATION;
 use crate::derive::counters::pass_agreement::{DISAGREEMENT, group_of};
 use crate::derive::counters::plausible_values::why;
@@ -224,7 +224,7 @@ fn column(values: &DataFrame, name: &str, number: Option<f64>, rows: usize) -> R
 
 /// The kernels in the order of their first dispatch, and which of them every row is of.
 fn kernels(frame: &DataFrame) -> Result<(Vec<KernelSums>, Vec<usize>)> {
-    let (codes, _) = texts(frame.column("kernel_name")?)?;
+    let (codes, _) = numbered_texts(frame.column("kernel_name")?)?;
     let mut known: BTreeMap<Option<u32>, usize> = BTreeMap::new();
     let mut kernels: Vec<KernelSums> = Vec::new();
     let mut kernel_of = Vec::with_capacity(codes.len());

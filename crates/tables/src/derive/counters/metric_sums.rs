@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::dictionary_column;
-use crate::columns::values::{I64Values, integers};
+use crate::columns::frames::{categories, dictionary_column, floats, integers};
+use crate::columns::values::FrameValues;
 use crate::derive::OnDemandTables;
 use crate::derive::counters::counted_dispatches::extract as counted_dispatches;
 use crate::derive::counters::joined_passes::{Joined, joined};
 use crate::derive::counters::metric_evaluation::{BoundMetric, KernelSums, Sums, all_asked, evaluated};
 use crate::derive::counters::plausible_values::plausible;
-use crate::derive::{Build, DerivedTable, Frames, Joint, Part, RowsWhen, WhyEmpty};
+use crate::derive::{Build, DerivedTable, Frames, Joint, ProcessPart, RowsWhen, WhyEmpty};
 use wavesieve_model::analysis::hardware::devices::device;
-use wavesieve_model::analysis::hardware::metrics::{Definitions, EffectiveDefinitions, Normalization};
+use wavesieve_model::analysis::hardware::metrics::{Definitions, EffectiveDefinitions, Metric, Normalization};
 use wavesieve_model::schema::process::Process;
 use wavesieve_model::schema::tables;
 
@@ -58,7 +58,7 @@ pub struct GpuDispatches {
 }
 
 /// The dispatches of every rank with its counter passes joined, by GPU.
-pub fn by_gpu(parts: &[Part<'_>]) -> Result<Vec<GpuDispatches>> {
+pub fn by_gpu(parts: &[ProcessPart<'_>]) -> Result<Vec<GpuDispatches>> {
     let mut ranks: BTreeMap<i64, Vec<(usize, &DataFrame)>> = BTreeMap::new();
     for (part, (process, frame)) in parts.iter().enumerate() {
         if frame.height() > 0 {
@@ -70,7 +70,7 @@ pub fn by_gpu(parts: &[Part<'_>]) -> Result<Vec<GpuDispatches>> {
         let frames: Vec<&DataFrame> = members.iter().map(|(_, frame)| *frame).collect();
         let Joined { frame, source_part } = joined(&frames)?;
         let mut rows: BTreeMap<Option<i64>, Vec<IdxSize>> = BTreeMap::new();
-        for (row, gpu) in (0..).zip(I64Values::new(frame.column("gpu")?.i64()?).iter()) {
+        for (row, gpu) in (0..).zip(frame.integer("gpu")?.iter()) {
             rows.entry(gpu).or_default().push(row);
         }
         for (gpu, rows) in rows {
@@ -90,7 +90,7 @@ pub fn by_gpu(parts: &[Part<'_>]) -> Result<Vec<GpuDispatches>> {
 }
 
 /// Adds up the metrics of every kernel over the dispatches of each rank.
-fn relate(parts: &[Part<'_>], definitions: &EffectiveDefinitions) -> Result<Vec<DataFrame>> {
+fn relate(parts: &[ProcessPart<'_>], definitions: &EffectiveDefinitions) -> Result<Vec<DataFrame>> {
     let of_gpu = |of_gpu: &GpuDispatches| -> Result<(Vec<KernelSums>, Vec<BoundMetric>)> {
         let Some((process, _)) = parts.get(of_gpu.part) else { return Ok(Default::default()) };
         let asked = all_asked(definitions, &device(process, of_gpu.gpu), &of_gpu.frame, |_| true);
@@ -107,7 +107,7 @@ fn relate(parts: &[Part<'_>], definitions: &EffectiveDefinitions) -> Result<Vec<
 /// # Errors
 /// Those of `found` and `rows`.
 pub(crate) fn per_part(
-    parts: &[Part<'_>],
+    parts: &[ProcessPart<'_>],
     gpus: &[GpuDispatches],
     found: impl Fn(&GpuDispatches) -> Result<(Vec<KernelSums>, Vec<BoundMetric>)>,
     rows: impl Fn(&DataFrame, &[&KernelSums], &[BoundMetric]) -> Result<DataFrame>,
@@ -149,8 +149,8 @@ pub fn of_kernels(frame: &DataFrame, kernels: &[&KernelSums]) -> Result<Vec<Colu
     let texts_of = ["kernel_name", "short_name", "category"];
     if frame.width() == 0 {
         let nothing = || Vec::<Option<i64>>::new().into_iter();
-        let whole = integers_of.iter().map(|name| Ok(integers(name, nothing()).into_series().into_column()));
-        let texts = texts_of.iter().map(|name| dictionary_column(name, &[], std::iter::empty()));
+        let whole = integers_of.iter().map(|name| Ok(integers(name, nothing())));
+        let texts = texts_of.iter().map(|name| categories(name, std::iter::empty()));
         return Ok(whole.chain(texts).collect::<PolarsResult<_>>()?);
     }
     let taken: IdxCa = kernels.iter().map(|kernel| IdxSize::try_from(kernel.row).ok()).collect_ca("".into());
@@ -159,10 +159,10 @@ pub fn of_kernels(frame: &DataFrame, kernels: &[&KernelSums]) -> Result<Vec<Colu
 }
 
 /// A kernel, what is asked of it, what that comes to, and why there is no value.
-type Row<'a> = (&'a KernelSums, &'a BoundMetric, &'a Sums, Option<&'a str>);
+type MetricRow<'a> = (&'a KernelSums, &'a BoundMetric, &'a Sums, Option<&'a str>);
 
 /// Units with what is counted per.
-fn units(definitions: &Definitions, rows: &[Row<'_>]) -> PolarsResult<Column> {
+fn units(definitions: &Definitions, rows: &[MetricRow<'_>]) -> PolarsResult<Column> {
     let per: Vec<Option<Normalization>> = std::iter::once(None).chain(Normalization::ALL.map(Some)).collect();
     let dictionary: Vec<Option<String>> = definitions
         .metrics
@@ -185,7 +185,7 @@ pub fn table(
     asked: &[BoundMetric],
     definitions: &Definitions,
 ) -> Result<DataFrame> {
-    let rows: Vec<Row<'_>> = kernels
+    let rows: Vec<MetricRow<'_>> = kernels
         .iter()
         .flat_map(|kernel| {
             kernel.sums.iter().zip(asked).map(|((sums, reason), asked)| (*kernel, asked, sums, reason.as_deref()))
@@ -194,33 +194,15 @@ pub fn table(
     let chosen: Vec<&KernelSums> = rows.iter().map(|(kernel, ..)| *kernel).collect();
     let mut columns = of_kernels(frame, &chosen)?;
     let metric = |at: usize| definitions.metrics.get(at);
-    let by_metric =
-        |name: &str, text: fn(&wavesieve_model::analysis::hardware::metrics::Metric) -> &str| -> PolarsResult<Column> {
-            let dictionary: Vec<Option<String>> =
-                definitions.metrics.iter().map(|metric| Some(text(metric).to_owned())).collect();
-            dictionary_column(name, &dictionary, rows.iter().map(|(_, asked, ..)| Some(asked.metric)))
-        };
-    let whole = |name: &str, value: &dyn Fn(&Row<'_>) -> Option<i64>| {
-        integers(name, rows.iter().map(value)).into_series().into_column()
+    let by_metric = |name: &str, text: fn(&Metric) -> &str| {
+        let dictionary: Vec<&str> = definitions.metrics.iter().map(text).collect();
+        dictionary_column(name, &dictionary, rows.iter().map(|(_, asked, ..)| Some(asked.metric)))
     };
+    let whole = |name: &str, value: &dyn Fn(&MetricRow<'_>) -> Option<i64>| integers(name, rows.iter().map(value));
     let number = |name: &str, value: &dyn Fn(&BoundMetric, &Sums) -> Option<f64>| {
-        let values: Float64Chunked = rows.iter().map(|(_, asked, sums, _)| value(asked, sums)).collect_ca(name.into());
-        values.into_series().into_column()
+        floats(name, rows.iter().map(|(_, asked, sums, _)| value(asked, sums)))
     };
-    let per = Normalization::ALL.map(|per| Some(per.name().to_owned()));
     let per_place = |asked: &BoundMetric| Normalization::ALL.iter().position(|per| Some(*per) == asked.per);
-    let mut reasons: Vec<Option<String>> = Vec::new();
-    let mut reason_codes: BTreeMap<&str, usize> = BTreeMap::new();
-    let codes: Vec<Option<usize>> = rows
-        .iter()
-        .map(|(.., reason)| {
-            let reason = (*reason)?;
-            Some(*reason_codes.entry(reason).or_insert_with(|| {
-                reasons.push(Some(reason.to_owned()));
-                reasons.len() - 1
-            }))
-        })
-        .collect();
     let counted = |sums: &Sums| sums.dispatches > 0;
     columns.extend([
         whole("panel", &|(_, asked, ..)| metric(asked.metric).map(|metric| metric.panel)),
@@ -230,7 +212,11 @@ pub fn table(
         by_metric("metric", |metric| &metric.id)?,
         by_metric("title", |metric| &metric.title)?,
         units(definitions, &rows)?,
-        dictionary_column("per", &per, rows.iter().map(|(_, asked, ..)| per_place(asked)))?,
+        dictionary_column(
+            "per",
+            &Normalization::ALL.map(Normalization::name),
+            rows.iter().map(|(_, asked, ..)| per_place(asked)),
+        )?,
         whole("per_ordinal", &|(_, asked, ..)| Some(per_place(asked).map_or(0, |place| place as i64))),
         whole("kernel_dispatches", &|(kernel, ..)| Some(kernel.dispatches)),
         whole("dispatches", &|(_, _, sums, _)| Some(sums.dispatches)),
@@ -241,7 +227,7 @@ pub fn table(
         number("value_min", &|_, sums| sums.value_min),
         number("value_max", &|_, sums| sums.value_max),
         number("peak", &|asked, _| asked.peak),
-        dictionary_column("reason", &reasons, codes.into_iter())?,
+        categories("reason", rows.iter().map(|(.., reason)| *reason))?,
     ]);
     Ok(DataFrame::new_infer_height(columns)?)
 }

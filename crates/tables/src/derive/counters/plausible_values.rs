@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::derive::counters::counted_dispatches::texts;
+use crate::columns::frames::{floats, texts};
+use crate::derive::counters::counted_dispatches::numbered_texts;
 use crate::derive::counters::joined_passes::DURATION;
 use wavesieve_model::analysis::hardware::implausible::{Cycles, cycles_of, dead_counters};
 
@@ -50,12 +51,10 @@ pub(crate) fn plausible(frame: DataFrame, constants: &BTreeMap<String, f64>) -> 
             clock_ghz * 1000.0
         );
         let is_above = |row: usize| times.kernel_of.get(row).is_some_and(|kernel| above.contains(kernel));
-        let kept: Float64Chunked =
-            values.iter().enumerate().map(|(row, value)| value.filter(|_| !is_above(row))).collect_ca(name.clone());
+        let kept = values.iter().enumerate().map(|(row, value)| value.filter(|_| !is_above(row)));
+        frame.with_column(floats(&name, kept))?;
         let reasons = (0..values.len()).map(|row| is_above(row).then_some(reason.as_str()));
-        let reasons = StringChunked::from_iter_options(why(&name), reasons);
-        frame.with_column(kept.into_series().into_column())?;
-        frame.with_column(reasons.into_series().into_column())?;
+        frame.with_column(texts(&why(&name), reasons))?;
     }
     Ok(frame)
 }
@@ -98,7 +97,7 @@ struct KernelTimes {
 
 impl KernelTimes {
     fn new(frame: &DataFrame) -> Result<Self> {
-        let (kernel_of, _) = texts(frame.column("kernel_name")?)?;
+        let (kernel_of, _) = numbered_texts(frame.column("kernel_name")?)?;
         Ok(Self { kernel_of, durations: frame.column(DURATION)?.f64()?.rechunk().into_owned() })
     }
 

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::dictionary_column;
-use crate::columns::values::{I64Values, integers};
+use crate::columns::frames::{dictionary_column, floats, integers, texts};
+use crate::columns::values::FrameValues;
 use crate::derive::OnDemandTables;
 use crate::derive::counters::counted_dispatches::{self, OF_DISPATCH, extract as counted_dispatches, registers};
 use crate::derive::counters::metric_evaluation::{BoundMetric, KernelSums, all_asked, evaluated};
 use crate::derive::counters::metric_sums::{GpuDispatches, NO_METRIC, by_gpu, per_part, table};
 use crate::derive::ranging::range_forest::{RangeForest, needs_of_work};
-use crate::derive::{Build, DerivedTable, Frames, Joint, Needs, Part, RowsWhen, needed};
+use crate::derive::{Build, DerivedTable, Frames, Joint, Needs, ProcessPart, RowsWhen, needed};
 use wavesieve_model::analysis::hardware::devices::device;
 use wavesieve_model::analysis::hardware::metrics::EffectiveDefinitions;
 use wavesieve_model::schema::process::Process;
@@ -61,10 +61,9 @@ fn extract(
         frame = uncounted(needed(tables, "kernels")?, needed(tables, "kernel_symbols")?)?;
     }
     let paths = paths(tables)?;
-    let ids = I64Values::new(frame.column("dispatch_id")?.i64()?);
+    let ids = frame.integer("dispatch_id")?;
     let of_rows = ids.iter().map(|id| paths.get(&id?).map(String::as_str));
-    let column = StringChunked::from_iter_options(PATH.into(), of_rows);
-    frame.with_column(column.into_series().into_column())?;
+    frame.with_column(texts(PATH, of_rows))?;
     Ok(frame)
 }
 
@@ -73,9 +72,9 @@ fn uncounted(kernels: &DataFrame, symbols: &DataFrame) -> Result<DataFrame> {
     let mut columns: Vec<Column> =
         of_kernels().map(|name| kernels.column(name).cloned()).collect::<PolarsResult<_>>()?;
     for column in columns.iter_mut().filter(|column| column.name() == "valid") {
-        *column = BooleanChunked::full("valid".into(), false, kernels.height()).into_series().into_column();
+        *column = BooleanChunked::full("valid".into(), false, kernels.height()).into_column();
     }
-    columns.push(integers("pass", std::iter::repeat_n(Some(0), kernels.height())).into_series().into_column());
+    columns.push(integers("pass", std::iter::repeat_n(Some(0), kernels.height())));
     columns.extend(registers(kernels, symbols)?);
     let frame = DataFrame::new_infer_height(columns)?;
     let order = SortMultipleOptions::default().with_maintain_order(true);
@@ -92,21 +91,22 @@ fn paths(tables: &Frames) -> Result<BTreeMap<i64, String>> {
 }
 
 /// Adds up the metrics of every range over the dispatches of each rank.
-fn relate(parts: &[Part<'_>], definitions: &EffectiveDefinitions) -> Result<Vec<DataFrame>> {
-    let texts: BTreeSet<&str> = parts
+fn relate(parts: &[ProcessPart<'_>], definitions: &EffectiveDefinitions) -> Result<Vec<DataFrame>> {
+    let paths: BTreeSet<&str> = parts
         .iter()
         .filter_map(|(_, frame)| frame.column(PATH).ok()?.str().ok())
         .flat_map(|paths| paths.iter().flatten())
         .collect();
-    let places: BTreeMap<&str, usize> = texts.iter().copied().zip(0..).collect();
+    let places: BTreeMap<&str, usize> = paths.iter().copied().zip(0..).collect();
     let counted: BTreeSet<i64> =
         parts.iter().filter(|(_, frame)| has_counters(frame)).map(|(process, _)| process.rank).collect();
-    let numbered = |(process, frame): &Part<'_>| {
+    let numbered = |(process, frame): &ProcessPart<'_>| {
         let has_any = counted.contains(&process.rank);
         if has_any { with_places(frame, &places) } else { Ok(DataFrame::empty()) }
     };
-    let numbered: Vec<Part<'_>> = parts.iter().map(|part| Ok((part.0, numbered(part)?))).collect::<Result<_>>()?;
-    let dictionary: Vec<Option<String>> = texts.iter().map(|text| Some((*text).to_owned())).collect();
+    let numbered: Vec<ProcessPart<'_>> =
+        parts.iter().map(|part| Ok((part.0, numbered(part)?))).collect::<Result<_>>()?;
+    let dictionary: Vec<&str> = paths.into_iter().collect();
     let mut gpus = by_gpu(&numbered)?;
     for gpu in &mut gpus {
         let of_rows = gpu.frame.column(PATH_PLACE)?.f64()?.iter().map(|place| place.map(|place| place as usize));
@@ -134,8 +134,8 @@ fn has_counters(frame: &DataFrame) -> bool {
 fn with_places(frame: &DataFrame, places: &BTreeMap<&str, usize>) -> Result<DataFrame> {
     let mut frame = frame.clone();
     let place = |path: Option<&str>| places.get(path?).map(|place| *place as f64);
-    let column: Float64Chunked = frame.column(PATH)?.str()?.iter().map(place).collect();
+    let column = floats(PATH_PLACE, frame.column(PATH)?.str()?.iter().map(place));
     frame.drop_in_place(PATH)?;
-    frame.with_column(column.with_name(PATH_PLACE.into()).into_series().into_column())?;
+    frame.with_column(column)?;
     Ok(frame)
 }

@@ -4,9 +4,9 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::repetition_of::Repetitions;
-use crate::columns::frames::dictionary_column;
+use crate::columns::frames::{dictionary_column, integers};
 use crate::columns::requests::Request;
-use crate::columns::values::{I64Values, integers};
+use crate::columns::values::FrameValues;
 use crate::derive::launching::dispatch_launches;
 use crate::derive::ranging::range_forest::{self, RangeForest};
 use crate::derive::repeating::iterations;
@@ -73,19 +73,19 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         of_dispatch.get(place).map(|(_, range, path)| (*range, *path))
     };
 
-    let starts = I64Values::new(kernels.column("start_ns")?.i64()?);
+    let starts = kernels.integer("start_ns")?;
     let starts: Vec<i64> = starts.iter().map(Option::unwrap_or_default).collect();
     let first_ns = starts.iter().copied().min().unwrap_or(0);
     let at: Vec<Option<usize>> = starts.iter().map(|start_ns| repetitions.at(*start_ns)).collect();
-    let ids = I64Values::new(kernels.column("dispatch_id")?.i64()?);
+    let ids = kernels.integer("dispatch_id")?;
     let ranges: Vec<Option<(i64, u32)>> = ids.iter().map(|id| range_of(id?)).collect();
 
     let mut frame = kernels.select(TAKEN)?;
     let phases = at.iter().map(|place| repetitions.phase((*place)?));
     frame.hstack_mut(&[
-        integers("iteration", at.iter().map(|place| i64::try_from((*place)?).ok())).into_column(),
+        integers("iteration", at.iter().map(|place| i64::try_from((*place)?).ok())),
         dictionary_column("phase", &Repetitions::words(), phases)?,
-        integers("range_id", ranges.iter().map(|range| Some((*range)?.0))).into_column(),
+        integers("range_id", ranges.iter().map(|range| Some((*range)?.0))),
         dictionary_column("range_path", &forest.paths, ranges.iter().map(|range| Some((*range)?.1 as usize)))?,
         launches.column("api_name")?.clone(),
         launches.column("queue_delay_ns")?.clone().with_name("launch_delay_ns".into()),

@@ -8,7 +8,7 @@ use polars::prelude::*;
 
 use super::repetition_of::Repetitions;
 use crate::columns::frames::dictionary_column;
-use crate::columns::values::I64Values;
+use crate::columns::values::FrameValues;
 use crate::derive::repeating::iterations;
 use crate::derive::{Build, DerivedTable, Frames, Needs, Rows, RowsWhen, WhyEmpty, column, needed};
 use wavesieve_model::schema::process::Process;
@@ -44,9 +44,7 @@ struct Sum {
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let (kernels, _) = tables.kernel_order()?.of_valid(needed(tables, "kernels")?)?;
     let repetitions = Repetitions::find(tables)?;
-    let integer = |name: &str| -> Result<I64Values> { Ok(I64Values::new(kernels.column(name)?.i64()?)) };
-    let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
-    let ids = integer("kernel_id")?;
+    let [starts, ends, ids] = kernels.integers(["start_ns", "end_ns", "kernel_id"])?;
     let mut sums: BTreeMap<(usize, i64), Sum> = BTreeMap::new();
     for (row, start, end, id) in izip!(0.., starts.iter(), ends.iter(), ids.iter()) {
         let (Some(start_ns), Some(end_ns), Some(id)) = (start, end, id) else { continue };

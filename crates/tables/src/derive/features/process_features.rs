@@ -6,9 +6,9 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::repetition_of::Repetitions;
-use crate::columns::frames::{constant_cat, rows_named};
+use crate::columns::frames::{constant_cat, integers, rows_named, texts};
 use crate::columns::requests::Request;
-use crate::columns::values::{BoolValues, I64Values, integers};
+use crate::columns::values::{BoolValues, FrameValues};
 use crate::derive::calls::{api_calls, region_self_times};
 use crate::derive::gpu_work::gpu_activities;
 use crate::derive::gpu_work::gpu_times::GpuTime;
@@ -44,10 +44,8 @@ type Figures = Vec<(&'static str, Option<i64>)>;
 /// Adds up what the tables of a process have.
 fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let hostname = process.facts.hostname.as_deref();
-    let mut columns = vec![
-        constant_cat("role", Some(process.role.name()), 1)?,
-        StringChunked::from_iter_options("hostname".into(), [hostname].into_iter()).into_series().into_column(),
-    ];
+    let mut columns =
+        vec![constant_cat("role", Some(process.role.name()), 1)?, texts("hostname", [hostname].into_iter())];
     let identity = vec![("pid", Some(process.facts.pid))];
     let figures = [
         identity,
@@ -58,21 +56,19 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         of_repetitions(tables)?,
         of_memory(tables)?,
     ];
-    columns
-        .extend(figures.into_iter().flatten().map(|(name, value)| integers(name, [value].into_iter()).into_column()));
+    columns.extend(figures.into_iter().flatten().map(|(name, value)| integers(name, [value].into_iter())));
     let frame = DataFrame::new_infer_height(columns)?;
     Ok(frame.select(DECLARATION.table.column_names().filter(|name| !["process", "rank"].contains(name)))?)
 }
 
 fn of_kernels(tables: &Frames) -> Result<Figures> {
     let launches = dispatch_launches::of_tables(tables, false)?;
-    let column = |name: &str| -> Result<I64Values> { Ok(I64Values::new(launches.column(name)?.i64()?)) };
-    let (durations, ids) = (column("kernel_ns")?, column("kernel_id")?);
+    let [durations, ids] = launches.integers(["kernel_ns", "kernel_id"])?;
     let communicates = rows_named(launches.column("category")?, |category| category == COMMUNICATION)?;
     let communicates = BoolValues::new(&communicates).are_true();
     let communication = durations.iter().zip(&communicates).filter_map(|(duration, is)| duration.filter(|_| is));
     let different: BTreeSet<i64> = ids.iter().flatten().collect();
-    let delays: Vec<i64> = column("queue_delay_ns")?.iter().flatten().collect();
+    let delays: Vec<i64> = launches.integer("queue_delay_ns")?.iter().flatten().collect();
     Ok(vec![
         ("kernels", Some(count(launches.height()))),
         ("different_kernels", Some(count(different.len()))),
@@ -106,9 +102,8 @@ fn of_time(tables: &Frames) -> Result<Figures> {
 
 fn of_copies(tables: &Frames) -> Result<Figures> {
     let copies = needed(tables, "memory_copies")?;
-    let column = |name: &str| -> Result<I64Values> { Ok(I64Values::new(copies.column(name)?.i64()?)) };
-    let (starts, ends, bytes) = (column("start_ns")?, column("end_ns")?, column("bytes")?);
-    let valid = BoolValues::new(copies.column("valid")?.bool()?).are_true();
+    let [starts, ends, bytes] = copies.integers(["start_ns", "end_ns", "bytes"])?;
+    let valid = copies.truths("valid")?.are_true();
     let rows = || (0..copies.height()).filter(|row| valid.get(*row) == Some(true));
     let duration = |row| Some(ends.get(row)?.saturating_sub(starts.get(row)?));
     Ok(vec![
@@ -120,8 +115,8 @@ fn of_copies(tables: &Frames) -> Result<Figures> {
 
 fn of_calls(tables: &Frames) -> Result<Figures> {
     let calls = api_calls::build(tables, &region_self_times::build(tables)?)?;
-    let self_ns = I64Values::new(calls.column("self_ns")?.i64()?);
-    let waits = BoolValues::new(calls.column("waits")?.bool()?);
+    let self_ns = calls.integer("self_ns")?;
+    let waits = calls.truths("waits")?;
     let waited = self_ns.iter().zip(waits.iter()).filter_map(|(own, waits)| own.filter(|_| waits == Some(true)));
     Ok(vec![
         ("calls", Some(count(calls.height()))),

@@ -41,7 +41,7 @@ impl Repetitions {
     }
 
     /// The words of all phases.
-    pub fn words() -> Vec<Option<String>> {
-        Phase::ALL.iter().map(|phase| Some(phase.word().to_owned())).collect()
+    pub fn words() -> [&'static str; 3] {
+        Phase::ALL.map(Phase::word)
     }
 }

@@ -5,12 +5,11 @@ use std::slice::Iter;
 
 use anyhow::{Context, Result};
 use polars::prelude::*;
-use polars_arrow::bitmap::Bitmap;
 use rayon::prelude::*;
 
 use crate::columns::frames::rows_named;
 use crate::columns::reading::Piece;
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::values::{BoolValues, FrameValues};
 use crate::derive::gpu_work::gpu_time_sweep::GpuTimeSweep;
 use crate::derive::gpu_work::gpu_times::GpuTime;
 use crate::derive::launching::kernel_order::KernelOrder;
@@ -27,9 +26,8 @@ pub fn of_tables(kernels: &DataFrame, copies: &DataFrame) -> Result<Vec<Activity
 
 /// The sums of `gpu_segments` over all kernels, whose order is given, and copies in any order.
 pub fn summed(kernels: &DataFrame, copies: &DataFrame, order: &KernelOrder) -> Result<Vec<GpuTime>> {
-    let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(kernels.column(name)?.i64()?));
-    let (gpus, starts, ends) = (integers("gpu")?, integers("start_ns")?, integers("end_ns")?);
-    let valid = BoolValues::new(kernels.column("valid")?.bool()?).are_true();
+    let [gpus, starts, ends] = kernels.integers(["gpu", "start_ns", "end_ns"])?;
+    let valid = kernels.truths("valid")?.are_true();
     let communicates = BoolValues::new(&of_communication(kernels)?).are_true();
     let kernel = |row: u32| {
         let row = row as usize;
@@ -118,56 +116,26 @@ fn read(pieces: &[Box<dyn Piece>], into: &mut Vec<Vec<ActivityInterval>>) -> Res
 }
 
 fn add_kernels(kernels: &DataFrame, activities: &mut Vec<ActivityInterval>) -> Result<()> {
-    let is_communication = of_communication(kernels)?;
-    let known = bits(&is_communication);
+    let communicates = BoolValues::new(&of_communication(kernels)?).are_true();
     activities.reserve(kernels.height());
-    each_valid_interval(kernels, "gpu", |row, gpu, start_ns, end_ns| {
-        let activity = kind(known.map_or_else(|| is_communication.get(row), |bits| bits.get(row)));
-        activities.push(ActivityInterval { gpu, start_ns, end_ns, activity });
-    })
+    activities.extend(kernels.valid_rows(["gpu", "start_ns", "end_ns"])?.map(|(row, [gpu, start_ns, end_ns])| {
+        ActivityInterval { gpu, start_ns, end_ns, activity: kind(communicates.get(row as usize)) }
+    }));
+    Ok(())
 }
 
 fn add_copies(copies: &DataFrame, activities: &mut Vec<ActivityInterval>) -> Result<()> {
     for gpu_column in ["gpu", "peer_gpu"] {
-        each_valid_interval(copies, gpu_column, |_, gpu, start_ns, end_ns| {
-            activities.push(ActivityInterval { gpu, start_ns, end_ns, activity: Activity::Copy });
-        })?;
+        let rows = copies.valid_rows([gpu_column, "start_ns", "end_ns"])?;
+        let activity = Activity::Copy;
+        activities.extend(rows.map(|(_, [gpu, start_ns, end_ns])| ActivityInterval {
+            gpu,
+            start_ns,
+            end_ns,
+            activity,
+        }));
     }
     Ok(())
-}
-
-/// Visits every valid row whose key is known: row number, key, start and end.
-fn each_valid_interval(frame: &DataFrame, key: &str, mut visit: impl FnMut(usize, i64, i64, i64)) -> Result<()> {
-    let keys = frame.column(key)?.i64()?;
-    let starts = frame.column("start_ns")?.i64()?;
-    let ends = frame.column("end_ns")?.i64()?;
-    let valid = frame.column("valid")?.bool()?;
-    if let (Ok(keys), Ok(starts), Ok(ends), Some(valid)) =
-        (keys.cont_slice(), starts.cont_slice(), ends.cont_slice(), bits(valid))
-    {
-        for (row, (((key, start_ns), end_ns), valid)) in keys.iter().zip(starts).zip(ends).zip(valid).enumerate() {
-            if valid {
-                visit(row, *key, *start_ns, *end_ns);
-            }
-        }
-        return Ok(());
-    }
-    let rows = keys.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter()).enumerate();
-    for (row, (((key, start), end), valid)) in rows {
-        if let (Some(key), Some(start), Some(end), Some(true)) = (key, start, end, valid) {
-            visit(row, key, start, end);
-        }
-    }
-    Ok(())
-}
-
-/// The values of a column that is in one piece and has no nulls.
-fn bits(column: &BooleanChunked) -> Option<&Bitmap> {
-    let mut chunks = column.downcast_iter().filter(|_| column.null_count() == 0);
-    match (chunks.next(), chunks.next()) {
-        (Some(chunk), None) => Some(chunk.values()),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

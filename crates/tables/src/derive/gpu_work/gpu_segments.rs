@@ -1,12 +1,10 @@
 //! The table `gpu_segments`: what ran on each GPU when.
 
-use std::collections::BTreeMap;
-
 use anyhow::Result;
 use polars::prelude::*;
 
 use crate::derive::gpu_work::gpu_activities;
-use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, column, needed, repeated};
+use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, column, gpu_columns, needed};
 use wavesieve_model::analysis::gpu_time::segments::{Segment, each_segment};
 use wavesieve_model::schema::process::Process;
 use wavesieve_model::schema::tables;
@@ -26,11 +24,10 @@ pub fn needs() -> Needs {
 
 /// Sweeps over the kernels and copies of each GPU.
 fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let device_of: BTreeMap<i64, i64> = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
     let mut columns = SegmentColumns::default();
     let activities = gpu_activities::of_tables(needed(tables, "kernels")?, needed(tables, "memory_copies")?)?;
     each_segment(activities, |segment| columns.push(&segment));
-    columns.into_frame(&device_of)
+    columns.into_frame(process)
 }
 
 /// The columns of `gpu_segments`, filled segment by segment.
@@ -58,10 +55,8 @@ impl SegmentColumns {
         self.copies.push(segment.copies);
     }
 
-    fn into_frame(self, device_of: &BTreeMap<i64, i64>) -> Result<DataFrame> {
-        let gpu = repeated("gpu", self.gpus.iter().map(|(gpu, segments)| (Some(*gpu), *segments)));
-        let devices = self.gpus.iter().map(|(gpu, segments)| (device_of.get(gpu).copied(), *segments));
-        let device = repeated("device", devices);
+    fn into_frame(self, process: &Process) -> Result<DataFrame> {
+        let [gpu, device] = gpu_columns(process, self.gpus.iter().copied());
         let durations = self.start_ns.iter().zip(&self.end_ns).map(|(start, end)| end.saturating_sub(*start)).collect();
         Ok(DataFrame::new_infer_height(vec![
             gpu,

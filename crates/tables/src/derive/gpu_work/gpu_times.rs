@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use itertools::izip;
-use polars::prelude::{DataFrame, Int64Chunked, IntoColumn, NewChunkedArray};
+use polars::prelude::DataFrame;
 use serde::{Deserialize, Serialize};
 
-use crate::columns::values::I64Values;
+use crate::columns::frames::integers;
+use crate::columns::values::FrameValues;
+use crate::derive::device_of;
 use wavesieve_model::analysis::gpu_time::segments::Segment;
 use wavesieve_model::schema::process::Process;
 
@@ -76,9 +78,7 @@ pub const SUMMED_COLUMNS: [&str; 6] = ["gpu", "start_ns", "end_ns", "compute", "
 
 /// Sums up rows of `gpu_segments` of one process.
 pub fn gpu_times(segments: &DataFrame) -> Result<Vec<GpuTime>> {
-    let columns = SUMMED_COLUMNS.map(|name| Ok::<_, anyhow::Error>(I64Values::new(segments.column(name)?.i64()?)));
-    let [gpus, starts, ends, compute, comm, copies] = columns;
-    let (gpus, starts, ends, compute, comm, copies) = (gpus?, starts?, ends?, compute?, comm?, copies?);
+    let [gpus, starts, ends, compute, comm, copies] = segments.integers(SUMMED_COLUMNS)?;
     let mut times = GpuTimes::default();
     for (gpu, start, end, compute, comm, copies) in
         izip!(gpus.iter(), starts.iter(), ends.iter(), compute.iter(), comm.iter(), copies.iter())
@@ -94,13 +94,10 @@ pub fn gpu_times(segments: &DataFrame) -> Result<Vec<GpuTime>> {
 /// Sums as rows of `gpu_segments` without `process` and `rank`: start and end are the first and the last, the counts 1
 /// or 0.
 pub(crate) fn summed_segments(times: &[GpuTime], process: &Process) -> Result<DataFrame> {
-    let device_of: BTreeMap<i64, i64> = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
-    let each = |name: &str, value: &dyn Fn(&GpuTime) -> Option<i64>| {
-        Int64Chunked::from_iter_options(name.into(), times.iter().map(value)).into_column()
-    };
+    let each = |name: &str, value: &dyn Fn(&GpuTime) -> Option<i64>| integers(name, times.iter().map(value));
     Ok(DataFrame::new_infer_height(vec![
         each("gpu", &|time| Some(time.gpu)),
-        each("device", &|time| device_of.get(&time.gpu).copied()),
+        each("device", &|time| device_of(process, time.gpu)),
         each("start_ns", &|time| Some(time.first_ns)),
         each("end_ns", &|time| Some(time.last_ns)),
         each("duration_ns", &|time| Some(time.duration_ns)),

@@ -6,7 +6,8 @@ use anyhow::Result;
 use itertools::izip;
 use polars::prelude::*;
 
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::frames::floats;
+use crate::columns::values::FrameValues;
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, needed};
 use wavesieve_model::analysis::gpu_time::telemetry::{Quantity, StepSeries, quantity};
 use wavesieve_model::schema::process::Process;
@@ -48,13 +49,8 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         .map(|(device, series)| (device, sampled_values(series)))
         .collect();
 
-    let devices = I64Values::new(kernels.column("device")?.i64()?);
-    let (starts, ends) =
-        (I64Values::new(kernels.column("start_ns")?.i64()?), I64Values::new(kernels.column("end_ns")?.i64()?));
-    let valid = BoolValues::new(kernels.column("valid")?.bool()?);
     let mut found: Vec<(u32, [Option<f64>; 3])> = Vec::new();
-    for (row, device, start, end, valid) in izip!(0_u32.., devices.iter(), starts.iter(), ends.iter(), valid.iter()) {
-        let (Some(device), Some(start), Some(end), Some(true)) = (device, start, end, valid) else { continue };
+    for (row, [device, start, end]) in kernels.valid_rows(["device", "start_ns", "end_ns"])? {
         let Some(held) = held.get(&device) else { continue };
         let means = |quantity| {
             let series: Option<&Vec<StepSeries>> = held.get(&quantity);
@@ -77,14 +73,11 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let mut frame = kernels.select(OF_DISPATCH)?.take(&rows)?;
     frame.rename("start_ns", "time_ns".into())?;
     frame.rename("duration_ns", "took_ns".into())?;
-    let floats = |name: &str, of: fn(&[Option<f64>; 3]) -> Option<f64>| {
-        let values: Float64Chunked = found.iter().map(|(_, means)| of(means)).collect();
-        values.with_name(name.into()).into_series().into_column()
-    };
+    let means = || found.iter().map(|(_, means)| *means);
     frame.hstack_mut(&[
-        floats("clock_mhz", |[clock, ..]| *clock),
-        floats("power_w", |[_, power, _]| *power),
-        floats("temperature_c", |[.., temperature]| *temperature),
+        floats("clock_mhz", means().map(|[clock, ..]| clock)),
+        floats("power_w", means().map(|[_, power, _]| power)),
+        floats("temperature_c", means().map(|[.., temperature]| temperature)),
     ])?;
     Ok(frame)
 }
@@ -95,8 +88,7 @@ fn sampled(samples: &DataFrame) -> Result<BTreeMap<i64, Series>> {
         Ok(samples.column(name)?.as_materialized_series().cast(&DataType::String)?.str()?.clone())
     };
     let (tracks, names, units) = (texts("track")?, texts("name")?, texts("unit")?);
-    let devices = I64Values::new(samples.column("device")?.i64()?);
-    let times = I64Values::new(samples.column("time_ns")?.i64()?);
+    let [devices, times] = samples.integers(["device", "time_ns"])?;
     let values = samples.column("value")?.f64()?;
     let mut by_device: BTreeMap<i64, Series> = BTreeMap::new();
     for (track, name, unit, device, time, value) in

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
-use itertools::izip;
 use polars::prelude::*;
 use rayon::prelude::*;
 
 use crate::columns::frames::dictionary_column;
-use crate::columns::values::{BoolValues, I64Values};
-use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, WhyEmpty, column, needed, repeated};
+use crate::columns::values::FrameValues;
+use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, WhyEmpty, column, gpu_columns, needed};
 use wavesieve_model::analysis::gpu_time::category_overlaps::{CategoryWork, Overlap, each_overlap};
 use wavesieve_model::analysis::intervals::Interval;
 use wavesieve_model::schema::process::Process;
@@ -29,26 +28,18 @@ fn needs() -> Needs {
 fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
     let categories = Categories::from_column(kernels.column("category")?)?;
-    let gpus = I64Values::new(kernels.column("gpu")?.i64()?);
-    let starts = I64Values::new(kernels.column("start_ns")?.i64()?);
-    let ends = I64Values::new(kernels.column("end_ns")?.i64()?);
-    let valid = BoolValues::new(kernels.column("valid")?.bool()?);
     let mut by_gpu: BTreeMap<i64, Vec<CategoryWork>> = BTreeMap::new();
-    for (gpu, start, end, valid, category) in
-        izip!(gpus.iter(), starts.iter(), ends.iter(), valid.iter(), &categories.of_rows)
-    {
-        if let (Some(gpu), Some(start_ns), Some(end_ns), Some(true)) = (gpu, start, end, valid) {
-            let time = Interval::new(start_ns, end_ns);
-            by_gpu.entry(gpu).or_default().push(CategoryWork { time, category: *category });
-        }
+    for (row, [gpu, start_ns, end_ns]) in kernels.valid_rows(["gpu", "start_ns", "end_ns"])? {
+        let category = categories.of_rows.get(row as usize).copied().unwrap_or_default();
+        by_gpu.entry(gpu).or_default().push(CategoryWork { time: Interval::new(start_ns, end_ns), category });
     }
     let swept: Vec<(i64, Vec<Overlap>)> = by_gpu.into_par_iter().map(|(gpu, work)| (gpu, overlaps(work))).collect();
-    let device_of: BTreeMap<i64, i64> = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
+    let [gpu, device] = gpu_columns(process, swept.iter().map(|(gpu, overlaps)| (*gpu, overlaps.len())));
     let all = || swept.iter().flat_map(|(_, overlaps)| overlaps);
     let place = |category: u32| Some(category as usize);
     Ok(DataFrame::new_infer_height(vec![
-        repeated("gpu", swept.iter().map(|(gpu, overlaps)| (Some(*gpu), overlaps.len()))),
-        repeated("device", swept.iter().map(|(gpu, overlaps)| (device_of.get(gpu).copied(), overlaps.len()))),
+        gpu,
+        device,
         dictionary_column("category", &categories.names, all().map(|overlap| place(overlap.category)))?,
         dictionary_column("other_category", &categories.names, all().map(|overlap| overlap.other.and_then(place)))?,
         column("start_ns", all().map(|overlap| overlap.time.start_ns).collect()),

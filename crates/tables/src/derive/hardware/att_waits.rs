@@ -3,8 +3,8 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::{categorical, dictionary_column};
-use crate::columns::values::I64Values;
+use crate::columns::frames::{categories, dictionary_column, integers};
+use crate::columns::values::FrameValues;
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, needed};
 use wavesieve_model::analysis::instructions::{Instruction, InstructionRules, Unattributed, attribute, part_of};
 use wavesieve_model::schema::process::Process;
@@ -32,10 +32,15 @@ fn needs() -> Needs {
 /// Splits the waits of a thread trace.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let rows = needed(tables, "att_instructions")?.sort(["ordinal"], SortMultipleOptions::default())?;
-    let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(rows.column(name)?.i64()?));
-    let (ordinals, kernels) = (integers("ordinal")?, integers("kernel_id")?);
-    let (objects, addresses) = (integers("code_object_id")?, integers("vaddr")?);
-    let (hits, latencies, stalls) = (integers("hitcount")?, integers("latency_cycles")?, integers("stall_cycles")?);
+    let [ordinals, kernels, objects, addresses, hits, latencies, stalls] = rows.integers([
+        "ordinal",
+        "kernel_id",
+        "code_object_id",
+        "vaddr",
+        "hitcount",
+        "latency_cycles",
+        "stall_cycles",
+    ])?;
     let listing: Vec<Instruction<'_>> = rows
         .column("instruction")?
         .str()?
@@ -67,16 +72,12 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         }
     }
     let names = ["wait_ordinal", "part", "kernel_id", "operation_ordinal", "parts", "latency_cycles", "stall_cycles"];
-    let numbers = names.into_iter().zip(columns).map(|(name, values)| {
-        Int64Chunked::from_iter_options(name.into(), values.into_iter()).into_series().into_column()
-    });
+    let numbers = names.into_iter().zip(columns).map(|(name, values)| integers(name, values.into_iter()));
     let mut columns: Vec<Column> = numbers.collect();
-    let counters = StringChunked::from_iter_options("counter".into(), parts.iter().map(|part| part.counter.as_deref()));
-    columns.push(counters.into_series().cast(&categorical())?.into_column());
-    let reasons = REASONS.map(|reason| Some(reason.name().to_owned()));
+    columns.push(categories("counter", parts.iter().map(|part| part.counter.as_deref()))?);
     let place = |reason: Unattributed| REASONS.iter().position(|known| *known == reason);
     let codes = parts.iter().map(|part| part.operation.err().and_then(place));
-    columns.push(dictionary_column("reason", &reasons, codes)?);
+    columns.push(dictionary_column("reason", &REASONS.map(Unattributed::name), codes)?);
     Ok(DataFrame::new(parts.len(), columns)?)
 }
 

@@ -3,8 +3,7 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::categorical;
-use crate::columns::values::integers;
+use crate::columns::frames::{categories, floats, integers, texts};
 use crate::derive::{Build, DerivedTable, Frames, Needs, Rows, RowsWhen};
 use wavesieve_model::analysis::hardware::devices::{Constant, constants};
 use wavesieve_model::schema::process::Process;
@@ -17,7 +16,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 };
 
 /// Agent, GPU, name and figure.
-type Row = (i64, Option<i64>, String, Constant);
+type ConstantRow = (i64, Option<i64>, String, Constant);
 
 /// The agents of a process are among its facts; only that they are requested counts.
 fn needs() -> Needs {
@@ -28,25 +27,23 @@ fn needs() -> Needs {
 fn build(process: &Process, _tables: &Frames) -> Result<DataFrame> {
     let mut agents: Vec<_> = process.facts.agents.iter().filter(|agent| agent.is_gpu()).collect();
     agents.sort_by_key(|agent| agent.agent_id);
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<ConstantRow> = Vec::new();
     for agent in agents {
         let gpu = process.gpus.get(&agent.agent_id).map(|known| known.gpu);
         let figures = constants(agent).into_iter();
         rows.extend(figures.map(|(name, constant)| (agent.agent_id, gpu, name, constant)));
     }
-    let of = |name: &str, value: fn(&Row) -> &str| {
-        StringChunked::from_iter_values(name.into(), rows.iter().map(value)).into_series()
-    };
-    let values: Float64Chunked = rows.iter().map(|(.., constant)| constant.value).collect();
+    let category =
+        |name: &str, value: fn(&ConstantRow) -> &str| categories(name, rows.iter().map(|row| Some(value(row))));
     let weak: BooleanChunked = rows.iter().map(|(.., constant)| Some(constant.weak)).collect();
     Ok(DataFrame::new_infer_height(vec![
-        integers("agent_id", rows.iter().map(|(agent, ..)| Some(*agent))).into_series().into_column(),
-        integers("gpu", rows.iter().map(|(_, gpu, ..)| *gpu)).into_series().into_column(),
-        of("constant", |(_, _, name, _)| name).cast(&categorical())?.into_column(),
-        values.with_name("value".into()).into_series().into_column(),
-        of("unit", |(.., constant)| constant.unit).cast(&categorical())?.into_column(),
-        of("source", |(.., constant)| &constant.source).cast(&categorical())?.into_column(),
-        of("reference", |(.., constant)| &constant.reference).into_column(),
-        weak.with_name("weak".into()).into_series().into_column(),
+        integers("agent_id", rows.iter().map(|(agent, ..)| Some(*agent))),
+        integers("gpu", rows.iter().map(|(_, gpu, ..)| *gpu)),
+        category("constant", |(_, _, name, _)| name)?,
+        floats("value", rows.iter().map(|(.., constant)| constant.value)),
+        category("unit", |(.., constant)| constant.unit)?,
+        category("source", |(.., constant)| &constant.source)?,
+        texts("reference", rows.iter().map(|(.., constant)| Some(constant.reference.as_str()))),
+        weak.with_name("weak".into()).into_column(),
     ])?)
 }

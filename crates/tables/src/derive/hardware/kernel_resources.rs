@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::categorical;
-use crate::columns::values::{BoolValues, I64Values, integers};
-use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, needed};
+use crate::columns::frames::{categories, floats, integers};
+use crate::columns::values::FrameValues;
+use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, column, needed};
 use wavesieve_model::analysis::hardware::devices::target;
 use wavesieve_model::analysis::hardware::occupancy::{Encoding, Limits, Occupancy, Resources, limits};
 use wavesieve_model::analysis::numbering::dense_groups::DenseGroups;
@@ -66,10 +66,9 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     };
     let symbols = symbols(needed(tables, "kernel_symbols")?)?;
     let architectures = Architectures::new(process);
-    let column = |name: &str| -> Result<I64Values> { Ok(I64Values::new(launches.column(name)?.i64()?)) };
-    let (kernel_ids, agents) = (column("kernel_id")?, column("agent_id")?);
-    let sides = [column("workgroup_x")?, column("workgroup_y")?, column("workgroup_z")?];
-    let lds = column("lds_bytes")?;
+    let [kernel_ids, agents] = launches.integers(["kernel_id", "agent_id"])?;
+    let sides = launches.integers(["workgroup_x", "workgroup_y", "workgroup_z"])?;
+    let lds = launches.integer("lds_bytes")?;
 
     let of_rows: Vec<(Option<i64>, Option<&AgentFacts>)> =
         kernel_ids.iter().zip(agents.iter()).map(|(kernel, agent)| (kernel, architectures.agent(agent))).collect();
@@ -97,13 +96,12 @@ struct Counted {
 /// The valid dispatches by kernel and launch, in the order of their least numbers. Those of the same number may be
 /// `counted_once`.
 fn launches(dispatches: &DataFrame, counted_once: bool) -> Result<DataFrame> {
-    let column = |name: &str| -> Result<I64Values> { Ok(I64Values::new(dispatches.column(name)?.i64()?)) };
     let mut kinds = DenseGroups::alike(dispatches.height());
     for name in LAUNCH {
-        kinds = kinds.and(&column(name)?.kinds());
+        kinds = kinds.and(&dispatches.integer(name)?.kinds());
     }
-    let (ids, durations) = (column("dispatch_id")?, column("duration_ns")?);
-    let valid = BoolValues::new(dispatches.column("valid")?.bool()?);
+    let [ids, durations] = dispatches.integers(["dispatch_id", "duration_ns"])?;
+    let valid = dispatches.truths("valid")?;
     let mut counted: Vec<Option<Counted>> = vec![None; kinds.count];
     let mut numbered: Vec<(u32, Option<i64>)> = Vec::new();
     let rows = kinds.of_rows.iter().zip(valid.iter()).zip(ids.iter()).zip(durations.iter());
@@ -133,18 +131,16 @@ fn launches(dispatches: &DataFrame, counted_once: bool) -> Result<DataFrame> {
     let mut launches = dispatches.select(LAUNCH.into_iter().chain(OF_KERNEL))?.take(&firsts)?;
     let first_ids = counted.iter().map(|launch| launch.first_dispatch_id);
     launches.hstack_mut(&[
-        integers(FIRST, first_ids).into_series().into_column(),
-        crate::derive::column("dispatches", counted.iter().map(|launch| launch.dispatches).collect()),
-        crate::derive::column("total_ns", counted.iter().map(|launch| launch.total_ns).collect()),
+        integers(FIRST, first_ids),
+        column("dispatches", counted.iter().map(|launch| launch.dispatches).collect()),
+        column("total_ns", counted.iter().map(|launch| launch.total_ns).collect()),
     ])?;
     let order: Vec<&str> = [FIRST].into_iter().chain(LAUNCH).collect();
     Ok(launches.sort(order, SortMultipleOptions::default())?)
 }
 
 fn symbols(symbols: &DataFrame) -> Result<BTreeMap<i64, Registers>> {
-    let column = |name: &str| -> Result<I64Values> { Ok(I64Values::new(symbols.column(name)?.i64()?)) };
-    let (vgpr, accum_vgpr, sgpr) = (column("vgpr")?, column("accum_vgpr")?, column("sgpr")?);
-    let ids = column("kernel_id")?;
+    let [vgpr, accum_vgpr, sgpr, ids] = symbols.integers(["vgpr", "accum_vgpr", "sgpr", "kernel_id"])?;
     let known = ids.iter().zip(vgpr.iter()).zip(accum_vgpr.iter().zip(sgpr.iter()));
     Ok(known.filter_map(|((id, vgpr), (accum_vgpr, sgpr))| Some((id?, Registers { vgpr, accum_vgpr, sgpr }))).collect())
 }
@@ -197,7 +193,7 @@ fn readings(
         seen.entry(target(&only.name)).or_default().extend(symbols.values());
     }
     let read = |(name, registers): (&str, Vec<Registers>)| {
-        let reading = limits(name)?.encoding().map_or(Reading::Right, |encoding| reading(encoding, &registers));
+        let reading = limits(name)?.encoding.map_or(Reading::Right, |encoding| reading(encoding, &registers));
         Some((name.to_owned(), reading))
     };
     seen.into_iter().filter_map(read).collect()
@@ -236,8 +232,8 @@ fn inspect(
             ..RowOccupancy::default()
         };
     };
-    let wave_size = wave_size(&limits, agent, registers);
-    let max_waves = Some(limits.max_waves());
+    let wave_size = wave_size(limits, agent, registers);
+    let max_waves = Some(limits.max_waves);
     let occupancy = match lds_bytes {
         None => Err("LDS is not recorded"),
         Some(lds_bytes) => {
@@ -249,7 +245,7 @@ fn inspect(
                 work_items,
                 wave_size,
             };
-            read_as(&limits, &used, readings.get(name).copied().unwrap_or(Reading::Right))
+            read_as(limits, &used, readings.get(name).copied().unwrap_or(Reading::Right))
         }
     };
     let (occupancy, unknown) = match occupancy {
@@ -285,17 +281,11 @@ fn read_as(limits: &Limits, used: &Resources, reading: Reading) -> Result<Occupa
 }
 
 fn add_columns(launches: &mut DataFrame, found: &[RowOccupancy]) -> Result<()> {
-    let integer = |name: &str, value: fn(&RowOccupancy) -> Option<i64>| {
-        integers(name, found.iter().map(value)).into_series().into_column()
-    };
+    let integer = |name: &str, value: fn(&RowOccupancy) -> Option<i64>| integers(name, found.iter().map(value));
     let float = |name: &str, value: fn(&Occupancy) -> Option<f64>| {
-        let values: Float64Chunked = found.iter().map(|found| found.occupancy.as_ref().and_then(value)).collect();
-        values.with_name(name.into()).into_series().into_column()
+        floats(name, found.iter().map(|found| found.occupancy.as_ref().and_then(value)))
     };
-    let text = |name: &str, value: fn(&RowOccupancy) -> Option<&str>| -> Result<Column> {
-        let texts = StringChunked::from_iter_options(name.into(), found.iter().map(value));
-        Ok(texts.into_series().cast(&categorical())?.into_column())
-    };
+    let text = |name: &str, value: fn(&RowOccupancy) -> Option<&str>| categories(name, found.iter().map(value));
     launches.hstack_mut(&[
         text("architecture", |found| found.architecture.as_deref())?,
         integer("vgpr", |found| found.registers.vgpr),
@@ -329,7 +319,7 @@ mod tests {
 
     #[test]
     fn counts_of_mi350_tell_how_they_were_read() {
-        let encoding = limits("gfx950").unwrap().encoding().unwrap();
+        let encoding = limits("gfx950").unwrap().encoding.unwrap();
         // 12 registers and no other kind are not a multiple of 8: it was 24.
         assert_eq!(reading(encoding, &[registers(128, 0), registers(12, 0)]), Reading::Misread(encoding));
         // With accumulation registers recorded, 12 and 4 are 16.
@@ -340,10 +330,10 @@ mod tests {
     #[test]
     fn an_unclear_count_is_no_guess() {
         let limits = limits("gfx950").unwrap();
-        let reading = Reading::Unclear(limits.encoding().unwrap());
+        let reading = Reading::Unclear(limits.encoding.unwrap());
         let with = |vgpr, lds_bytes| {
             let used = Resources { vgpr, accum_vgpr: 0, sgpr: 16, lds_bytes, work_items: 256, wave_size: 64 };
-            read_as(&limits, &used, reading)
+            read_as(limits, &used, reading)
         };
         // 32 or 64 are 8 wavefronts either way; 128 or 256 are 4 or 2; with LDS for 2 workgroups, 64 or 128 are 2.
         assert_eq!(with(32, 0).unwrap().waves_per_simd, 8.0);
@@ -355,7 +345,7 @@ mod tests {
     fn wavefronts_of_64_on_rdna() {
         let limits = limits("gfx1100").unwrap();
         let agent = AgentFacts { wave_size: Some(32), ..AgentFacts::default() };
-        assert_eq!(wave_size(&limits, &agent, registers(12, 0)), 64);
-        assert_eq!(wave_size(&limits, &agent, registers(16, 0)), 32);
+        assert_eq!(wave_size(limits, &agent, registers(12, 0)), 64);
+        assert_eq!(wave_size(limits, &agent, registers(16, 0)), 32);
     }
 }

@@ -1,12 +1,12 @@
 //! Runs all checks over the tables of one process, table by table, and makes the rows of `anomalies`.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::{categorical, rows_named};
+use crate::columns::frames::{add_texts, categories, rows_named, texts};
+use crate::derive::column;
 use crate::derive::health::clock;
 use crate::derive::health::clock::Timeline;
 use crate::derive::health::correlation::Correlations;
@@ -198,14 +198,7 @@ impl<'a> Checks<'a> {
     }
 
     fn note(&mut self, check_id: &'static str, severity: Severity, table: &str, count: usize, detail: String) {
-        self.anomalies.push(Anomaly {
-            check_id,
-            severity,
-            table_name: table.to_owned(),
-            count: i64::try_from(count).unwrap_or(i64::MAX),
-            first_key: None,
-            detail,
-        });
+        self.anomalies.push(Anomaly::new(check_id, severity, table, count, detail));
     }
 
     fn check_process(&mut self) {
@@ -246,25 +239,16 @@ impl<'a> Checks<'a> {
     }
 
     fn add_domains(&mut self, frame: &DataFrame) -> Result<()> {
-        // Each domain is requested once, however many rows are of it.
-        let seen = RefCell::new(std::mem::take(&mut self.domains));
-        rows_named(frame.column("domain")?, |domain| seen.borrow_mut().insert(domain.to_owned()))?;
-        self.domains = seen.into_inner();
-        Ok(())
+        Ok(add_texts(frame.column("domain")?, &mut self.domains)?)
     }
 
     fn check_empty(&mut self) {
         let rows = |name: &str| self.rows.get(name).copied().unwrap_or(0);
         if let (true, (1.., first)) = (rows("kernels") == 0, self.kernel_launches) {
-            self.anomalies.push(Anomaly {
-                check_id: "launches_without_dispatches",
-                severity: Severity::Error,
-                table_name: "kernels".to_owned(),
-                count: i64::try_from(self.kernel_launches.0).unwrap_or(i64::MAX),
-                first_key: first.map(|id| id.to_string()),
-                detail: "kernels were launched but no dispatch was recorded; collect again with --kernel-trace"
-                    .to_owned(),
-            });
+            let (id, count) = ("launches_without_dispatches", self.kernel_launches.0);
+            let detail = "kernels were launched but no dispatch was recorded; collect again with --kernel-trace";
+            let found = Anomaly::new(id, Severity::Error, "kernels", count, detail.to_owned());
+            self.anomalies.push(found.first(first));
         }
         for (table, detail) in advice(&self.rows, &self.domains, self.others, self.process.facts.format == PYTORCH) {
             self.note("not_recorded", Severity::Info, table, 0, detail);
@@ -274,14 +258,9 @@ impl<'a> Checks<'a> {
 
 /// The anomaly that a part of the input could not be read.
 pub(crate) fn anomaly_of(damage: Damage) -> Anomaly {
-    Anomaly {
-        check_id: DAMAGED_INPUT,
-        severity: Severity::Error,
-        table_name: if damage.part.is_empty() { "processes".to_owned() } else { damage.part },
-        count: 1,
-        first_key: Some(damage.path),
-        detail: format!("could not be read: {}", damage.cause),
-    }
+    let table = if damage.part.is_empty() { "processes" } else { &damage.part };
+    let detail = format!("could not be read: {}", damage.cause);
+    Anomaly::new(DAMAGED_INPUT, Severity::Error, table, 1, detail).first(Some(damage.path))
 }
 
 /// Rows of `anomalies` that are stored, with those found since that are not among them.
@@ -346,19 +325,16 @@ fn merge(mut anomalies: Vec<Anomaly>) -> Vec<Anomaly> {
 }
 
 fn to_frame(anomalies: Vec<Anomaly>) -> Result<DataFrame> {
-    let text = |name: &str, value: &dyn Fn(&Anomaly) -> Option<String>| {
-        StringChunked::from_iter_options(name.into(), anomalies.iter().map(value)).into_series().into_column()
-    };
-    let counts = Int64Chunked::from_iter_values("count".into(), anomalies.iter().map(|anomaly| anomaly.count));
+    let all = || anomalies.iter();
     Ok(DataFrame::new(
         anomalies.len(),
         vec![
-            text("check_id", &|anomaly| Some(anomaly.check_id.to_owned())).cast(&categorical())?,
-            text("severity", &|anomaly| Some(anomaly.severity.name().to_owned())).cast(&categorical())?,
-            text("table_name", &|anomaly| Some(anomaly.table_name.clone())).cast(&categorical())?,
-            counts.into_series().into_column(),
-            text("first_key", &|anomaly| anomaly.first_key.clone()),
-            text("detail", &|anomaly| Some(anomaly.detail.clone())),
+            categories("check_id", all().map(|anomaly| Some(anomaly.check_id)))?,
+            categories("severity", all().map(|anomaly| Some(anomaly.severity.name())))?,
+            categories("table_name", all().map(|anomaly| Some(anomaly.table_name.as_str())))?,
+            column("count", all().map(|anomaly| anomaly.count).collect()),
+            texts("first_key", all().map(|anomaly| anomaly.first_key.as_deref())),
+            texts("detail", all().map(|anomaly| Some(anomaly.detail.as_str()))),
         ],
     )?)
 }

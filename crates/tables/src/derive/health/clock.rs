@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use itertools::izip;
 use polars::prelude::DataFrame;
 
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::values::FrameValues;
 use wavesieve_model::schema::anomaly::{Anomaly, Severity};
 
 /// A second in nanoseconds: no queue runs a dispatch so long before an earlier one.
@@ -35,12 +34,7 @@ pub struct Timeline {
 impl Timeline {
     /// Adds the valid rows of a table. Calls that wait cover no gap: of these the times count, not what lies between.
     pub fn add(&mut self, table: &'static str, key: &str, frame: &DataFrame, covers: bool) -> Result<()> {
-        let keys = I64Values::new(frame.column(key)?.i64()?);
-        let starts = I64Values::new(frame.column("start_ns")?.i64()?);
-        let ends = I64Values::new(frame.column("end_ns")?.i64()?);
-        let valid = BoolValues::new(frame.column("valid")?.bool()?);
-        for (key, start, end, valid) in izip!(keys.iter(), starts.iter(), ends.iter(), valid.iter()) {
-            let (Some(key), Some(start), Some(end), Some(true)) = (key, start, end, valid) else { continue };
+        for (_, [key, start, end]) in frame.valid_rows([key, "start_ns", "end_ns"])? {
             if covers {
                 self.put(start, end, (table, key));
             } else {
@@ -86,19 +80,10 @@ impl Timeline {
 
 /// Counts dispatches that start more than a second before one that was dispatched before them to the same queue.
 pub(crate) fn check_backward(kernels: &DataFrame) -> Result<Option<Anomaly>> {
-    let ids = I64Values::new(kernels.column("dispatch_id")?.i64()?);
-    let agents = I64Values::new(kernels.column("agent_id")?.i64()?);
-    let queues = I64Values::new(kernels.column("queue_id")?.i64()?);
-    let starts = I64Values::new(kernels.column("start_ns")?.i64()?);
-    let valid = BoolValues::new(kernels.column("valid")?.bool()?);
-    let of_queue = agents.kinds().and(&queues.kinds());
-    let places = of_queue.of_rows.iter().zip(agents.iter().zip(queues.iter()));
-    let rows = places.zip(ids.iter().zip(starts.iter()).zip(valid.iter()));
+    let of_queue = kernels.integer("agent_id")?.kinds().and(&kernels.integer("queue_id")?.kinds());
+    let rows = kernels.valid_rows(["dispatch_id", "start_ns", "agent_id", "queue_id"])?;
     let mut dispatches: Vec<(i64, u32, i64)> = rows
-        .filter_map(|((queue, (agent, queue_id)), ((id, start), valid))| {
-            let is_known = valid? && agent.is_some() && queue_id.is_some();
-            is_known.then_some((id?, *queue, start?))
-        })
+        .filter_map(|(row, [id, start_ns, ..])| Some((id, *of_queue.of_rows.get(row as usize)?, start_ns)))
         .collect();
     if !dispatches.is_sorted() {
         dispatches.sort_unstable();
@@ -130,14 +115,7 @@ pub(crate) fn check_backward(kernels: &DataFrame) -> Result<Option<Anomaly>> {
 }
 
 fn jump(table: &str, count: usize, key: i64, detail: String) -> Anomaly {
-    Anomaly {
-        check_id: "clock_jump",
-        severity: Severity::Warning,
-        table_name: table.to_owned(),
-        count: i64::try_from(count).unwrap_or(i64::MAX),
-        first_key: Some(key.to_string()),
-        detail,
-    }
+    Anomaly::new("clock_jump", Severity::Warning, table, count, detail).first(Some(key))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use anyhow::Result;
 use itertools::izip;
 use polars::prelude::DataFrame;
 
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::values::{BoolValues, FrameValues, I64Values};
 use wavesieve_model::analysis::numbering::by_id::ById;
 use wavesieve_model::schema::anomaly::{Anomaly, Severity};
 
@@ -41,8 +41,8 @@ pub(crate) struct Correlations {
 impl Correlations {
     /// Adds the rows of `regions`.
     pub fn add_calls(&mut self, regions: &DataFrame) -> Result<()> {
-        let ids = I64Values::new(regions.column("correlation_id")?.i64()?);
-        self.calls.push((ids, I64Values::new(regions.column("start_ns")?.i64()?)));
+        let ids = regions.integer("correlation_id")?;
+        self.calls.push((ids, regions.integer("start_ns")?));
         Ok(())
     }
 
@@ -50,10 +50,10 @@ impl Correlations {
     pub(crate) fn add_activities(&mut self, table: &'static str, key: &str, frame: &DataFrame) -> Result<()> {
         self.activities.push(Activities {
             table,
-            keys: I64Values::new(frame.column(key)?.i64()?),
-            ids: I64Values::new(frame.column("correlation_id")?.i64()?),
-            starts: I64Values::new(frame.column("start_ns")?.i64()?),
-            valid: BoolValues::new(frame.column("valid")?.bool()?),
+            keys: frame.integer(key)?,
+            ids: frame.integer("correlation_id")?,
+            starts: frame.integer("start_ns")?,
+            valid: frame.truths("valid")?,
         });
         Ok(())
     }
@@ -80,16 +80,10 @@ impl Correlations {
                 };
                 *tally = (tally.0 + 1, tally.1.min(key));
             }
-            let mut note = |check_id, severity, (count, first): (i64, i64), detail: &str| {
+            let mut note = |check_id, severity, (count, first): (usize, i64), detail: &str| {
                 if count > 0 {
-                    anomalies.push(Anomaly {
-                        check_id,
-                        severity,
-                        table_name: activities.table.to_owned(),
-                        count,
-                        first_key: Some(first.to_string()),
-                        detail: detail.to_owned(),
-                    });
+                    let found = Anomaly::new(check_id, severity, activities.table, count, detail.to_owned());
+                    anomalies.push(found.first(Some(first)));
                 }
             };
             note("no_correlation", Severity::Info, without, "rows have no launching API call");

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
+use crate::derive::health::dead_counters::{zeros, zeros_by_name};
 use wavesieve_model::analysis::counter_plan::RocmVersion;
 use wavesieve_model::analysis::hardware::counter_faults::counter_faults;
 use wavesieve_model::schema::anomaly::{Anomaly, Severity};
@@ -17,24 +18,17 @@ pub fn check(counters: &DataFrame, facts: &ProcessFacts) -> Result<Vec<Anomaly>>
     if counters.height() == 0 || gpus().all(|gpu| counter_faults(&gpu.name, rocm).next().is_none()) {
         return Ok(Vec::new());
     }
-    let is_zero = (col("value").min().eq(lit(0.0))).and(col("value").max().eq(lit(0.0))).alias("zero");
-    let each = counters.clone().lazy().group_by([col("counter").cast(DataType::String)]).agg([is_zero]).collect()?;
-    let names = each.column("counter")?.str()?;
-    let zero = each.column("zero")?.bool()?;
-    let all: BTreeMap<&str, bool> =
-        names.iter().zip(zero.iter()).filter_map(|(name, zero)| Some((name?, zero?))).collect();
+    let each = zeros(counters)?;
+    let all = zeros_by_name(&each)?;
     let mut found: BTreeMap<&str, Anomaly> = BTreeMap::new();
     for fault in gpus().flat_map(|gpu| counter_faults(&gpu.name, rocm)) {
         let of_fault = all.iter().filter(|(name, zero)| fault.is_of(name) && (**zero || !fault.is_zero));
         let named: Vec<&str> = of_fault.map(|(name, _)| *name).collect();
         let Some(first) = named.first() else { continue };
-        found.entry(&fault.says).or_insert_with(|| Anomaly {
-            check_id: "known_counter_fault",
-            severity: if fault.is_zero { Severity::Warning } else { Severity::Info },
-            table_name: "counters".to_owned(),
-            count: i64::try_from(named.len()).unwrap_or(i64::MAX),
-            first_key: Some((*first).to_owned()),
-            detail: format!("{}: {}", fault.says, named.join(", ")),
+        found.entry(&fault.says).or_insert_with(|| {
+            let severity = if fault.is_zero { Severity::Warning } else { Severity::Info };
+            let detail = format!("{}: {}", fault.says, named.join(", "));
+            Anomaly::new("known_counter_fault", severity, "counters", named.len(), detail).first(Some(first))
         });
     }
     Ok(found.into_values().collect())

@@ -24,17 +24,12 @@ pub fn check(counters: &DataFrame) -> Result<Option<Anomaly>> {
     let counters = gaps.column("counter")?.str()?;
     let first = (counters.iter().next(), found.iter().next(), all.iter().next());
     let (Some(Some(counter)), Some(Some(found)), Some(Some(all))) = first else { return Ok(None) };
-    Ok(Some(Anomaly {
-        check_id: "missing_counter",
-        severity: Severity::Warning,
-        table_name: "counters".to_owned(),
-        count: missing,
-        first_key: None,
-        detail: format!(
-            "dispatches lack counters that others of their pass have, such as {counter}, which {found} of {all} have; \
-             sums and metrics use the available values"
-        ),
-    }))
+    let detail = format!(
+        "dispatches lack counters that others of their pass have, such as {counter}, which {found} of {all} have; sums \
+         and metrics use the available values"
+    );
+    let count = usize::try_from(missing).unwrap_or_default();
+    Ok(Some(Anomaly::new("missing_counter", Severity::Warning, "counters", count, detail)))
 }
 
 #[cfg(test)]

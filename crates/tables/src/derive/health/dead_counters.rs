@@ -16,24 +16,26 @@ pub fn check(counters: &DataFrame) -> Result<Option<Anomaly>> {
     if counters.height() == 0 {
         return Ok(None);
     }
+    let each = zeros(counters)?;
+    let dead: Vec<&str> = dead_counters(&zeros_by_name(&each)?).into_iter().collect();
+    let Some(first) = dead.first() else { return Ok(None) };
+    let detail = format!(
+        "counters are 0 in every dispatch, though waves ran: their block did not count, and metrics take them as not collected: {}",
+        dead.join(", ")
+    );
+    Ok(Some(Anomaly::new(DEAD_COUNTERS, Severity::Warning, "counters", dead.len(), detail).first(Some(first))))
+}
+
+/// Whether each counter is 0 in every dispatch.
+pub(super) fn zeros(counters: &DataFrame) -> PolarsResult<DataFrame> {
     let is_zero = (col("value").min().eq(lit(0.0))).and(col("value").max().eq(lit(0.0))).alias("zero");
-    let each = counters.clone().lazy().group_by([col("counter").cast(DataType::String)]).agg([is_zero]).collect()?;
-    let names = each.column("counter")?.str()?;
-    let zero = each.column("zero")?.bool()?;
-    let all: BTreeMap<&str, bool> =
-        names.iter().zip(zero.iter()).filter_map(|(name, zero)| Some((name?, zero?))).collect();
-    let dead: Vec<&str> = dead_counters(&all).into_iter().collect();
-    Ok((!dead.is_empty()).then(|| Anomaly {
-        check_id: DEAD_COUNTERS,
-        severity: Severity::Warning,
-        table_name: "counters".to_owned(),
-        count: i64::try_from(dead.len()).unwrap_or(i64::MAX),
-        first_key: dead.first().map(|name| (*name).to_owned()),
-        detail: format!(
-            "counters are 0 in every dispatch, though waves ran: their block did not count, and metrics take them as not collected: {}",
-            dead.join(", ")
-        ),
-    }))
+    counters.clone().lazy().group_by([col("counter").cast(DataType::String)]).agg([is_zero]).collect()
+}
+
+/// The same by the names of the counters.
+pub(super) fn zeros_by_name(zeros: &DataFrame) -> PolarsResult<BTreeMap<&str, bool>> {
+    let each = zeros.column("counter")?.str()?.iter().zip(zeros.column("zero")?.bool()?.iter());
+    Ok(each.filter_map(|(name, zero)| Some((name?, zero?))).collect())
 }
 
 #[cfg(test)]

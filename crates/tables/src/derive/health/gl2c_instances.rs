@@ -54,14 +54,8 @@ pub fn check(counters: &DataFrame, agents: &[AgentFacts]) -> Result<Option<Anoma
         ),
         _ => return Ok(None),
     };
-    Ok(Some(Anomaly {
-        check_id: "gl2c_instances",
-        severity,
-        table_name: "counters".to_owned(),
-        count: i64::try_from(of_block.len()).unwrap_or(i64::MAX),
-        first_key: of_block.first().map(|(name, _)| (*name).to_owned()),
-        detail,
-    }))
+    let found = Anomaly::new("gl2c_instances", severity, "counters", of_block.len(), detail);
+    Ok(Some(found.first(of_block.first().map(|(name, _)| *name))))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::DataFrame;
 
-use crate::columns::values::I64Values;
+use crate::columns::values::{FrameValues, I64Values};
 use crate::derive::launching::lost_launches::{COLUMNS, LostLaunches, RecordedWork};
 use wavesieve_model::schema::anomaly::{Anomaly, Severity};
 
@@ -26,7 +26,7 @@ impl LostKernels {
         let graphs = kernels.column("graph_exec_id")?;
         if graphs.null_count() < graphs.len() {
             let graphs = I64Values::new(graphs.i64()?);
-            let ids = I64Values::new(kernels.column("correlation_id")?.i64()?);
+            let ids = kernels.integer("correlation_id")?;
             for (graph, id) in graphs.iter().zip(ids.iter()).filter_map(|(graph, id)| Some((graph?, id?))) {
                 if graph != 0 && id != 0 {
                     *self.replays.entry((graph, id)).or_default() += 1;
@@ -56,13 +56,8 @@ impl LostKernels {
         if self.kernels == 0 {
             return Ok(found);
         }
-        let note = |count: usize, first: Option<i64>, detail: String| Anomaly {
-            check_id: "lost_kernels",
-            severity: Severity::Warning,
-            table_name: "kernels".to_owned(),
-            count: i64::try_from(count).unwrap_or(i64::MAX),
-            first_key: first.map(|id| id.to_string()),
-            detail,
+        let note = |count: usize, first: Option<i64>, detail: String| {
+            Anomaly::new("lost_kernels", Severity::Warning, "kernels", count, detail).first(first)
         };
         for calls in &self.calls {
             let launches = LostLaunches::find(calls, &self.work)?;

@@ -1,13 +1,12 @@
 //! Kernels that carry the text of a mark as their name: rocprofv3 names kernels after the last text of their thread if it was asked
 //! to rename them, also after a mark, which never ends. With `--kokkos-trace` it did so unasked until July 2026 (rocm-systems pull request 8141).
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::rows_named;
+use crate::columns::frames::add_texts;
 use wavesieve_model::schema::anomaly::{Anomaly, Severity};
 
 /// More texts than this are not names of kernels.
@@ -30,9 +29,7 @@ impl NamesAndMarks {
             if column.null_count() == column.len() {
                 continue;
             }
-            let seen = RefCell::new(std::mem::take(names));
-            rows_named(column, |name| seen.borrow_mut().insert(name.to_owned()))?;
-            *names = seen.into_inner();
+            add_texts(column, names)?;
         }
         Ok(())
     }
@@ -64,14 +61,8 @@ impl NamesAndMarks {
             .into_iter()
             .filter_map(|(names, severity, rest): (Vec<String>, Severity, &str)| {
                 let first = names.first()?;
-                Some(Anomaly {
-                    check_id: "named_by_mark",
-                    severity,
-                    table_name: "kernels".to_owned(),
-                    count: i64::try_from(names.len()).unwrap_or(i64::MAX),
-                    first_key: None,
-                    detail: format!("names of kernels are texts of marks, such as \"{first}\": {cause}; {rest}"),
-                })
+                let detail = format!("names of kernels are texts of marks, such as \"{first}\": {cause}; {rest}");
+                Some(Anomaly::new("named_by_mark", severity, "kernels", names.len(), detail))
             })
             .collect()
     }

@@ -9,7 +9,7 @@ const KINDS: &str = data!("share/not_recorded.toml");
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kind {
+struct RecordKind {
     table: String,
     #[serde(default)]
     domains: Vec<String>,
@@ -23,8 +23,8 @@ struct Kind {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    kind: Vec<Kind>,
+struct RecordKindsFile {
+    kind: Vec<RecordKind>,
 }
 
 /// Records that other processes of the same inputs have.
@@ -45,8 +45,8 @@ impl Others {
 }
 
 /// The kinds of the program; a test reads them, so that there are always some.
-fn kinds() -> &'static [Kind] {
-    static FILE: OnceLock<File> = OnceLock::new();
+fn kinds() -> &'static [RecordKind] {
+    static FILE: OnceLock<RecordKindsFile> = OnceLock::new();
     &FILE.get_or_init(|| toml::from_str(KINDS).unwrap_or_default()).kind
 }
 
@@ -67,13 +67,13 @@ pub fn missing(
     others: Others,
     is_pytorch: bool,
 ) -> Vec<Missing> {
-    let is_recorded = |kind: &Kind| {
+    let is_recorded = |kind: &RecordKind| {
         let of_domains = || kind.domains.iter().any(|domain| domains.contains(domain));
         let here = if kind.domains.is_empty() { has_rows(&kind.table) } else { of_domains() };
         here || (kind.elsewhere && others.have(&kind.table))
     };
     let lacking = kinds().iter().filter(|kind| !is_recorded(kind));
-    let how = |kind: &'static Kind| kind.pytorch.as_ref().filter(|_| is_pytorch).unwrap_or(&kind.how);
+    let how = |kind: &'static RecordKind| kind.pytorch.as_ref().filter(|_| is_pytorch).unwrap_or(&kind.how);
     lacking.map(|kind| Missing { table: &kind.table, what: &kind.what, how: how(kind) }).collect()
 }
 
@@ -104,7 +104,7 @@ pub fn advice(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wavesieve_model::analysis::counter_plan::check_command;
+    use wavesieve_model::analysis::counter_plan::check;
     use wavesieve_model::schema;
 
     #[test]
@@ -117,8 +117,7 @@ mod tests {
             let value = if flags == "--pmc" { Some("SQ_WAVES") } else { None };
             let words = ["rocprofv3", flags].into_iter().chain(value).chain(["--", "./app"]);
             let command: Vec<String> = words.map(str::to_owned).collect();
-            let problems: Vec<String> =
-                check_command(&command).into_iter().map(|problem| problem.to_string()).collect();
+            let problems: Vec<String> = check(&command).into_iter().map(|problem| problem.to_string()).collect();
             assert!(problems.is_empty(), "{}: {problems:?}", kind.what);
         }
     }

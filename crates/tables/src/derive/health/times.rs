@@ -6,7 +6,7 @@ use anyhow::Result;
 use itertools::izip;
 use polars::prelude::DataFrame;
 
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::values::{FrameValues, I64Values};
 use wavesieve_model::schema::Table;
 use wavesieve_model::schema::anomaly::{Anomaly, Severity};
 use wavesieve_model::schema::facts::ProcessFacts;
@@ -20,7 +20,7 @@ struct Tally {
     check_id: &'static str,
     severity: Severity,
     detail: Cow<'static, str>,
-    count: i64,
+    count: usize,
     first: Option<i64>,
 }
 
@@ -38,14 +38,8 @@ impl Tally {
     }
 
     fn into_anomaly(self, table: &str) -> Option<Anomaly> {
-        (self.count > 0).then(|| Anomaly {
-            check_id: self.check_id,
-            severity: self.severity,
-            table_name: table.to_owned(),
-            count: self.count,
-            first_key: self.first.map(|key| key.to_string()),
-            detail: self.detail.into_owned(),
-        })
+        let found = |detail| Anomaly::new(self.check_id, self.severity, table, self.count, detail).first(self.first);
+        (self.count > 0).then(|| found(self.detail.into_owned()))
     }
 }
 
@@ -72,10 +66,8 @@ pub fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFacts) -> 
     let validity = Validity::from_facts(facts);
 
     let key_name = table.key.last().copied().unwrap_or("start_ns");
-    let keys = I64Values::new(frame.column(key_name)?.i64()?);
-    let starts = I64Values::new(frame.column("start_ns")?.i64()?);
-    let ends = I64Values::new(frame.column("end_ns")?.i64()?);
-    let valid = BoolValues::new(frame.column("valid")?.bool()?);
+    let [keys, starts, ends] = frame.integers([key_name, "start_ns", "end_ns"])?;
+    let valid = frame.truths("valid")?;
     for (key, start, end, valid) in izip!(keys.iter(), starts.iter(), ends.iter(), valid.iter()) {
         let (Some(start), Some(end)) = (start, end) else { continue };
         if start <= 0 {
@@ -131,14 +123,12 @@ pub(crate) fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
     );
     let mut repeated =
         Tally::new("repeated_dispatch", Severity::Warning, "dispatch ids occur more than once; all rows are counted");
-    let ids = I64Values::new(kernels.column("dispatch_id")?.i64()?);
-    let agents = I64Values::new(kernels.column("agent_id")?.i64()?);
+    let [ids, agents] = kernels.integers(["dispatch_id", "agent_id"])?;
     let queues = kernels.column("queue_id")?;
     let is_recorded = queues.null_count() < queues.len();
     let queues = I64Values::new(if is_recorded { queues } else { kernels.column("stream_id")? }.i64()?);
-    let starts = I64Values::new(kernels.column("start_ns")?.i64()?);
-    let ends = I64Values::new(kernels.column("end_ns")?.i64()?);
-    let valid = BoolValues::new(kernels.column("valid")?.bool()?);
+    let [starts, ends] = kernels.integers(["start_ns", "end_ns"])?;
+    let valid = kernels.truths("valid")?;
     let of_queue = agents.kinds().and(&queues.kinds());
     let rows = || {
         let places = of_queue.of_rows.iter().zip(agents.iter().zip(queues.iter()));

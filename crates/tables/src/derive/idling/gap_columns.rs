@@ -6,9 +6,10 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::columns::frames::dictionary_column;
-use crate::derive::{column, repeated};
+use crate::derive::{column, gpu_columns};
 use wavesieve_model::analysis::gpu_time::idle_causes::Cause;
 use wavesieve_model::analysis::intervals::Interval;
+use wavesieve_model::schema::process::Process;
 
 /// Facts that the parts of an interval without kernels have in common.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,7 +26,7 @@ pub struct Gap {
 
 /// An interval, or a part of it with one cause.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
+pub struct GapPart {
     /// When.
     pub time: Interval,
     /// Why.
@@ -90,7 +91,7 @@ impl GapColumns {
     }
 
     /// Adds the next part of the interval that was started last.
-    pub fn push(&mut self, part: Part) {
+    pub fn push(&mut self, part: GapPart) {
         let number = self.intervals.len();
         if let Some(gap) = self.intervals.last_mut() {
             gap.parts += 1;
@@ -109,15 +110,13 @@ impl GapColumns {
     /// Without the names of kernels or ranges, the columns for these are missing.
     pub fn into_frame(
         all: Vec<(i64, Self)>,
-        device_of: &BTreeMap<i64, i64>,
+        process: &Process,
         kernel_names: Option<&Column>,
         call_names: &Column,
         range_names: Option<&Column>,
     ) -> Result<DataFrame> {
         let rows: usize = all.iter().map(|(_, columns)| columns.causes.len()).sum();
-        let gpu = repeated("gpu", all.iter().map(|(gpu, columns)| (Some(*gpu), columns.causes.len())));
-        let devices = all.iter().map(|(gpu, columns)| (device_of.get(gpu).copied(), columns.causes.len()));
-        let device = repeated("device", devices);
+        let [gpu, device] = gpu_columns(process, all.iter().map(|(gpu, columns)| (*gpu, columns.causes.len())));
         let gathered = |of: &dyn Fn(&Self) -> &Vec<i64>| {
             let mut values = Vec::with_capacity(rows);
             all.iter().for_each(|(_, columns)| values.extend_from_slice(of(columns)));
@@ -135,9 +134,8 @@ impl GapColumns {
         let call_ns = all.iter().flat_map(|(_, columns)| columns.calls.iter().zip(&columns.call_ns));
         let call_ns = call_ns.map(|(call, overlap_ns)| (*call != NO_ROW).then_some(*overlap_ns));
         let call_ns = Int64Chunked::from_iter_options("api_ns".into(), call_ns);
-        let causes = Cause::ALL.map(|cause| Some(cause.name().to_owned()));
+        let causes = Cause::ALL.map(Cause::name);
         let of_causes = all.iter().flat_map(|(_, columns)| &columns.causes).map(|cause| Some(*cause as usize));
-        let kinds = KINDS.map(|kind| Some(kind.to_owned()));
         let tids = gaps().map(|(columns, gap)| columns.tids.get(gap.thread as usize).copied().flatten());
         let tids = Int64Chunked::from_iter_options("tid".into(), tids);
         let next_kinds = gaps().map(|(_, gap)| gap.next_is_copy.map(usize::from));
@@ -149,7 +147,7 @@ impl GapColumns {
             column("end_ns", ends),
             column("duration_ns", durations),
             dictionary_column("cause", &causes, of_causes)?,
-            dictionary_column("next_kind", &kinds, next_kinds)?,
+            dictionary_column("next_kind", &KINDS, next_kinds)?,
         ];
         if let Some(names) = kernel_names {
             let [before, after] = KERNELS_SHOWN;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use polars_arrow::bitmap::MutableBitmap;
 
-use crate::derive::idling::gap_columns::{Gap, GapColumns, Part};
+use crate::derive::idling::gap_columns::{Gap, GapColumns, GapPart};
 use crate::derive::idling::host_threads::{HostThreads, Thread};
 use crate::derive::idling::idle_gaps::Launched;
 use crate::derive::launching::launching_calls::{LaunchingCall, LaunchingCalls};
@@ -195,7 +195,7 @@ impl OneGpu<'_> {
             call = longest_call(self.sweep.threads, thread, time, places);
             range = longest_range(thread, time, places);
         }
-        self.columns.push(Part { time, cause, call, range });
+        self.columns.push(GapPart { time, cause, call, range });
     }
 }
 

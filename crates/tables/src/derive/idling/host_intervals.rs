@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use itertools::izip;
 use polars::prelude::*;
 
 use crate::columns::frames::rows_named;
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::values::{BoolValues, FrameValues};
 use wavesieve_model::analysis::api_classes::ApiClasses;
 use wavesieve_model::analysis::intervals::Interval;
 use wavesieve_model::analysis::ranges::innermost::{Range, innermost};
@@ -37,17 +36,15 @@ pub enum Piece {
 impl HostIntervals {
     /// Looks for the calls in intervals, those of each thread in their order.
     pub fn new(regions: &DataFrame, gaps: &BTreeMap<Option<i64>, Vec<Interval>>) -> Result<Self> {
-        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(regions.column(name)?.i64()?));
-        let (starts, ends, tids) = (integers("start_ns")?, integers("end_ns")?, integers("tid")?);
-        let valid = BoolValues::new(regions.column("valid")?.bool()?);
+        let tids = regions.integer("tid")?;
         let facts = ApiClasses::builtin();
-        let annotations = BoolValues::new(&rows_named(regions.column("domain")?, |domain| facts.annotates(domain))?);
+        let annotations = rows_named(regions.column("domain")?, |domain| facts.annotates(domain))?;
+        let annotations = BoolValues::new(&annotations).are_true();
         let mut threads: BTreeMap<Option<i64>, Thread> = gaps.keys().map(|tid| (*tid, Thread::default())).collect();
-        for (row, start, end, tid, valid, annotation) in
-            izip!(0_u32.., starts.iter(), ends.iter(), tids.iter(), valid.iter(), annotations.iter())
-        {
-            let (Some(start_ns), Some(end_ns), Some(true)) = (start, end, valid) else { continue };
-            let known = threads.get_mut(&tid).zip(gaps.get(&tid)).filter(|_| annotation != Some(true));
+        for (row, [start_ns, end_ns]) in regions.valid_rows(["start_ns", "end_ns"])? {
+            let tid = tids.get(row as usize);
+            let is_call = annotations.get(row as usize) != Some(true);
+            let known = threads.get_mut(&tid).zip(gaps.get(&tid)).filter(|_| is_call);
             let Some((thread, gaps)) = known else { continue };
             thread.first_ns = Some(thread.first_ns.map_or(start_ns, |first_ns| first_ns.min(start_ns)));
             let next = gaps.partition_point(|gap| gap.end_ns <= start_ns);

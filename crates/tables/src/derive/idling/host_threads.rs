@@ -9,7 +9,7 @@ use polars_arrow::bitmap::Bitmap;
 use rayon::prelude::*;
 
 use crate::columns::frames::{categorical, rows_named};
-use crate::columns::values::{BoolValues, I64Values, present_in};
+use crate::columns::values::{BoolValues, FrameValues, I64Values, present_in};
 use crate::derive::launching::launching_calls::no_calls_of;
 use crate::derive::{Frames, needed};
 use wavesieve_model::analysis::api_classes::ApiClasses;
@@ -53,10 +53,9 @@ impl HostThreads {
     pub(crate) fn from_frames(tables: &Frames) -> Result<Self> {
         let regions = needed(tables, "regions")?;
         let facts = ApiClasses::builtin();
-        let starts = I64Values::new(regions.column("start_ns")?.i64()?);
-        let ends = I64Values::new(regions.column("end_ns")?.i64()?);
+        let [starts, ends] = regions.integers(["start_ns", "end_ns"])?;
         let (domains, names) = (regions.column("domain")?, regions.column("name")?);
-        let threads = I64Values::new(regions.column("tid")?.i64()?);
+        let threads = regions.integer("tid")?;
         let named = |column: &Column, wanted: &dyn Fn(&str) -> bool| -> Result<Bitmap> {
             Ok(BoolValues::new(&rows_named(column, wanted)?).are_true())
         };
@@ -64,8 +63,8 @@ impl HostThreads {
         let process_ranges = named(names, &|name| name == PROCESS_RANGE)?;
         let waits = named(names, &|name| facts.synchronizes(name))?;
         let no_calls = &markers | &BoolValues::new(&no_calls_of(tables)?).are_true();
-        let counted = BoolValues::new(regions.column("valid")?.bool()?).are_true();
-        let counted = present_in(counted, &[&starts, &ends, &threads]);
+        let counted = regions.truths("valid")?.are_true();
+        let counted = present_in(counted, [&starts, &ends, &threads]);
         let (is_range, is_call) = (&(&markers & &!&process_ranges) & &counted, &!&no_calls & &counted);
         let is_wait = &waits & &is_call;
         u32::try_from(regions.height()).context("more regions than rows can be counted")?;

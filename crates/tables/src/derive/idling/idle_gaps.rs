@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use polars::prelude::*;
 use rayon::prelude::*;
 
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::values::{FrameValues, I64Values};
 use crate::derive::calls::profiler_pauses;
 use crate::derive::idling::gap_columns::{GapColumns, KERNELS_SHOWN, RANGE};
 use crate::derive::idling::gap_sweep::{GapSweep, ProcessTimes};
@@ -72,8 +72,8 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let span = all().map(|work| work.start_ns).min().zip(all().map(|work| work.end_ns).max());
     let span = span.map(|(start_ns, end_ns)| Interval::new(start_ns, end_ns));
 
-    let kernel_ids = I64Values::new(kernels.column("dispatch_id")?.i64()?);
-    let copy_ids = I64Values::new(copies.column("copy_id")?.i64()?);
+    let kernel_ids = kernels.integer("dispatch_id")?;
+    let copy_ids = copies.integer("copy_id")?;
     // Ids break ties, so that the order in which rows were read does not matter.
     let order = |work: &Work| {
         let id = if work.is_copy { copy_ids.get(work.row as usize) } else { kernel_ids.get(work.row as usize) };
@@ -104,10 +104,9 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         (gpu, sweep.gaps(&work))
     });
     let swept: Vec<(i64, GapColumns)> = swept.collect();
-    let device_of = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
     GapColumns::into_frame(
         swept,
-        &device_of,
+        process,
         kernels.column("kernel_name").ok(),
         regions.column("name")?,
         threads.range_names(),
@@ -130,8 +129,7 @@ pub struct Launched {
 
 impl Launched {
     fn from_frame(frame: &DataFrame) -> Result<Self> {
-        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
-        Ok(Self { ids: integers("correlation_id")?, threads: integers("tid")? })
+        Ok(Self { ids: frame.integer("correlation_id")?, threads: frame.integer("tid")? })
     }
 }
 
@@ -151,9 +149,8 @@ impl WorkByGpu {
         gpu_column: &str,
         is_copy: bool,
     ) -> Result<()> {
-        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
-        let (gpus, starts, ends) = (integers(gpu_column)?, integers("start_ns")?, integers("end_ns")?);
-        let valid = BoolValues::new(frame.column("valid")?.bool()?).are_true();
+        let [gpus, starts, ends] = frame.integers([gpu_column, "start_ns", "end_ns"])?;
+        let valid = frame.truths("valid")?.are_true();
         for row in rows {
             let at = row as usize;
             let times = starts.get(at).zip(ends.get(at)).filter(|_| valid.get(at) == Some(true));

@@ -5,7 +5,7 @@ use itertools::izip;
 use polars::prelude::*;
 use polars_arrow::bitmap::{Bitmap, MutableBitmap};
 
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::values::FrameValues;
 use crate::derive::launching::launching_calls::{LaunchingCalls, MARK_COLUMNS, calls_without_threads};
 use crate::derive::queueing::queue_lanes::queue_lanes;
 use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, column, needed};
@@ -63,13 +63,11 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
 pub fn of_tables(tables: &Frames, names_calls: bool) -> Result<DataFrame> {
     let calls = LaunchingCalls::from_frames(tables)?;
     let (kernels, order) = tables.kernel_order()?.of_valid(needed(tables, "kernels")?)?;
-    let integer = |name: &str| -> Result<I64Values> { Ok(I64Values::new(kernels.column(name)?.i64()?)) };
-    let (starts, ends, ids) = (integer("start_ns")?, integer("end_ns")?, integer("correlation_id")?);
-    let gpus = integer("gpu")?;
+    let [starts, ends, ids, gpus] = kernels.integers(["start_ns", "end_ns", "correlation_id", "gpu"])?;
     let mut gpu_numbers = IdInterner::default();
     let of_gpu: Vec<u32> = gpus.iter().map(|gpu| gpu_numbers.intern(gpu)).collect();
     let copies = copies_by_gpu(needed(tables, "memory_copies")?, &mut gpu_numbers)?;
-    let of_queue = queue_lanes(&gpus, &integer("queue_id")?, &integer("stream_id")?).of_rows;
+    let of_queue = queue_lanes(&gpus, &kernels.integer("queue_id")?, &kernels.integer("stream_id")?).of_rows;
     let dispatch = |place: usize, lanes: &[u32]| Dispatch {
         lane: lanes.get(place).copied().unwrap_or_default(),
         start_ns: starts.get(place).unwrap_or_default(),
@@ -103,15 +101,12 @@ pub fn of_tables(tables: &Frames, names_calls: bool) -> Result<DataFrame> {
 
 /// The valid copies of known GPUs; one between two GPUs keeps both busy.
 fn copies_by_gpu(copies: &DataFrame, numbers: &mut IdInterner<Option<i64>>) -> Result<Vec<Dispatch<u32>>> {
-    let integer = |name: &str| -> Result<I64Values> { Ok(I64Values::new(copies.column(name)?.i64()?)) };
-    let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
-    let valid = BoolValues::new(copies.column("valid")?.bool()?);
     let mut found = Vec::new();
-    for gpus in [integer("gpu")?, integer("peer_gpu")?] {
-        let rows = izip!(gpus.iter(), starts.iter(), ends.iter(), valid.iter());
-        found.extend(rows.filter_map(|(gpu, start, end, valid)| {
-            let (start_ns, end_ns) = start.zip(end).filter(|_| valid == Some(true) && gpu.is_some())?;
-            Some(Dispatch { lane: numbers.intern(gpu), start_ns, end_ns })
+    for gpu in ["gpu", "peer_gpu"] {
+        let rows = copies.valid_rows([gpu, "start_ns", "end_ns"])?;
+        found.extend(rows.map(|(_, [gpu, start_ns, end_ns])| {
+            let lane = numbers.intern(Some(gpu));
+            Dispatch { lane, start_ns, end_ns }
         }));
     }
     Ok(found)
@@ -257,8 +252,7 @@ mod tests {
             ("marks", with_texts(marks.unwrap(), 0)),
         ]);
         let frame = of_tables(&tables, true).unwrap();
-        let integers = |name: &str| I64Values::new(frame.column(name).unwrap().i64().unwrap());
-        let (ids, prequeued, exposed) = (integers("dispatch_id"), integers("prequeued"), integers("exposed_launch_ns"));
+        let [ids, prequeued, exposed] = frame.integers(["dispatch_id", "prequeued", "exposed_launch_ns"]).unwrap();
         (0..frame.height()).map(|row| (ids.get(row).unwrap(), (prequeued.get(row), exposed.get(row)))).collect()
     }
 

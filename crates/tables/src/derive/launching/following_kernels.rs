@@ -6,7 +6,8 @@ use anyhow::{Context, Result};
 use polars::prelude::*;
 use polars_arrow::bitmap::Bitmap;
 
-use crate::columns::values::{I64Values, integers};
+use crate::columns::frames::integers;
+use crate::columns::values::FrameValues;
 use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, WantedColumns, needed};
 use wavesieve_model::analysis::queues::followers::{FOLLOWERS, NO_ROW, followers};
 use wavesieve_model::schema::process::Process;
@@ -90,10 +91,9 @@ fn of_tables(tables: &Frames) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
     let (kernels, order) = tables.kernel_order()?.of_valid(kernels)?;
     u32::try_from(order.count()).ok().filter(|rows| *rows < NO_ROW).context("more dispatches than can be counted")?;
-    let integer = |name: &str| -> Result<I64Values> { Ok(I64Values::new(kernels.column(name)?.i64()?)) };
-    let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
+    let [starts, ends] = kernels.integers(["start_ns", "end_ns"])?;
     let lanes: Vec<u32> = {
-        let (gpus, queues) = (integer("gpu")?, integer("queue_id")?);
+        let [gpus, queues] = kernels.integers(["gpu", "queue_id"])?;
         gpus.kinds().and(&queues.kinds()).of_rows
     };
     let following = followers(&lanes, order.moved());
@@ -105,7 +105,7 @@ fn of_tables(tables: &Frames) -> Result<DataFrame> {
     columns.add("kernel_ns", |name| {
         let times = starts.iter().zip(ends.iter());
         let lengths = times.map(|(start, end)| start.zip(end).map(|(start, end)| end.saturating_sub(start)));
-        Ok(integers(name, lengths).into_series().into_column())
+        Ok(integers(name, lengths))
     })?;
     for (place, of_follower) in OF_FOLLOWERS.iter().enumerate() {
         let next = || following.iter().filter_map(|rows| rows.get(place).copied());

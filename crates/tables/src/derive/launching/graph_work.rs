@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::{dictionary_column, values_by_text};
-use crate::columns::values::{BoolValues, I64Values, integers};
+use crate::columns::frames::{dictionary_column, integers, values_by_text};
+use crate::columns::values::FrameValues;
 use crate::derive::launching::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
 use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, column, needed};
 use wavesieve_model::schema::process::Process;
@@ -63,25 +63,17 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     for (kind, frame, keys) in
         [(0, kernels, ["dispatch_id", "kernel_id", "graph_node_id"]), (1, copies, ["copy_id", "copy_id", "copy_id"])]
     {
-        let integer = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
-        let [key, work, node] = keys.map(integer);
-        let (key, work, node) = (key?, work?, node?);
-        let (gpu, ids, execs) = (integer("gpu")?, integer("correlation_id")?, integer("graph_exec_id")?);
-        let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
+        let [key, work, node] = keys;
+        let [work, node, gpu, ids, execs] = frame.integers([work, node, "gpu", "correlation_id", "graph_exec_id"])?;
         let directions =
             if kind == 1 { Some(values_by_text(frame.column("direction")?, direction_number)?) } else { None };
-        let valid = BoolValues::new(frame.column("valid")?.bool()?);
-        for (row, valid) in (0_u32..).zip(valid.iter()) {
+        for (row, [target_id, start_ns, end_ns]) in frame.valid_rows([key, "start_ns", "end_ns"])? {
             let place = row as usize;
             let correlation_id = ids.get(place);
             let call = calls.get(correlation_id);
             let by_graph = call.is_some_and(|call| launches.get(call.row as usize).copied().flatten() == Some(true));
             let exec_id = execs.get(place).filter(|id| *id != 0);
-            let (Some(target_id), Some(start_ns), Some(end_ns)) = (key.get(place), starts.get(place), ends.get(place))
-            else {
-                continue;
-            };
-            if valid != Some(true) || !(by_graph || exec_id.is_some()) {
+            if !by_graph && exec_id.is_none() {
                 continue;
             }
             let direction = directions.as_ref().and_then(|directions| directions.get(place).copied().flatten());
@@ -143,10 +135,8 @@ fn frame(rows: &[Numbered<'_>], calls: &LaunchingCalls, kernels: &DataFrame, cop
     let number = |name: &str, value: &dyn Fn(&Numbered<'_>) -> usize| {
         column(name, rows.iter().map(|row| i64::try_from(value(row)).unwrap_or(i64::MAX)).collect())
     };
-    let optional = |name: &str, value: &dyn Fn(&Member) -> Option<i64>| {
-        integers(name, rows.iter().map(|row| value(row.4))).into_series().into_column()
-    };
-    let words = |words: [&str; 2]| words.map(|word| Some(word.to_owned()));
+    let optional =
+        |name: &str, value: &dyn Fn(&Member) -> Option<i64>| integers(name, rows.iter().map(|row| value(row.4)));
     // Kernels and copies one after the other, from which rows are taken in their order.
     let mut names = kernels.column("kernel_name")?.clone();
     names.append(copies.column("direction")?)?;
@@ -157,12 +147,12 @@ fn frame(rows: &[Numbered<'_>], calls: &LaunchingCalls, kernels: &DataFrame, cop
         .collect();
     Ok(DataFrame::new_infer_height(vec![
         number("graph", &|row| row.0),
-        dictionary_column("known_by", &words(KNOWN_BY), rows.iter().map(|row| Some(row.1)))?,
+        dictionary_column("known_by", &KNOWN_BY, rows.iter().map(|row| Some(row.1)))?,
         optional("graph_exec_id", &|member| member.exec_id),
         number("replay", &|row| row.2),
         number("position", &|row| row.3),
         optional("node_id", &|member| member.node_id),
-        dictionary_column("kind", &words(KINDS), rows.iter().map(|row| Some(usize::from(row.4.kind))))?,
+        dictionary_column("kind", &KINDS, rows.iter().map(|row| Some(usize::from(row.4.kind))))?,
         optional("target_id", &|member| Some(member.target_id)),
         names.take(&places)?.with_name("name".into()),
         optional("gpu", &|member| member.gpu),

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use polars::prelude::*;
 use polars_arrow::bitmap::Bitmap;
 
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::values::{BoolValues, FrameValues};
 use wavesieve_model::analysis::queues::order::start_order;
 
 /// Rows of a table of kernels in the order of their starts.
@@ -26,9 +26,8 @@ impl KernelOrder {
     pub fn new(kernels: &DataFrame) -> Result<Self> {
         let count = kernels.height();
         u32::try_from(count).context("more dispatches than rows can be counted")?;
-        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(kernels.column(name)?.i64()?));
-        let starts = integers("start_ns")?;
-        let ids = kernels.column("dispatch_id").is_ok().then(|| integers("dispatch_id")).transpose()?;
+        let starts = kernels.integer("start_ns")?;
+        let ids = kernels.column("dispatch_id").is_ok().then(|| kernels.integer("dispatch_id")).transpose()?;
         let rows = start_order(count, |row| starts.get(row), |row| ids.as_ref().and_then(|ids| ids.get(row)));
         Ok(Self { count, rows: rows.map(Arc::from) })
     }

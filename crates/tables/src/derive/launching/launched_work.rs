@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use anyhow::{Context, Result};
-use itertools::izip;
 use polars::prelude::*;
 
-use crate::columns::values::{BoolValues, I64Values, present_in};
+use crate::columns::values::{FrameValues, I64Values};
 use crate::derive::launching::launching_calls::LaunchingCalls;
 use crate::derive::{Frames, needed};
 use wavesieve_model::analysis::ranges::tree::Extent;
@@ -243,20 +242,13 @@ fn add_launched(
     launched: &mut Vec<Launched>,
 ) -> Result<TargetColumns> {
     u32::try_from(frame.height()).context("more kernels or copies than rows can be counted")?;
-    let keys = I64Values::new(frame.column(key)?.i64()?);
-    let gpus = I64Values::new(frame.column("gpu")?.i64()?);
-    let ids = I64Values::new(frame.column("correlation_id")?.i64()?);
-    let starts = I64Values::new(frame.column("start_ns")?.i64()?);
-    let ends = I64Values::new(frame.column("end_ns")?.i64()?);
-    let valid = BoolValues::new(frame.column("valid")?.bool()?);
+    let [ids, gpus, correlations] = frame.integers([key, "gpu", "correlation_id"])?;
     launched.reserve(frame.height());
-    let counted = present_in(valid.are_true(), &[&keys, &starts, &ends]);
-    let rows = izip!(0_u32.., ids.iter(), starts.values(), ends.values(), counted.iter());
-    for (row, id, start_ns, end_ns, _) in rows.filter(|(.., is_counted)| *is_counted) {
-        let call = calls.get(id).map_or(NO_CALL, |call| call.row);
-        launched.push(Launched { start_ns: *start_ns, end_ns: *end_ns, row, call, is_copy });
+    for (row, [_, start_ns, end_ns]) in frame.valid_rows([key, "start_ns", "end_ns"])? {
+        let call = calls.get(correlations.get(row as usize)).map_or(NO_CALL, |call| call.row);
+        launched.push(Launched { start_ns, end_ns, row, call, is_copy });
     }
-    Ok(TargetColumns { ids: keys, gpus })
+    Ok(TargetColumns { ids, gpus })
 }
 
 #[cfg(test)]

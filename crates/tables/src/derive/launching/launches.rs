@@ -3,8 +3,8 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::constant_cat;
-use crate::columns::values::{I64Values, integers};
+use crate::columns::frames::{constant_cat, integers};
+use crate::columns::values::FrameValues;
 use crate::derive::launching::launching_calls::{CALL_COLUMNS, LaunchingCall, LaunchingCalls, MARK_COLUMNS};
 use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, WantedColumns, needed};
 use wavesieve_model::schema::process::Process;
@@ -46,14 +46,14 @@ fn launched(targets: &DataFrame, kind: &str, key: &str, calls: &LaunchingCalls, 
     let (targets, numbers) = (targets.filter(&is_launched)?, numbers.filter(&is_launched)?);
     let target = |source: &str, name: &str| Ok(targets.column(source)?.clone().with_name(name.into()));
     let delays = |name: &str| {
-        let starts = I64Values::new(targets.column("start_ns")?.i64()?);
+        let starts = targets.integer("start_ns")?;
         let launched = starts.iter().zip(calls.each(&numbers));
         let delays = launched.map(|(start, call)| Some(start?.saturating_sub(call?.end_ns)));
-        Ok(integers(name, delays).into_series().into_column())
+        Ok(integers(name, delays))
     };
     let of_call = |name: &str, value: fn(LaunchingCall) -> Option<i64>| {
         let values = calls.each(&numbers).map(|call| call.and_then(value));
-        Ok(integers(name, values).into_series().into_column())
+        Ok(integers(name, values))
     };
     let mut columns = WantedColumns::new(tables, DECLARATION.table.name);
     columns.add("correlation_id", |name| target(name, name))?;

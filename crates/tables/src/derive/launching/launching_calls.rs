@@ -8,7 +8,7 @@ use polars::prelude::*;
 use polars_arrow::bitmap::Bitmap;
 
 use crate::columns::frames::rows_named;
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::values::{BoolValues, FrameValues, I64Values};
 use crate::derive::{Frames, needed};
 use wavesieve_model::analysis::api_classes::ApiClasses;
 use wavesieve_model::analysis::numbering::by_id::ById;
@@ -100,11 +100,11 @@ impl LaunchingCalls {
     /// The numbers of the innermost calls by their ids.
     fn innermost(&self, tables: &Frames) -> Result<ById<u32>> {
         let (regions, marks) = (needed(tables, "regions")?, needed(tables, "marks")?);
-        let ids = I64Values::new(regions.column("correlation_id")?.i64()?);
-        let valid = BoolValues::new(regions.column("valid")?.bool()?);
+        let ids = regions.integer("correlation_id")?;
+        let valid = regions.truths("valid")?;
         let annotated = BoolValues::new(&no_calls_of(tables)?);
         let lasting = valid.iter().zip(annotated.iter());
-        let mark_ids = I64Values::new(marks.column("correlation_id")?.i64()?);
+        let mark_ids = marks.integer("correlation_id")?;
         let marked = BoolValues::new(&no_calls(marks)?);
         let lasting = lasting.map(|(valid, annotated)| valid == Some(true) && annotated != Some(true));
         let is_call: Bitmap = lasting.chain(marked.iter().map(|annotated| annotated != Some(true))).collect();
@@ -170,9 +170,8 @@ impl LaunchingCalls {
 
 impl Calls {
     fn from_frame(frame: &DataFrame, start: &str, end: &str) -> Result<Self> {
-        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
-        let threads = frame.column("tid").is_ok().then(|| integers("tid")).transpose()?;
-        Ok(Self { rows: frame.height(), threads, starts: integers(start)?, ends: integers(end)? })
+        let threads = frame.column("tid").is_ok().then(|| frame.integer("tid")).transpose()?;
+        Ok(Self { rows: frame.height(), threads, starts: frame.integer(start)?, ends: frame.integer(end)? })
     }
 }
 

@@ -10,19 +10,19 @@ use anyhow::Result;
 use polars::prelude::DataFrame;
 
 use crate::columns::frames::values_by_text;
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::values::{BoolValues, FrameValues};
 use crate::derive::launching::launching_calls::no_calls;
 
 /// The part of a call in launching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum LaunchKind {
     Kernel,
     Graph,
     CaptureBegins,
     CaptureEnds,
 }
 
-impl Kind {
+impl LaunchKind {
     fn from_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let has = |part: &str| name.contains(part);
@@ -90,7 +90,7 @@ pub(crate) struct LostLaunches {
 /// A launch, or several calls that are one.
 #[derive(Clone, Copy, Debug)]
 struct Launch {
-    kind: Kind,
+    kind: LaunchKind,
     call: LostLaunch,
     end_ns: i64,
     has_work: bool,
@@ -105,16 +105,14 @@ impl LostLaunches {
     /// # Errors
     /// When a column is missing.
     pub fn find(regions: &DataFrame, recorded: &RecordedWork) -> Result<Self> {
-        let kinds = values_by_text(regions.column("name")?, Kind::from_name)?;
+        let kinds = values_by_text(regions.column("name")?, LaunchKind::from_name)?;
         if recorded.of_kernels.is_empty() || !kinds.iter().flatten().any(Option::is_some) {
             return Ok(Self::default());
         }
         let mut work = recorded.ids.clone();
         work.sort_unstable();
-        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(regions.column(name)?.i64()?));
-        let (ids, tids, starts, ends) =
-            (integers("correlation_id")?, integers("tid")?, integers("start_ns")?, integers("end_ns")?);
-        let valid = BoolValues::new(regions.column("valid")?.bool()?).are_true();
+        let [ids, tids, starts, ends] = regions.integers(["correlation_id", "tid", "start_ns", "end_ns"])?;
+        let valid = regions.truths("valid")?.are_true();
         let no_call = BoolValues::new(&no_calls(regions)?).are_true();
         let mut captures = Captures::default();
         let mut calls = Vec::new();
@@ -125,8 +123,8 @@ impl LostLaunches {
             }
             let call = LostLaunch { row, tid: tids.get(row), start_ns };
             match (kind, ids.get(row).filter(|id| *id != 0)) {
-                (Kind::CaptureBegins, _) => captures.add(call.tid, start_ns, 1),
-                (Kind::CaptureEnds, _) => captures.add(call.tid, end_ns, -1),
+                (LaunchKind::CaptureBegins, _) => captures.add(call.tid, start_ns, 1),
+                (LaunchKind::CaptureEnds, _) => captures.add(call.tid, end_ns, -1),
                 // Without an id nothing can be said about it.
                 (_, None) => {}
                 (kind, Some(id)) => {
@@ -151,7 +149,7 @@ impl LostLaunches {
     fn judge(launches: Vec<Launch>, captures: &Captures) -> Self {
         let runs = |launch: &Launch| launch.has_work || !captures.are_open(launch.call.tid, launch.call.start_ns);
         let mut found = Self::default();
-        for kind in [Kind::Kernel, Kind::Graph] {
+        for kind in [LaunchKind::Kernel, LaunchKind::Graph] {
             let of_kind = || launches.iter().filter(|launch| launch.kind == kind && runs(launch));
             if of_kind().any(|launch| launch.has_work) {
                 found.launches += of_kind().count();

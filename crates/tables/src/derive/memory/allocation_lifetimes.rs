@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::{constant_cat, dictionary_column};
-use crate::columns::values::{I64Values, integers};
+use crate::columns::frames::{constant_cat, dictionary_column, integers};
+use crate::columns::values::FrameValues;
 use crate::derive::memory::allocation_pairs::{PairedOperation, paired};
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, column, needed};
 use wavesieve_model::analysis::allocations::{Action, AllocationEnd};
@@ -48,7 +48,6 @@ fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
 /// Pairs allocations with what ended them.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let allocations = needed(tables, "memory_allocations")?;
-    let words: Vec<Option<String>> = FATES.iter().map(|word| Some((*word).to_owned())).collect();
     let durations = allocations.column("duration_ns")?.i64()?;
     let ids = allocations.column("alloc_id")?.i64()?;
     let mut parts = Vec::new();
@@ -68,15 +67,11 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
             |paired: &PairedOperation| took(paired.row).saturating_add(released(paired).map_or(0, |by| took(by.row)));
         frame.hstack_mut(&[
             constant_cat("level", Some(level), listed.len())?,
-            integers("gpu", listed.iter().map(|paired| paired.operation.place)).into_series().into_column(),
+            integers("gpu", listed.iter().map(|paired| paired.operation.place)),
             column("time_ns", listed.iter().map(|paired| paired.operation.time_ns).collect()),
-            integers("ended_ns", listed.iter().map(|paired| Some(ended_by(paired)?.operation.time_ns)))
-                .into_series()
-                .into_column(),
-            integers("ended_by", listed.iter().map(|paired| ids.get(ended_by(paired)?.row as usize)))
-                .into_series()
-                .into_column(),
-            dictionary_column("fate", &words, listed.iter().map(|paired| word(paired)))?,
+            integers("ended_ns", listed.iter().map(|paired| Some(ended_by(paired)?.operation.time_ns))),
+            integers("ended_by", listed.iter().map(|paired| ids.get(ended_by(paired)?.row as usize))),
+            dictionary_column("fate", &FATES, listed.iter().map(|paired| word(paired)))?,
             column("call_ns", listed.iter().map(|paired| call_ns(paired)).collect()),
         ])?;
         parts.push(frame);
@@ -99,10 +94,8 @@ fn outermost_calls(regions: &DataFrame, ids: &Column) -> Result<Column> {
     let is_call = col("valid").and(col("domain").neq(lit("marker")));
     let calls =
         regions.clone().lazy().filter(is_call.and(col("correlation_id").is_in(lit(wanted), false))).collect()?;
-    let integers = |name: &str| -> Result<I64Values> { Ok(I64Values::new(calls.column(name)?.i64()?)) };
-    let (of_calls, keys) = (integers("correlation_id")?, integers("region_id")?);
-    let (starts, ends) = (integers("start_ns")?, integers("end_ns")?);
-    let mut outermost: BTreeMap<Option<i64>, (Place, IdxSize)> = BTreeMap::new();
+    let [of_calls, keys, starts, ends] = calls.integers(["correlation_id", "region_id", "start_ns", "end_ns"])?;
+    let mut outermost: BTreeMap<Option<i64>, (CallOrder, IdxSize)> = BTreeMap::new();
     let rows = of_calls.iter().zip(starts.iter()).zip(ends.iter()).zip(keys.iter());
     for (row, (((id, start_ns), end_ns), region_id)) in (0..).zip(rows) {
         let place = (start_ns, Reverse(end_ns), region_id);
@@ -114,7 +107,7 @@ fn outermost_calls(regions: &DataFrame, ids: &Column) -> Result<Column> {
 }
 
 /// Key that orders calls with the same correlation id.
-type Place = (Option<i64>, Reverse<Option<i64>>, Option<i64>);
+type CallOrder = (Option<i64>, Reverse<Option<i64>>, Option<i64>);
 
 /// Position of the word for the fate of what is listed: allocations, and releases of what is not known.
 fn word(paired: &PairedOperation) -> Option<usize> {

@@ -5,7 +5,7 @@ use itertools::izip;
 use polars::prelude::*;
 
 use crate::columns::frames::rows_named;
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::values::{BoolValues, FrameValues, I64Values};
 use wavesieve_model::analysis::allocations::{Action, AllocationEnd, Level, Operation, pair};
 
 /// Levels of memory that are looked at, each of which has addresses of its own. Scratch memory has none.
@@ -27,7 +27,7 @@ pub struct Memory {
 
 /// Pairs the valid operations.
 pub fn paired(allocations: &DataFrame) -> Result<Memory> {
-    let valid = BoolValues::new(allocations.column("valid")?.bool()?);
+    let valid = allocations.truths("valid")?;
     let (addresses, bytes) = (integers(allocations, "address")?, integers(allocations, "bytes")?);
     let (starts, ends) = (integers(allocations, "start_ns")?, integers(allocations, "end_ns")?);
     let (gpus, stated) = (integers(allocations, "gpu")?, integers(allocations, "live_bytes")?);
@@ -67,5 +67,5 @@ pub fn paired(allocations: &DataFrame) -> Result<Memory> {
 }
 
 fn integers(frame: &DataFrame, name: &str) -> Result<I64Values> {
-    Ok(I64Values::new(frame.column(name)?.i64()?))
+    Ok(frame.integer(name)?)
 }

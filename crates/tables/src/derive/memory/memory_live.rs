@@ -3,8 +3,7 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::constant_cat;
-use crate::columns::values::integers;
+use crate::columns::frames::{constant_cat, integers};
 use crate::derive::memory::allocation_pairs::paired;
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, column, needed};
 use wavesieve_model::analysis::allocations::Level;
@@ -34,7 +33,7 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         parts.push(DataFrame::new_infer_height(vec![
             ids,
             constant_cat("level", Some(level), changes.len())?,
-            integers("gpu", changes.iter().map(|change| change.place)).into_series().into_column(),
+            integers("gpu", changes.iter().map(|change| change.place)),
             of("time_ns", |change| change.time_ns),
             of("change_bytes", |change| change.change_bytes),
             of("live_bytes", |change| change.live_bytes),

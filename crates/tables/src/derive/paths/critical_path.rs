@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::{categorical, dictionary_column};
-use crate::columns::values::{I64Values, integers};
+use crate::columns::frames::{categorical, dictionary_column, integers};
+use crate::columns::values::{FrameValues, I64Values};
 use crate::derive::idling::host_intervals::{HostIntervals, Piece};
 use crate::derive::paths::path_graph;
 use crate::derive::paths::path_graph::PathGraph;
 use crate::derive::repeating::iterations;
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, column, needed};
-use wavesieve_model::analysis::critical_path::{Edge, Part, Segment, longest_path};
+use wavesieve_model::analysis::critical_path::{Edge, PathPart, Segment, longest_path};
 use wavesieve_model::analysis::intervals::Interval;
 use wavesieve_model::schema::process::Process;
 use wavesieve_model::schema::tables;
@@ -51,7 +51,7 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let path = longest_path(&path_graph.graph);
     let mut by_thread: BTreeMap<Option<i64>, Vec<Interval>> = BTreeMap::new();
     for segment in &path {
-        if let Part::Host(thread) = segment.part {
+        if let PathPart::Host(thread) = segment.part {
             let tid = path_graph.threads.get(thread as usize).copied().flatten();
             by_thread.entry(tid).or_default().push(Interval::new(segment.start_ns, segment.end_ns));
         }
@@ -75,8 +75,7 @@ struct Iterations {
 
 impl Iterations {
     fn from_frame(frame: &DataFrame) -> Result<Self> {
-        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
-        Ok(Self { starts: integers("start_ns")?, ends: integers("end_ns")?, next: 0 })
+        Ok(Self { starts: frame.integer("start_ns")?, ends: frame.integer("end_ns")?, next: 0 })
     }
 
     /// The next interval, start at `from_ns`, which is not before that of any call before: where it ends, and its iteration.
@@ -93,7 +92,7 @@ impl Iterations {
 }
 
 /// A row of the table.
-struct Row {
+struct PathRow {
     start_ns: i64,
     end_ns: i64,
     kind: u8,
@@ -109,7 +108,7 @@ struct Row {
 struct Rows {
     kernels: usize,
     iterations: Iterations,
-    rows: Vec<Row>,
+    rows: Vec<PathRow>,
 }
 
 impl Rows {
@@ -125,7 +124,7 @@ impl Rows {
             Edge::Thread => 5,
             Edge::Start => 6,
         };
-        let plain = Row {
+        let plain = PathRow {
             start_ns: segment.start_ns,
             end_ns: segment.end_ns,
             kind: 0,
@@ -138,27 +137,27 @@ impl Rows {
         let of_call = |place: u32, kind: u8| {
             let number = path_graph.numbers.get(place as usize).copied();
             let tid = number.and_then(|number| path_graph.calls.at(number)?.tid);
-            Row { kind, call: number, tid, ..plain }
+            PathRow { kind, call: number, tid, ..plain }
         };
         let row = match segment.part {
-            Part::Work(place) => {
+            PathPart::Work(place) => {
                 let row = work(place);
                 let is_copy = row.is_some_and(|row| row as usize >= self.kernels);
-                Row { kind: u8::from(is_copy), work: row, ..plain }
+                PathRow { kind: u8::from(is_copy), work: row, ..plain }
             }
-            Part::Call(place) => of_call(place, 2),
-            Part::LaunchLatency(place) => Row { kind: 4, work: work(place), ..plain },
-            Part::QueueWait(place) => Row { kind: 5, work: work(place), ..plain },
-            Part::SyncWakeup(place) => of_call(place, 6),
-            Part::Unknown(place) => Row { kind: 7, work: work(place), ..plain },
-            Part::Host(thread) => {
+            PathPart::Call(place) => of_call(place, 2),
+            PathPart::LaunchLatency(place) => PathRow { kind: 4, work: work(place), ..plain },
+            PathPart::QueueWait(place) => PathRow { kind: 5, work: work(place), ..plain },
+            PathPart::SyncWakeup(place) => of_call(place, 6),
+            PathPart::Unknown(place) => PathRow { kind: 7, work: work(place), ..plain },
+            PathPart::Host(thread) => {
                 let tid = path_graph.threads.get(thread as usize).copied().flatten();
                 for (time, piece) in host.pieces(tid, time) {
-                    let plain = Row { start_ns: time.start_ns, end_ns: time.end_ns, tid, ..plain };
+                    let plain = PathRow { start_ns: time.start_ns, end_ns: time.end_ns, tid, ..plain };
                     self.split(match piece {
-                        Piece::Call(number) => Row { kind: 2, call: Some(number), ..plain },
-                        Piece::Outside => Row { kind: 3, ..plain },
-                        Piece::Before => Row { kind: 7, ..plain },
+                        Piece::Call(number) => PathRow { kind: 2, call: Some(number), ..plain },
+                        Piece::Outside => PathRow { kind: 3, ..plain },
+                        Piece::Before => PathRow { kind: 7, ..plain },
                     });
                 }
                 return;
@@ -168,12 +167,12 @@ impl Rows {
     }
 
     /// Adds a row, cut where iterations start and end.
-    fn split(&mut self, row: Row) {
+    fn split(&mut self, row: PathRow) {
         let mut from_ns = row.start_ns;
         while from_ns < row.end_ns {
             let (until_ns, iteration) = self.iterations.part(from_ns);
             let end_ns = until_ns.min(row.end_ns);
-            self.rows.push(Row { start_ns: from_ns, end_ns, iteration, ..row });
+            self.rows.push(PathRow { start_ns: from_ns, end_ns, iteration, ..row });
             from_ns = end_ns;
         }
     }
@@ -181,7 +180,6 @@ impl Rows {
     fn into_frame(self, tables: &Frames, path_graph: &PathGraph) -> Result<DataFrame> {
         let (kernels, copies) = (needed(tables, "kernels")?, needed(tables, "memory_copies")?);
         let rows = &self.rows;
-        let words = |words: &[&str]| words.iter().map(|word| Some((*word).to_owned())).collect::<Vec<_>>();
         let text = |column: &Column| column.as_materialized_series().cast(&categorical());
         // Names of kernels, then directions of copies, then names of calls.
         let mut names = text(kernels.column("kernel_name")?)?;
@@ -196,26 +194,21 @@ impl Rows {
         let name = names.take(&places)?.with_name("name".into()).into_column();
 
         let of_work = |name: &str, kernel_column: &str, copy_column: Option<&str>| -> Result<Column> {
-            let of_kernels = I64Values::new(kernels.column(kernel_column)?.i64()?);
-            let of_copies = match copy_column {
-                Some(column) => Some(I64Values::new(copies.column(column)?.i64()?)),
-                None => None,
-            };
-            let value = |row: &Row| {
+            let of_kernels = kernels.integer(kernel_column)?;
+            let of_copies = copy_column.map(|column| copies.integer(column)).transpose()?;
+            let value = |row: &PathRow| {
                 let place = row.work? as usize;
                 match place.checked_sub(self.kernels) {
                     None => of_kernels.get(place),
                     Some(place) => of_copies.as_ref()?.get(place),
                 }
             };
-            Ok(integers(name, rows.iter().map(value)).into_series().into_column())
+            Ok(integers(name, rows.iter().map(value)))
         };
-        let of_rows = |name: &str, value: fn(&Row) -> Option<i64>| {
-            integers(name, rows.iter().map(value)).into_series().into_column()
-        };
+        let of_rows = |name: &str, value: fn(&PathRow) -> Option<i64>| integers(name, rows.iter().map(value));
         Ok(DataFrame::new_infer_height(vec![
             column("ordinal", (0..rows.len() as i64).collect()),
-            dictionary_column("kind", &words(&KINDS), rows.iter().map(|row| Some(usize::from(row.kind))))?,
+            dictionary_column("kind", &KINDS, rows.iter().map(|row| Some(usize::from(row.kind))))?,
             name,
             of_work("kernel_id", "kernel_id", None)?,
             of_work("target_id", "dispatch_id", Some("copy_id"))?,
@@ -224,7 +217,7 @@ impl Rows {
             column("start_ns", rows.iter().map(|row| row.start_ns).collect()),
             column("end_ns", rows.iter().map(|row| row.end_ns).collect()),
             column("duration_ns", rows.iter().map(|row| row.end_ns.saturating_sub(row.start_ns)).collect()),
-            dictionary_column("reached_by", &words(&EDGES), rows.iter().map(|row| Some(usize::from(row.edge))))?,
+            dictionary_column("reached_by", &EDGES, rows.iter().map(|row| Some(usize::from(row.edge))))?,
             of_rows("iteration", |row| row.iteration),
         ])?)
     }

@@ -7,7 +7,7 @@ use polars::prelude::*;
 use crate::derive::paths::path_graph;
 use crate::derive::paths::path_graph::PathGraph;
 use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, column, needed};
-use wavesieve_model::analysis::critical_path::{Part, longest_path, slack};
+use wavesieve_model::analysis::critical_path::{PathPart, longest_path, slack};
 use wavesieve_model::schema::process::Process;
 use wavesieve_model::schema::tables;
 
@@ -37,7 +37,7 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
     let mut on_path = vec![0; path_graph.graph.work().len()];
     for segment in longest_path(&path_graph.graph) {
-        let Part::Work(place) = segment.part else { continue };
+        let PathPart::Work(place) = segment.part else { continue };
         if let Some(path_ns) = on_path.get_mut(place as usize) {
             *path_ns = segment.end_ns.saturating_sub(segment.start_ns);
         }

@@ -6,12 +6,11 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::categorical;
-use crate::columns::values::integers;
+use crate::columns::frames::{categorical, integers};
 use crate::derive::paths::path_graph;
 use crate::derive::paths::path_graph::PathGraph;
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, column, needed};
-use wavesieve_model::analysis::critical_path::{Part, end_without, longest_path};
+use wavesieve_model::analysis::critical_path::{PathPart, end_without, longest_path};
 use wavesieve_model::schema::process::Process;
 use wavesieve_model::schema::tables;
 
@@ -62,7 +61,7 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     }
     drop((codes, numbers));
     for segment in longest_path(graph) {
-        let Part::Work(place) = segment.part else { continue };
+        let PathPart::Work(place) = segment.part else { continue };
         let number = number_of_work.get(place as usize).copied().unwrap_or(NO_NAME);
         if let Some(group) = groups.get_mut(number as usize) {
             group.path_ns = group.path_ns.saturating_add(segment.end_ns.saturating_sub(segment.start_ns));
@@ -88,7 +87,7 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         of_groups("dispatches", |group| group.dispatches),
         of_groups("kernel_ns", |group| group.kernel_ns),
         of_groups("path_ns", |group| group.path_ns),
-        integers("saved_ns", groups.iter().map(|group| group.saved_ns)).into_series().into_column(),
+        integers("saved_ns", groups.iter().map(|group| group.saved_ns)),
         column("span_ns", vec![last_ns.saturating_sub(first_ns); groups.len()]),
     ])?)
 }

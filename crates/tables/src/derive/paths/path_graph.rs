@@ -8,7 +8,7 @@ use itertools::izip;
 use polars::prelude::*;
 
 use crate::columns::frames::{rows_named, values_by_text};
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::values::{BoolValues, FrameValues};
 use crate::derive::launching::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
 use crate::derive::{Frames, Needs, needed};
 use wavesieve_model::analysis::api_classes::ApiClasses;
@@ -106,7 +106,7 @@ fn event_waits(
     if events.height() == 0 {
         return Ok(Vec::new());
     }
-    let queues = I64Values::new(kernels.column("queue_id")?.i64()?);
+    let queues = kernels.integer("queue_id")?;
     let mut of_lanes: BTreeMap<u32, Vec<(i64, u32)>> = BTreeMap::new();
     let mut of_queues: BTreeMap<i64, Vec<(i64, u32)>> = BTreeMap::new();
     for (place, work) in (0_u32..).zip(found) {
@@ -116,10 +116,9 @@ fn event_waits(
         }
     }
     of_queues.values_mut().for_each(|ended| ended.sort_unstable());
-    let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(events.column(name)?.i64()?));
-    let (gpus, queues, streams) = (integers("gpu")?, integers("queue_id")?, integers("stream_id")?);
-    let (sources, ends) = (integers("source_queue_id")?, integers("end_ns")?);
-    let valid = BoolValues::new(events.column("valid")?.bool()?);
+    let [gpus, queues, streams, sources, ends] =
+        events.integers(["gpu", "queue_id", "stream_id", "source_queue_id", "end_ns"])?;
+    let valid = events.truths("valid")?;
     let waits = BoolValues::new(&rows_named(events.column("operation")?, |name| name.ends_with(WAIT))?);
     let mut recorded = Vec::new();
     for (row, (valid, waits)) in valid.iter().zip(waits.iter()).enumerate() {
@@ -156,7 +155,7 @@ impl Lanes {
         let distinct = |name: &str| -> Result<usize> {
             let mut known = BTreeSet::new();
             let mut last = None;
-            for value in I64Values::new(kernels.column(name)?.i64()?).iter().flatten() {
+            for value in kernels.integer(name)?.iter().flatten() {
                 if last.replace(value) != Some(value) {
                     known.insert(value);
                 }
@@ -194,14 +193,11 @@ fn add_work(
     lanes: &mut Lanes,
     found: &mut Vec<WorkItem>,
 ) -> Result<()> {
-    let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
-    let (keys, gpus, streams) = (integers(key)?, integers("gpu")?, integers("stream_id")?);
-    let queues = if frame.column("queue_id").is_ok() { Some(integers("queue_id")?) } else { None };
-    let (starts, ends, ids) = (integers("start_ns")?, integers("end_ns")?, integers("correlation_id")?);
-    let valid = BoolValues::new(frame.column("valid")?.bool()?);
-    for (row, is_valid) in valid.iter().enumerate() {
-        let times = starts.get(row).zip(ends.get(row)).filter(|(start_ns, end_ns)| start_ns <= end_ns);
-        let (Some((start_ns, end_ns)), Some(true)) = (times, is_valid) else { continue };
+    let [keys, gpus, streams, ids] = frame.integers([key, "gpu", "stream_id", "correlation_id"])?;
+    let queues = if frame.column("queue_id").is_ok() { Some(frame.integer("queue_id")?) } else { None };
+    let rows = frame.valid_rows(["start_ns", "end_ns"])?;
+    for (row, [start_ns, end_ns]) in rows.filter(|(_, [start_ns, end_ns])| start_ns <= end_ns) {
+        let row = row as usize;
         found.push(WorkItem {
             start_ns,
             end_ns,
@@ -226,7 +222,7 @@ struct Steps {
 impl Steps {
     fn new(regions: &DataFrame, calls: &LaunchingCalls, launching: impl Iterator<Item = u32>) -> Result<Self> {
         let facts = ApiClasses::builtin();
-        let valid = BoolValues::new(regions.column("valid")?.bool()?);
+        let valid = regions.truths("valid")?;
         let annotations = BoolValues::new(&rows_named(regions.column("domain")?, |domain| facts.annotates(domain))?);
         let waits_of = values_by_text(calls.all_names(), |name| match facts.synchronizes(name) {
             false => Waits::Nothing,

@@ -1,15 +1,12 @@
 //! The table `queue_depths`: how many dispatches wait and run in each queue.
 
-use std::collections::BTreeMap;
-
 use anyhow::Result;
-use itertools::izip;
 use polars::prelude::*;
 
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::values::FrameValues;
 use crate::derive::launching::launching_calls::{LaunchingCalls, MARK_COLUMNS, calls_without_threads};
 use crate::derive::queueing::queue_lanes::queue_lanes;
-use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, WantedColumns, column, needed, repeated};
+use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, WantedColumns, column, device_of, needed, repeated};
 use wavesieve_model::analysis::queues::depth::{QueueInterval, Work, each_interval};
 use wavesieve_model::schema::process::Process;
 use wavesieve_model::schema::tables;
@@ -34,10 +31,7 @@ fn needs() -> Needs {
 fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let calls = LaunchingCalls::from_frames(tables)?;
     let kernels = needed(tables, "kernels")?;
-    let integer = |name: &str| -> Result<I64Values> { Ok(I64Values::new(kernels.column(name)?.i64()?)) };
-    let (gpus, queues, streams) = (integer("gpu")?, integer("queue_id")?, integer("stream_id")?);
-    let (ids, starts, ends) = (integer("correlation_id")?, integer("start_ns")?, integer("end_ns")?);
-    let valid = BoolValues::new(kernels.column("valid")?.bool()?);
+    let [gpus, queues, streams, ids] = kernels.integers(["gpu", "queue_id", "stream_id", "correlation_id"])?;
     let lanes = queue_lanes(&gpus, &queues, &streams);
     // Lanes are numbered as they come: the first row of each has the next number.
     let mut keys: Vec<(Queue, usize)> = Vec::with_capacity(lanes.count);
@@ -55,16 +49,14 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
             *slot = place;
         }
     }
-    let rows = izip!(lanes.of_rows.iter(), ids.iter(), starts.iter(), ends.iter(), valid.iter());
-    let work = rows.filter_map(|(number, id, start, end, valid)| {
-        let (start_ns, end_ns) = start.zip(end).filter(|_| valid == Some(true))?;
-        let issued_ns = calls.get(id).map_or(start_ns, |call| call.end_ns);
-        Some(Work { queue: in_order.get(*number as usize).copied()?, issued_ns, start_ns, end_ns })
+    let work = kernels.valid_rows(["start_ns", "end_ns"])?.filter_map(|(row, [start_ns, end_ns])| {
+        let issued_ns = calls.get(ids.get(row as usize)).map_or(start_ns, |call| call.end_ns);
+        let number = *lanes.of_rows.get(row as usize)?;
+        Some(Work { queue: in_order.get(number as usize).copied()?, issued_ns, start_ns, end_ns })
     });
     let mut columns = DepthColumns::with_capacity(in_order.len(), kernels.height());
     each_interval(work, |interval| columns.push(&interval));
-    let device_of: BTreeMap<i64, i64> = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
-    columns.into_frame(&keys.into_iter().map(|(queue, _)| queue).collect::<Vec<_>>(), &device_of, tables)
+    columns.into_frame(&keys.into_iter().map(|(queue, _)| queue).collect::<Vec<_>>(), process, tables)
 }
 
 /// The columns of `queue_depths`, filled interval by interval, queue by queue.
@@ -95,7 +87,7 @@ impl DepthColumns {
         self.running.push(interval.running);
     }
 
-    fn into_frame(self, queues: &[Queue], device_of: &BTreeMap<i64, i64>, tables: &Frames) -> Result<DataFrame> {
+    fn into_frame(self, queues: &[Queue], process: &Process, tables: &Frames) -> Result<DataFrame> {
         let Self { of_queues, start_ns, end_ns, waiting, running } = self;
         let of_queue = |name: &str, part: &dyn Fn(&Queue) -> Option<i64>| {
             Ok(repeated(name, queues.iter().map(part).zip(of_queues.iter().copied())))
@@ -106,7 +98,7 @@ impl DepthColumns {
         });
         let mut columns = WantedColumns::new(tables, DECLARATION.table.name);
         columns.add("gpu", |name| of_queue(name, &|queue| queue.0))?;
-        columns.add("device", |name| of_queue(name, &|queue| device_of.get(&queue.0?).copied()))?;
+        columns.add("device", |name| of_queue(name, &|queue| device_of(process, queue.0?)))?;
         columns.add("queue_id", |name| of_queue(name, &|queue| queue.1))?;
         columns.add("stream_id", |name| of_queue(name, &|queue| queue.2))?;
         columns.add("start_ns", |name| Ok(column(name, start_ns)))?;

@@ -3,8 +3,7 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::{categorical, constant_cat};
-use crate::columns::values::integers;
+use crate::columns::frames::{categories, constant_cat, floats, integers};
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, needed};
 use wavesieve_model::analysis::bench_lines::{GemmProblem, gemm_problem, may_be_bench_line};
 use wavesieve_model::schema::process::Process;
@@ -37,12 +36,9 @@ fn named(rows: LazyFrame, owner: &str, key: &str, time: &str) -> Result<DataFram
     let (places, problems): (Vec<IdxSize>, Vec<GemmProblem>) =
         (0..).zip(problems).filter_map(|(place, problem)| Some((place, problem?))).unzip();
     let of_marker = logged.take(&IdxCa::from_vec("".into(), places))?;
-    let whole = |name: &str, value: &dyn Fn(&GemmProblem) -> Option<i64>| {
-        integers(name, problems.iter().map(value)).into_column()
-    };
-    let word = |name: &str, value: &dyn for<'a> Fn(&GemmProblem<'a>) -> Option<&'a str>| -> Result<Column> {
-        let texts = StringChunked::from_iter_options(name.into(), problems.iter().map(value));
-        Ok(texts.into_series().cast(&categorical())?.into_column())
+    let whole = |name: &str, value: &dyn Fn(&GemmProblem) -> Option<i64>| integers(name, problems.iter().map(value));
+    let word = |name: &str, value: &dyn for<'a> Fn(&GemmProblem<'a>) -> Option<&'a str>| {
+        categories(name, problems.iter().map(value))
     };
     Ok(DataFrame::new_infer_height(vec![
         constant_cat("owner", Some(owner), problems.len())?,
@@ -62,6 +58,6 @@ fn named(rows: LazyFrame, owner: &str, key: &str, time: &str) -> Result<DataFram
         word("d_type", &|problem| problem.d_type)?,
         word("compute_type", &|problem| problem.compute_type)?,
         whole("solution_index", &|problem| problem.solution_index),
-        Float64Chunked::from_iter_values("flop".into(), problems.iter().map(|problem| problem.flop)).into_column(),
+        floats("flop", problems.iter().map(|problem| Some(problem.flop))),
     ])?)
 }

@@ -3,8 +3,7 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::{constant_cat, dictionary_column, rows_named, text_column_from_dictionary};
-use crate::columns::values::integers;
+use crate::columns::frames::{constant_cat, dictionary_column, integers, rows_named, text_column_from_dictionary};
 use crate::derive::ranging::range_forest::{self, Range, RangeForest, own_times};
 use crate::derive::{Build, DerivedTable, Frames, Needs, Rows, RowsWhen, WhyEmpty, column, needed};
 use wavesieve_model::schema::process::Process;
@@ -69,8 +68,8 @@ fn table(frames: &Frames, kind: &str, choose: &dyn Fn(&DataFrame) -> Result<Bool
         dictionary_column("name", &names, places(|range| range.message))?,
         text_column_from_dictionary("path", paths, places(|range| range.path))?,
         whole("depth", &|range| range.depth),
-        integers("parent_id", ranges.iter().map(parent)).into_column(),
-        integers("tid", ranges.iter().map(|range| range.tid)).into_column(),
+        integers("parent_id", ranges.iter().map(parent)),
+        integers("tid", ranges.iter().map(|range| range.tid)),
         whole("start_ns", &|range| range.extent.start_ns),
         whole("end_ns", &|range| range.extent.end_ns),
         whole("duration_ns", &|range| range.extent.end_ns.saturating_sub(range.extent.start_ns)),

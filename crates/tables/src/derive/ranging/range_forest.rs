@@ -9,7 +9,7 @@ use itertools::izip;
 use polars::prelude::*;
 
 use crate::columns::frames::rows_named;
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::values::{BoolValues, FrameValues, I64Values};
 use crate::derive::launching::launched_work::{Launched, LaunchedWork, Work};
 use crate::derive::launching::launching_calls::MARK_COLUMNS;
 use crate::derive::{Frames, Needs, needed};
@@ -236,7 +236,7 @@ fn lend(
     if by_thread.is_empty() || !is_backward.any() {
         return Ok(());
     }
-    let tids = I64Values::new(regions.column("tid")?.i64()?);
+    let tids = regions.integer("tid")?;
     let found = BoolValues::new(&is_backward);
     let backward: BTreeSet<i64> =
         tids.iter().zip(found.iter()).filter(|(_, is)| *is == Some(true)).filter_map(|(tid, _)| tid).collect();
@@ -283,9 +283,9 @@ struct NamedOperators {
 impl NamedOperators {
     fn from_frames(tables: &Frames, ranges: &[Range]) -> Result<Self> {
         let regions = needed(tables, "regions")?;
-        let ids = |table: &DataFrame| Ok::<_, anyhow::Error>(I64Values::new(table.column("external_id")?.i64()?));
+        let ids = |table: &DataFrame| Ok::<_, anyhow::Error>(table.integer("external_id")?);
         let (of_regions, of_kernels) = (ids(regions)?, ids(needed(tables, "kernels")?)?);
-        let keys = I64Values::new(regions.column("region_id")?.i64()?);
+        let keys = regions.integer("region_id")?;
         let named: FnvHashMap<i64, u32> = ranges.iter().map(|range| range.region_id).zip(0..).collect();
         let mut by_id: FnvHashMap<i64, u32> = FnvHashMap::default();
         for (id, key) in of_regions.iter().zip(keys.iter()) {
@@ -366,10 +366,7 @@ fn marked(regions: &DataFrame) -> Result<BooleanChunked> {
 fn ranges_of(regions: &DataFrame, chosen: &BooleanChunked, messages: &mut Messages) -> Result<Vec<Range>> {
     let chosen = regions.filter(&(chosen & regions.column("valid")?.bool()?))?;
     anyhow::ensure!(u32::try_from(chosen.height()).is_ok(), "more ranges than can be counted");
-    let ids = I64Values::new(chosen.column("region_id")?.i64()?);
-    let starts = I64Values::new(chosen.column("start_ns")?.i64()?);
-    let ends = I64Values::new(chosen.column("end_ns")?.i64()?);
-    let tids = I64Values::new(chosen.column("tid")?.i64()?);
+    let [ids, starts, ends, tids] = chosen.integers(["region_id", "start_ns", "end_ns", "tid"])?;
     let of_process = BoolValues::new(&rows_named(chosen.column("name")?, is_process_range)?);
     let names = chosen.column("name")?.cast(&DataType::String)?;
     let texts = chosen.column("message")?.cast(&DataType::String)?;

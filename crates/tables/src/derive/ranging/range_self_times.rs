@@ -3,7 +3,7 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::values::integers;
+use crate::columns::frames::integers;
 use crate::derive::ranging::range_forest::{Range, RangeForest, needs, own_times};
 use crate::derive::ranging::range_tables;
 use crate::derive::{Build, DerivedTable, Owner, RowsWhen, column};
@@ -23,7 +23,7 @@ pub fn table(RangeForest { ranges, .. }: &RangeForest) -> Result<DataFrame> {
     let own = |range: &Range, value: i64| if range.of_process { 0 } else { value };
     Ok(DataFrame::new_infer_height(vec![
         whole("range_id", &|range| range.region_id),
-        integers("parent_id", ranges.iter().map(parent)).into_column(),
+        integers("parent_id", ranges.iter().map(parent)),
         column("self_ns", own_times(ranges)?),
         whole("self_kernels", &|range| own(range, range.work.kernels)),
         whole("self_kernel_ns", &|range| own(range, range.work.kernel_ns)),

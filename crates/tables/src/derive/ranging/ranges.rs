@@ -3,8 +3,7 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::{dictionary_column, text_column_from_dictionary};
-use crate::columns::values::integers;
+use crate::columns::frames::{dictionary_column, integers, text_column_from_dictionary};
 use crate::derive::ranging::range_forest::{Range, RangeForest, needs};
 use crate::derive::ranging::range_tables;
 use crate::derive::{Build, DerivedTable, Rows, RowsWhen, WhyEmpty, column};
@@ -21,15 +20,18 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 pub fn table(forest: &RangeForest) -> Result<DataFrame> {
     let RangeForest { ranges, messages, paths, .. } = forest;
     let whole = |name, value: &dyn Fn(&Range) -> i64| column(name, ranges.iter().map(value).collect());
-    let maybe = |name, value: &dyn Fn(&Range) -> Option<i64>| integers(name, ranges.iter().map(value)).into_column();
-    let kinds = [Some("thread".to_owned()), Some("process".to_owned())];
+    let maybe = |name, value: &dyn Fn(&Range) -> Option<i64>| integers(name, ranges.iter().map(value));
     Ok(DataFrame::new_infer_height(vec![
         whole("range_id", &|range| range.region_id),
         dictionary_column("message", messages, ranges.iter().map(|range| Some(range.message as usize)))?,
         text_column_from_dictionary("path", paths, ranges.iter().map(|range| Some(range.path as usize)))?,
         whole("depth", &|range| range.depth),
         whole("iteration", &|range| range.iteration),
-        dictionary_column("kind", &kinds, ranges.iter().map(|range| Some(usize::from(range.of_process))))?,
+        dictionary_column(
+            "kind",
+            &["thread", "process"],
+            ranges.iter().map(|range| Some(usize::from(range.of_process))),
+        )?,
         maybe("tid", &|range| range.tid),
         whole("start_ns", &|range| range.extent.start_ns),
         whole("end_ns", &|range| range.extent.end_ns),

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::{dictionary_column, rows_named};
+use crate::columns::frames::{dictionary_column, floats, integers, rows_named, texts};
 use crate::columns::reading::Keep;
-use crate::columns::values::{I64Values, integers};
+use crate::columns::values::{FrameValues, I64Values};
 use crate::derive::OnDemandTables;
 use crate::derive::ranks::collective_messages::{Messages, REGIONS, messages};
 use crate::derive::ranks::communicators::{Communicator, Key, Lane, LaneCall, split_communicators};
 use crate::derive::ranks::exposed_communication::exposed_ns;
-use crate::derive::{Build, DerivedTable, Frames, Joint, Needs, Part, Rows, RowsWhen, WhyEmpty, column, needed};
+use crate::derive::{Build, DerivedTable, Frames, Joint, Needs, ProcessPart, Rows, RowsWhen, WhyEmpty, column, needed};
 use wavesieve_model::analysis::categories::COMMUNICATION;
 use wavesieve_model::analysis::collectives::matching::{Basis, Call, partners};
 use wavesieve_model::analysis::collectives::messages::{Sizes, element_types, operations};
@@ -97,7 +97,7 @@ fn extract(
         let exposed = exposed_ns(&frame, kernels, &communicates)?;
         frame.with_column(column(EXPOSED, exposed))?;
     }
-    let recorded = recorded_columns(&messages, &I64Values::new(frame.column("gpu")?.i64()?));
+    let recorded = recorded_columns(&messages, &frame.integer("gpu")?);
     frame.hstack_mut(&recorded)?;
     Ok(frame)
 }
@@ -109,7 +109,7 @@ fn present<'a>(frame: &DataFrame, names: &[&'a str]) -> Vec<&'a str> {
 
 /// Columns about messages, and which communicator it is: [`Key`].
 fn recorded_columns(messages: &Messages, gpus: &I64Values) -> Vec<Column> {
-    let (mut texts, mut ranks, mut ordinals, mut pairs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut ids, mut ranks, mut ordinals, mut pairs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     // Handles of a process with several GPUs are one each; those of one size are numbered on every GPU.
     let mut known: BTreeMap<(Option<i64>, u32), i64> = BTreeMap::new();
     let mut next: BTreeMap<(Option<i64>, Option<i64>), i64> = BTreeMap::new();
@@ -127,39 +127,26 @@ fn recorded_columns(messages: &Messages, gpus: &I64Values) -> Vec<Column> {
             }),
         });
         pairs.push(recorded.map(|recorded| i64::from(recorded.is_pair)));
-        texts.push(id);
+        ids.push(id);
         ranks.push(size);
         ordinals.push(ordinal);
     }
     let recorded = || messages.of_kernels.iter();
     let reason = |sizes: Sizes| Sizes::ALL.iter().position(|known| *known == sizes).unwrap_or_default() as i64;
-    let texts = StringChunked::from_iter_options(ID.into(), texts.into_iter());
     vec![
-        texts.into_series().into_column(),
-        integers(RANKS, ranks.into_iter()).into_series().into_column(),
-        integers(ORDINAL, ordinals.into_iter()).into_series().into_column(),
-        integers(PAIR, pairs.into_iter()).into_series().into_column(),
-        integers(OPERATION, recorded().map(|found| found.ok().map(|message| message.operation as i64)))
-            .into_series()
-            .into_column(),
-        integers(SEQUENCE, recorded().map(|found| found.ok().and_then(|message| message.sequence)))
-            .into_series()
-            .into_column(),
-        integers(NUMBER, recorded().map(|found| found.ok().and_then(|message| message.number)))
-            .into_series()
-            .into_column(),
-        integers(ELEMENT_TYPE, recorded().map(|found| found.ok()?.element_type.map(|place| place as i64)))
-            .into_series()
-            .into_column(),
-        integers(RANK_BYTES, recorded().map(|found| found.ok().and_then(|message| message.rank_bytes.ok())))
-            .into_series()
-            .into_column(),
+        texts(ID, ids.iter().map(Option::as_deref)),
+        integers(RANKS, ranks.into_iter()),
+        integers(ORDINAL, ordinals.into_iter()),
+        integers(PAIR, pairs.into_iter()),
+        integers(OPERATION, recorded().map(|found| found.ok().map(|message| message.operation as i64))),
+        integers(SEQUENCE, recorded().map(|found| found.ok().and_then(|message| message.sequence))),
+        integers(NUMBER, recorded().map(|found| found.ok().and_then(|message| message.number))),
+        integers(ELEMENT_TYPE, recorded().map(|found| found.ok()?.element_type.map(|place| place as i64))),
+        integers(RANK_BYTES, recorded().map(|found| found.ok().and_then(|message| message.rank_bytes.ok()))),
         integers(
             SIZES,
             recorded().map(|found| found.and_then(|message| message.rank_bytes).map_or_else(reason, |_| 0)).map(Some),
-        )
-        .into_series()
-        .into_column(),
+        ),
     ]
 }
 
@@ -176,7 +163,7 @@ const SIZES: &str = "sizes";
 
 /// Facts about a row.
 #[derive(Clone, Copy)]
-struct Place {
+struct RowFacts {
     communicator: i64,
     ordinal: i64,
     collective: Option<i64>,
@@ -187,15 +174,13 @@ struct Place {
 }
 
 /// Adds to the communication kernels of every process which of them are one collective.
-fn relate(parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
+fn relate(parts: &[ProcessPart<'_>]) -> Result<Vec<DataFrame>> {
     let mut lanes: BTreeMap<String, BTreeMap<(usize, Option<i64>), Lane>> = BTreeMap::new();
     let mut begins: Vec<i64> = Vec::new();
     for (part, (process, frame)) in parts.iter().enumerate() {
-        let integers = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
-        let (starts, ends, gpus) = (integers("start_ns")?, integers("end_ns")?, integers("gpu")?);
-        let (streams, queues) = (integers("stream_id")?, integers("queue_id")?);
-        let (numbers, pairs) = (integers(NUMBER)?, integers(PAIR)?);
-        let (sizes, ordinals, ids) = (integers(RANKS)?, integers(ORDINAL)?, frame.column(ID)?.str()?);
+        let [starts, ends, gpus, streams, queues, numbers, pairs] =
+            frame.integers(["start_ns", "end_ns", "gpu", "stream_id", "queue_id", NUMBER, PAIR])?;
+        let (sizes, ordinals, ids) = (frame.integer(RANKS)?, frame.integer(ORDINAL)?, frame.column(ID)?.str()?);
         let names = frame.column("kernel_name")?.cast(&DataType::String)?;
         begins.push(starts.get(0).unwrap_or_default());
         for (row, name) in names.str()?.iter().enumerate() {
@@ -241,15 +226,15 @@ struct Collective {
 }
 
 /// Facts about every row of every part.
-fn placed(parts: &[Part<'_>], begins: &[i64], communicators: &[Communicator]) -> Vec<Vec<Option<Place>>> {
-    let mut places: Vec<Vec<Option<Place>>> = parts.iter().map(|(_, frame)| vec![None; frame.height()]).collect();
+fn placed(parts: &[ProcessPart<'_>], begins: &[i64], communicators: &[Communicator]) -> Vec<Vec<Option<RowFacts>>> {
+    let mut places: Vec<Vec<Option<RowFacts>>> = parts.iter().map(|(_, frame)| vec![None; frame.height()]).collect();
     let mut collectives = Vec::new();
     for communicator in communicators {
         let expected = communicator.lanes.len() as i64;
         let ranks = communicator.ranks.or(Some(expected).filter(|gpus| *gpus > 1));
         for lane in &communicator.lanes {
             for (ordinal, call) in (0..).zip(&lane.calls) {
-                let place = Place {
+                let place = RowFacts {
                     communicator: communicator.number,
                     ordinal,
                     collective: None,
@@ -279,7 +264,7 @@ fn placed(parts: &[Part<'_>], begins: &[i64], communicators: &[Communicator]) ->
     places
 }
 
-fn set(places: &mut [Vec<Option<Place>>], part: usize, row: u32, change: impl FnOnce(&mut Option<Place>)) {
+fn set(places: &mut [Vec<Option<RowFacts>>], part: usize, row: u32, change: impl FnOnce(&mut Option<RowFacts>)) {
     if let Some(slot) = places.get_mut(part).and_then(|rows| rows.get_mut(row as usize)) {
         change(slot);
     }
@@ -338,8 +323,8 @@ fn partners_of(lane: &Lane, reference: &[Call], same_clock: bool) -> (Basis, Vec
     partners(&unnumbered(reference), &unnumbered(&own), same_clock)
 }
 
-fn with_places(frame: &DataFrame, places: &[Option<Place>]) -> Result<DataFrame> {
-    let whole = |name, value: fn(&Place) -> i64| {
+fn with_places(frame: &DataFrame, places: &[Option<RowFacts>]) -> Result<DataFrame> {
+    let whole = |name, value: fn(&RowFacts) -> i64| {
         column(name, places.iter().map(|place| place.as_ref().map_or(0, value)).collect())
     };
     let collectives = places.iter().map(|place| place.and_then(|place| place.collective));
@@ -348,16 +333,16 @@ fn with_places(frame: &DataFrame, places: &[Option<Place>]) -> Result<DataFrame>
         .iter()
         .map(|place| place.and_then(|place| place.basis))
         .map(|basis| Basis::ALL.iter().position(|known| Some(*known) == basis));
-    let optional = |name, value: fn(&Place) -> Option<i64>| {
+    let optional = |name, value: fn(&RowFacts) -> Option<i64>| {
         let values = places.iter().map(|place| place.as_ref().and_then(value));
-        integers(name, values).into_series().into_column()
+        integers(name, values)
     };
     let mut related = frame.select(present(frame, &[&OF_KERNEL[..], &[EXPOSED]].concat()))?;
     related.hstack_mut(&[
         whole("communicator", |place| place.communicator),
         optional("ranks", |place| place.ranks),
         whole("ordinal", |place| place.ordinal),
-        integers("collective", collectives).into_series().into_column(),
+        integers("collective", collectives),
         dictionary_column("matched_by", &dictionary, codes)?,
         whole("gpus", |place| place.gpus),
         whole("expected_gpus", |place| place.expected),
@@ -367,9 +352,8 @@ fn with_places(frame: &DataFrame, places: &[Option<Place>]) -> Result<DataFrame>
 }
 
 /// Columns about the messages, once the ranks are known.
-fn message_columns(frame: &DataFrame, places: &[Option<Place>]) -> Result<Vec<Column>> {
-    let read = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
-    let (of_rows, bytes, sizes) = (read(OPERATION)?, read(RANK_BYTES)?, read(SIZES)?);
+fn message_columns(frame: &DataFrame, places: &[Option<RowFacts>]) -> Result<Vec<Column>> {
+    let [of_rows, bytes, sizes] = frame.integers([OPERATION, RANK_BYTES, SIZES])?;
     let place_of = |value: Option<i64>| value.and_then(|value| usize::try_from(value).ok());
     let told: Vec<(Option<i64>, Option<f64>, usize)> = places
         .iter()
@@ -390,17 +374,15 @@ fn message_columns(frame: &DataFrame, places: &[Option<Place>]) -> Result<Vec<Co
             }
         })
         .collect();
-    let names: Vec<Option<String>> = operations().iter().map(|operation| Some(operation.name.clone())).collect();
-    let words = Sizes::ALL.map(|sizes| Some(sizes.words().to_owned()));
-    let factors: Float64Chunked = told.iter().map(|(_, factor, _)| *factor).collect_ca("bus_factor".into());
-    let (types, sequences) = (read(ELEMENT_TYPE)?, read(SEQUENCE)?);
-    let type_names: Vec<Option<String>> = element_types().iter().map(|known| Some(known.name.clone())).collect();
+    let names: Vec<&str> = operations().iter().map(|operation| operation.name.as_str()).collect();
+    let [types, sequences] = frame.integers([ELEMENT_TYPE, SEQUENCE])?;
+    let type_names: Vec<&str> = element_types().iter().map(|known| known.name.as_str()).collect();
     Ok(vec![
-        integers(SEQUENCE, sequences.iter()).into_series().into_column(),
+        integers(SEQUENCE, sequences.iter()),
         dictionary_column(OPERATION, &names, of_rows.iter().map(place_of))?,
         dictionary_column(ELEMENT_TYPE, &type_names, types.iter().map(place_of))?,
-        integers("message_bytes", told.iter().map(|(bytes, _, _)| *bytes)).into_series().into_column(),
-        factors.into_series().into_column(),
-        dictionary_column(SIZES, &words, told.iter().map(|(_, _, reason)| Some(*reason)))?,
+        integers("message_bytes", told.iter().map(|(bytes, _, _)| *bytes)),
+        floats("bus_factor", told.iter().map(|(_, factor, _)| *factor)),
+        dictionary_column(SIZES, &Sizes::ALL.map(Sizes::words), told.iter().map(|(_, _, reason)| Some(*reason)))?,
     ])
 }

@@ -7,9 +7,9 @@ use polars::prelude::*;
 
 use crate::columns::frames::rows_named;
 use crate::columns::reading::ScanHint;
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::values::{FrameValues, I64Values};
 use crate::derive::OnDemandTables;
-use wavesieve_model::analysis::collectives::launching_groups::{Call, Groups, Kind};
+use wavesieve_model::analysis::collectives::launching_groups::{Call, GroupCall, Groups};
 use wavesieve_model::analysis::collectives::messages::{
     COMMUNICATOR, Creation, GROUP, GROUP_SIZE, Message, Sizes, creation_of, describes_collective,
     has_message_arguments, is_among_all, number, operation_of, ranks_in, shared_out,
@@ -85,9 +85,9 @@ pub fn messages(
     let calls = RcclCalls::from_frame(&regions)?;
     let arguments = Arguments::read(tables, calls.with_arguments())?;
     let recorded = Recorded::new(&calls, &arguments);
-    let launching = launching(&I64Values::new(kernels.column("correlation_id")?.i64()?), &regions)?;
+    let launching = launching(&kernels.integer("correlation_id")?, &regions)?;
     drop(regions);
-    let dispatches = I64Values::new(kernels.column("dispatch_id")?.i64()?);
+    let dispatches = kernels.integer("dispatch_id")?;
     let mut launched: BTreeMap<usize, Vec<(i64, Option<i64>, usize)>> = BTreeMap::new();
     for (row, (call, dispatch)) in launching.into_iter().zip(dispatches.iter()).enumerate() {
         let Some((start_ns, tid)) = call else { continue };
@@ -187,7 +187,7 @@ fn described(own_rank: i64, kernels: &DataFrame, tables: &dyn OnDemandTables) ->
         });
         Some(message)
     };
-    let dispatches = I64Values::new(kernels.column("dispatch_id")?.i64()?);
+    let dispatches = kernels.integer("dispatch_id")?;
     let names = kernels.column("kernel_name")?.cast(&DataType::String)?;
     let each = dispatches.iter().zip(names.str()?.iter());
     let of_kernels: Vec<_> = each
@@ -222,13 +222,11 @@ fn launching(correlations: &I64Values, regions: &DataFrame) -> Result<Vec<Option
     let mut ids: Vec<i64> = correlations.iter().flatten().filter(|id| *id != 0).collect();
     ids.sort_unstable();
     ids.dedup();
-    let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(regions.column(name)?.i64()?));
-    let (starts, tids, valid) =
-        (integers("start_ns")?, integers("tid")?, BoolValues::new(regions.column("valid")?.bool()?));
+    let (starts, tids, valid) = (regions.integer("start_ns")?, regions.integer("tid")?, regions.truths("valid")?);
     let mut calls: Vec<Option<Launch>> = vec![None; ids.len()];
     // Ids rise from call to call, nearly.
     let mut near = 0;
-    for (row, (id, valid)) in integers("correlation_id")?.iter().zip(valid.iter()).enumerate() {
+    for (row, (id, valid)) in regions.integer("correlation_id")?.iter().zip(valid.iter()).enumerate() {
         let Some(id) = id.filter(|_| valid == Some(true)) else { continue };
         near = gallop_near(near, ids.len(), |place| ids.get(place).is_some_and(|other| *other < id));
         if ids.get(near) == Some(&id)
@@ -257,9 +255,7 @@ impl RcclCalls {
     fn from_frame(regions: &DataFrame) -> Result<Self> {
         let is_one = rows_named(regions.column("name")?, |name| kind_of_call(name).is_some())?;
         let found = regions.filter(&(is_one & regions.column("valid")?.bool()?.clone()))?;
-        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(found.column(name)?.i64()?));
-        let (starts, ends, tids) = (integers("start_ns")?, integers("end_ns")?, integers("tid")?);
-        let ids = integers("region_id")?;
+        let [starts, ends, tids, ids] = found.integers(["start_ns", "end_ns", "tid", "region_id"])?;
         let names = found.column("name")?.cast(&DataType::String)?;
         let mut calls = Vec::new();
         for (row, name) in names.str()?.iter().enumerate() {
@@ -302,7 +298,7 @@ impl Arguments {
             .select([col("owner_id"), col("name"), col("value")])
             .collect()?;
         let frame = frame.filter(&rows_named(frame.column("name")?, counts)?)?;
-        let owners = I64Values::new(frame.column("owner_id")?.i64()?);
+        let owners = frame.integer("owner_id")?;
         let names = frame.column("name")?.cast(&DataType::String)?;
         let texts = names.str()?.iter().zip(frame.column("value")?.str()?.iter());
         let mut found = Vec::new();
@@ -346,8 +342,8 @@ impl Recorded {
         let (mut messages, mut spans) = (Vec::new(), Vec::new());
         for call in &calls.0 {
             let kind = match call.duty {
-                RcclCallKind::Start => Kind::GroupStart,
-                RcclCallKind::End => Kind::GroupEnd,
+                RcclCallKind::Start => GroupCall::GroupStart,
+                RcclCallKind::End => GroupCall::GroupEnd,
                 RcclCallKind::Creates => continue,
                 RcclCallKind::Moves => {
                     let communicator = arguments.handle(call.region, COMMUNICATOR).map(|handle| {
@@ -357,7 +353,7 @@ impl Recorded {
                     let argument = |name: &str| arguments.get(call.region, name);
                     let Some(message) = Message::from_call(&call.name, communicator, argument) else { continue };
                     messages.push(message);
-                    Kind::Message(messages.len() as u32 - 1)
+                    GroupCall::Message(messages.len() as u32 - 1)
                 }
             };
             spans.push(Call { tid: call.tid, start_ns: call.start_ns, end_ns: call.end_ns, kind });

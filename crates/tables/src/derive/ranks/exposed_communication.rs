@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::values::{BoolValues, FrameValues};
 use wavesieve_model::analysis::intervals::coverage::Coverage;
 use wavesieve_model::analysis::intervals::{Interval, union};
 
@@ -42,8 +42,7 @@ fn add(intervals: &mut Vec<Interval>, interval: Interval) {
 
 /// GPU and time of every kernel; one without times covers nothing.
 fn on_gpus(kernels: &DataFrame) -> Result<impl Iterator<Item = (Option<i64>, Interval)>> {
-    let integer = |name: &str| -> Result<I64Values> { Ok(I64Values::new(kernels.column(name)?.i64()?)) };
-    let (gpus, starts, ends) = (integer("gpu")?, integer("start_ns")?, integer("end_ns")?);
+    let [gpus, starts, ends] = kernels.integers(["gpu", "start_ns", "end_ns"])?;
     Ok((0..kernels.height()).map(move |row| {
         let interval = Interval::new(starts.get(row).unwrap_or_default(), ends.get(row).unwrap_or_default());
         (gpus.get(row), interval)

@@ -3,10 +3,9 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::dictionary_column;
-use crate::columns::values::integers;
+use crate::columns::frames::{categories, integers, texts};
 use crate::derive::ranging::range_forest;
-use crate::derive::repeating::step_work::{Step, StepFinder};
+use crate::derive::repeating::step_work::{StepFinder, WorkStep};
 use crate::derive::{Build, DerivedTable, Frames, Needs, Rows, RowsWhen, WhyEmpty, column};
 use wavesieve_model::analysis::inference::{Decision, KnownBy, StepFacts, StepKind, decide};
 use wavesieve_model::schema::process::Process;
@@ -20,10 +19,6 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ),
     ..DerivedTable::new(&tables::inference::INFERENCE_STEPS, needs, Build::Alone(build))
 };
-
-const KINDS: [&str; 4] = ["prefill", "decode", "mixed", "other"];
-const KNOWN_BY: [&str; 3] = ["marker", "kernels", "sizes"];
-const FOUND_BY: [&str; 2] = ["marker", "tokens"];
 
 fn needs() -> Needs {
     let mut needs = range_forest::needs_of_work();
@@ -43,15 +38,10 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     frame(&steps, &decisions)
 }
 
-fn frame(steps: &[Step], decisions: &[Decision]) -> Result<DataFrame> {
-    let whole = |name, value: &dyn Fn(&Step) -> i64| column(name, steps.iter().map(value).collect());
-    let maybe = |name, value: &dyn Fn(&Step) -> Option<i64>| integers(name, steps.iter().map(value)).into_column();
-    let words = |words: &[&str]| words.iter().map(|word| Some((*word).to_owned())).collect::<Vec<_>>();
-    let markers = StringChunked::from_iter_options("marker".into(), steps.iter().map(|step| step.marker.as_deref()));
-    let evidence = decisions.iter().map(|decision| Some(decision.evidence.as_str()));
-    let kinds = decisions.iter().map(|decision| Some(kind_place(decision.kind)));
-    let known_by = decisions.iter().map(|decision| decision.known_by.map(known_by_place));
-    let found_by = steps.iter().map(|step| Some(usize::from(step.range_id.is_none())));
+fn frame(steps: &[WorkStep], decisions: &[Decision]) -> Result<DataFrame> {
+    let whole = |name, value: &dyn Fn(&WorkStep) -> i64| column(name, steps.iter().map(value).collect());
+    let maybe = |name, value: &dyn Fn(&WorkStep) -> Option<i64>| integers(name, steps.iter().map(value));
+    let found_by = |step: &WorkStep| Some(if step.range_id.is_some() { "marker" } else { "tokens" });
     let mut last_end_ns: Option<i64> = None;
     let gaps: Vec<Option<i64>> = steps
         .iter()
@@ -63,12 +53,12 @@ fn frame(steps: &[Step], decisions: &[Decision]) -> Result<DataFrame> {
         .collect();
     Ok(DataFrame::new_infer_height(vec![
         column("step", (0..steps.len() as i64).collect()),
-        dictionary_column("found_by", &words(&FOUND_BY), found_by)?,
+        categories("found_by", steps.iter().map(found_by))?,
         maybe("range_id", &|step| step.range_id),
-        markers.into_column(),
-        dictionary_column("kind", &words(&KINDS), kinds)?,
-        dictionary_column("known_by", &words(&KNOWN_BY), known_by)?,
-        StringChunked::from_iter_options("evidence".into(), evidence).into_column(),
+        texts("marker", steps.iter().map(|step| step.marker.as_deref())),
+        categories("kind", decisions.iter().map(|decision| Some(kind_word(decision.kind))))?,
+        categories("known_by", decisions.iter().map(|decision| decision.known_by.map(known_by_word)))?,
+        texts("evidence", decisions.iter().map(|decision| Some(decision.evidence.as_str()))),
         maybe("prefill_requests", &|step| step.marked.prefill_requests),
         maybe("prefill_tokens", &|step| step.marked.prefill_tokens),
         maybe("decode_requests", &|step| step.marked.decode_requests),
@@ -77,7 +67,7 @@ fn frame(steps: &[Step], decisions: &[Decision]) -> Result<DataFrame> {
         whole("start_ns", &|step| step.start_ns),
         whole("end_ns", &|step| step.end_ns),
         whole("duration_ns", &|step| step.end_ns.saturating_sub(step.start_ns)),
-        integers("gap_before_ns", gaps.into_iter()).into_column(),
+        integers("gap_before_ns", gaps.into_iter()),
         whole("gpus", &|step| step.gpus),
         whole("busy_ns", &|step| step.busy_ns),
         whole("kernels", &|step| step.work.kernels),
@@ -95,21 +85,19 @@ fn frame(steps: &[Step], decisions: &[Decision]) -> Result<DataFrame> {
     ])?)
 }
 
-/// Place in [`KINDS`].
-fn kind_place(kind: Option<StepKind>) -> usize {
+fn kind_word(kind: Option<StepKind>) -> &'static str {
     match kind {
-        Some(StepKind::Prefill) => 0,
-        Some(StepKind::Decode) => 1,
-        Some(StepKind::Mixed) => 2,
-        None => 3,
+        Some(StepKind::Prefill) => "prefill",
+        Some(StepKind::Decode) => "decode",
+        Some(StepKind::Mixed) => "mixed",
+        None => "other",
     }
 }
 
-/// Place in [`KNOWN_BY`].
-fn known_by_place(known_by: KnownBy) -> usize {
+fn known_by_word(known_by: KnownBy) -> &'static str {
     match known_by {
-        KnownBy::Marker => 0,
-        KnownBy::Kernels => 1,
-        KnownBy::Sizes => 2,
+        KnownBy::Marker => "marker",
+        KnownBy::Kernels => "kernels",
+        KnownBy::Sizes => "sizes",
     }
 }

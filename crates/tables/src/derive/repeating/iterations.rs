@@ -7,7 +7,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::columns::frames::{categorical, dictionary_column};
-use crate::columns::values::{BoolValues, I64Values, present_in};
+use crate::columns::values::{FrameValues, I64Values, present_in};
 use crate::derive::launching::kernel_order::KernelOrder;
 use crate::derive::repeating::run_parts;
 use crate::derive::{Build, DerivedTable, Frames, Needs, Rows, RowsWhen, WhyEmpty, column, needed};
@@ -152,9 +152,8 @@ impl LaneRepetitions {
 
 impl Kernels {
     fn from_frame(frame: &DataFrame, order: &KernelOrder) -> Result<Self> {
-        let integers = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
-        let (ids, starts, ends) = (integers("dispatch_id")?, integers("start_ns")?, integers("end_ns")?);
-        let valid = present_in(BoolValues::new(frame.column("valid")?.bool()?).are_true(), &[&starts]);
+        let [ids, starts, ends] = frame.integers(["dispatch_id", "start_ns", "end_ns"])?;
+        let valid = present_in(frame.truths("valid")?.are_true(), [&starts]);
         let rows: Option<Vec<u32>> = (order.moved().is_some() || valid.unset_bits() > 0)
             .then(|| order.rows().filter(|row| valid.get(*row as usize) == Some(true)).collect());
         let rows = rows.as_deref();
@@ -166,7 +165,7 @@ impl Kernels {
             )
         };
         let numbered = |name: &str| -> Result<DenseGroups> {
-            let column = integers(name)?;
+            let column = frame.integer(name)?;
             Ok(rows.map_or_else(|| column.kinds(), |rows| column.kinds_at(rows)))
         };
         let names = frame.column("short_name")?.as_materialized_series().cast(&categorical())?;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::dictionary_column;
-use crate::columns::values::{BoolValues, I64Values, integers};
+use crate::columns::frames::{categories, integers};
+use crate::columns::values::FrameValues;
 use crate::derive::repeating::iterations;
 use crate::derive::repeating::iterations::Iteration;
 use crate::derive::{Build, DerivedTable, Family, Frames, Needs, Rows, RowsWhen, column, needed};
@@ -42,7 +42,7 @@ fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum RunPartKind {
     SetUp,
     WarmUp,
     Steady,
@@ -53,10 +53,7 @@ enum Kind {
     Tail,
 }
 
-impl Kind {
-    const ALL: [Self; 8] =
-        [Self::SetUp, Self::WarmUp, Self::Steady, Self::Dense, Self::Uneven, Self::Pause, Self::CoolDown, Self::Tail];
-
+impl RunPartKind {
     fn word(self) -> &'static str {
         match self {
             Self::SetUp => "set_up",
@@ -71,8 +68,8 @@ impl Kind {
     }
 }
 
-struct Part {
-    kind: Kind,
+struct RunPart {
+    kind: RunPartKind,
     time: Interval,
     /// Numbers of its iterations.
     iterations: Range<usize>,
@@ -81,7 +78,7 @@ struct Part {
 }
 
 /// The parts of the time from the first to the last work of the GPUs, in order and without gaps.
-fn parts(iterations: &[Iteration], tables: &Frames) -> Result<Vec<Part>> {
+fn parts(iterations: &[Iteration], tables: &Frames) -> Result<Vec<RunPart>> {
     let thresholds = PartThresholds::builtin()?;
     let mut work = work_of(needed(tables, "kernels")?)?;
     work.extend(work_of(needed(tables, "memory_copies")?)?);
@@ -92,8 +89,8 @@ fn parts(iterations: &[Iteration], tables: &Frames) -> Result<Vec<Part>> {
     let mut parts = Parts { at_ns: first_ns, parts: Vec::new() };
     if iterations.is_empty() {
         if let Some((start_ns, end_ns)) = thresholds.dense_part(&work) {
-            parts.pass(Kind::SetUp, start_ns);
-            parts.pass(Kind::Dense, end_ns);
+            parts.pass(RunPartKind::SetUp, start_ns);
+            parts.pass(RunPartKind::Dense, end_ns);
         }
     } else {
         let phases = phases(&iterations::durations(iterations));
@@ -101,12 +98,16 @@ fn parts(iterations: &[Iteration], tables: &Frames) -> Result<Vec<Part>> {
             parts.take(kind, iterations, range);
         }
     }
-    parts.pass(Kind::Tail, last_ns);
+    parts.pass(RunPartKind::Tail, last_ns);
     Ok(parts.parts)
 }
 
 /// Iterations in a row that are of one kind, in order.
-fn kinds_of_ranges(iterations: &[Iteration], phases: &[Phase], most_excess_pct: u32) -> Vec<(Kind, Range<usize>)> {
+fn kinds_of_ranges(
+    iterations: &[Iteration],
+    phases: &[Phase],
+    most_excess_pct: u32,
+) -> Vec<(RunPartKind, Range<usize>)> {
     let count = |phase: Phase| phases.iter().filter(|known| **known == phase).count();
     let steady = count(Phase::WarmUp)..iterations.len() - count(Phase::CoolDown).min(iterations.len());
     let times: Vec<(i64, i64)> =
@@ -114,11 +115,11 @@ fn kinds_of_ranges(iterations: &[Iteration], phases: &[Phase], most_excess_pct: 
     let even = even_part(&times, most_excess_pct)
         .map_or(steady.start..steady.start, |even| steady.start + even.start..steady.start + even.end);
     let all = [
-        (Kind::WarmUp, 0..steady.start),
-        (Kind::Uneven, steady.start..even.start),
-        (Kind::Steady, even.clone()),
-        (Kind::Uneven, even.end..steady.end),
-        (Kind::CoolDown, steady.end..iterations.len()),
+        (RunPartKind::WarmUp, 0..steady.start),
+        (RunPartKind::Uneven, steady.start..even.start),
+        (RunPartKind::Steady, even.clone()),
+        (RunPartKind::Uneven, even.end..steady.end),
+        (RunPartKind::CoolDown, steady.end..iterations.len()),
     ];
     all.into_iter().filter(|(_, range)| !range.is_empty()).collect()
 }
@@ -127,24 +128,28 @@ fn kinds_of_ranges(iterations: &[Iteration], phases: &[Phase], most_excess_pct: 
 struct Parts {
     /// Where the last one ends.
     at_ns: i64,
-    parts: Vec<Part>,
+    parts: Vec<RunPart>,
 }
 
 impl Parts {
     /// Adds a part that lasts until a time, if that is later.
-    fn pass(&mut self, kind: Kind, until_ns: i64) {
+    fn pass(&mut self, kind: RunPartKind, until_ns: i64) {
         if until_ns > self.at_ns {
-            self.parts.push(Part { kind, time: Interval::new(self.at_ns, until_ns), iterations: 0..0, pause_ns: 0 });
+            self.parts.push(RunPart { kind, time: Interval::new(self.at_ns, until_ns), iterations: 0..0, pause_ns: 0 });
             self.at_ns = until_ns;
         }
     }
 
     /// Iterations in a row, after what comes before them.
-    fn take(&mut self, kind: Kind, iterations: &[Iteration], range: Range<usize>) {
+    fn take(&mut self, kind: RunPartKind, iterations: &[Iteration], range: Range<usize>) {
         let own = iterations.get(range.clone()).unwrap_or_default();
         let (Some(first), Some(last)) = (own.first(), own.last()) else { return };
         self.pass(
-            if self.parts.iter().any(|part| !part.iterations.is_empty()) { Kind::Pause } else { Kind::SetUp },
+            if self.parts.iter().any(|part| !part.iterations.is_empty()) {
+                RunPartKind::Pause
+            } else {
+                RunPartKind::SetUp
+            },
             first.start_ns,
         );
         if last.end_ns <= self.at_ns {
@@ -153,35 +158,25 @@ impl Parts {
         let time = Interval::new(self.at_ns, last.end_ns);
         let within = iterations::durations(own).iter().fold(0_i64, |sum, ns| sum.saturating_add(*ns));
         let pause_ns = time.length_ns().saturating_sub(within).max(0);
-        self.parts.push(Part { kind, time, iterations: range, pause_ns });
+        self.parts.push(RunPart { kind, time, iterations: range, pause_ns });
         self.at_ns = last.end_ns;
     }
 }
 
 /// Start and end of the valid kernels or copies of known GPUs.
 fn work_of(frame: &DataFrame) -> Result<Vec<(i64, i64)>> {
-    let column = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
-    let (gpus, starts, ends) = (column("gpu")?, column("start_ns")?, column("end_ns")?);
-    let valid = BoolValues::new(frame.column("valid")?.bool()?);
-    let times = starts.iter().zip(ends.iter()).zip(valid.iter().zip(gpus.iter()));
-    let known = times.filter_map(|((start, end), (valid, gpu))| {
-        gpu.filter(|_| valid == Some(true))?;
-        Some((start?, end?))
-    });
-    Ok(known.collect())
+    Ok(frame.valid_rows(["gpu", "start_ns", "end_ns"])?.map(|(_, [_, start_ns, end_ns])| (start_ns, end_ns)).collect())
 }
 
-fn table(parts: &[Part]) -> Result<DataFrame> {
-    let kinds = Kind::ALL.map(|kind| Some(kind.word().to_owned()));
-    let codes = parts.iter().map(|part| Kind::ALL.iter().position(|kind| *kind == part.kind));
-    let whole = |name, value: &dyn Fn(&Part) -> i64| column(name, parts.iter().map(value).collect());
+fn table(parts: &[RunPart]) -> Result<DataFrame> {
+    let whole = |name, value: &dyn Fn(&RunPart) -> i64| column(name, parts.iter().map(value).collect());
     let number = |name, value: &dyn Fn(&Range<usize>) -> usize| {
-        let of = |part: &Part| Some(value(&part.iterations) as i64).filter(|_| !part.iterations.is_empty());
-        integers(name, parts.iter().map(of)).into_series().into_column()
+        let of = |part: &RunPart| Some(value(&part.iterations) as i64).filter(|_| !part.iterations.is_empty());
+        integers(name, parts.iter().map(of))
     };
     Ok(DataFrame::new_infer_height(vec![
         column("part", (0..parts.len() as i64).collect()),
-        dictionary_column("kind", &kinds, codes)?,
+        categories("kind", parts.iter().map(|part| Some(part.kind.word())))?,
         whole("start_ns", &|part| part.time.start_ns),
         whole("end_ns", &|part| part.time.end_ns),
         whole("duration_ns", &|part| part.time.length_ns()),

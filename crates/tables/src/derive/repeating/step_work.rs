@@ -7,7 +7,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::columns::frames::{rows_named, values_by_text};
-use crate::columns::values::I64Values;
+use crate::columns::values::{FrameValues, I64Values};
 use crate::derive::launching::launched_work::{Launched, LaunchedWork, Work};
 use crate::derive::ranging::range_forest::RangeForest;
 use crate::derive::{Frames, needed};
@@ -19,7 +19,7 @@ const MARKER: &str = "marker";
 const GRAPH_LAUNCH: &str = "graphlaunch";
 
 /// A step with its work.
-pub struct Step {
+pub struct WorkStep {
     pub range_id: Option<i64>,
     pub marker: Option<String>,
     pub marked: MarkedStep,
@@ -69,7 +69,7 @@ impl<'a> StepFinder<'a> {
     ///
     /// # Errors
     /// When a needed column is missing or has another type, or there are more rows than can be numbered.
-    pub fn steps(&self) -> Result<Vec<Step>> {
+    pub fn steps(&self) -> Result<Vec<WorkStep>> {
         let mut steps = self.of_markers()?;
         if steps.is_empty() {
             steps = self.of_tokens()?;
@@ -78,7 +78,7 @@ impl<'a> StepFinder<'a> {
         Ok(steps)
     }
 
-    fn of_markers(&self) -> Result<Vec<Step>> {
+    fn of_markers(&self) -> Result<Vec<WorkStep>> {
         let regions = needed(self.tables, "regions")?;
         let is_marker = rows_named(regions.column("domain")?, |domain| domain == MARKER)?;
         if !is_marker.any() {
@@ -108,7 +108,7 @@ impl<'a> StepFinder<'a> {
         Ok(by_step.into_iter().filter_map(step).collect())
     }
 
-    fn of_tokens(&self) -> Result<Vec<Step>> {
+    fn of_tokens(&self) -> Result<Vec<WorkStep>> {
         let work = LaunchedWork::from_frames(self.tables)?;
         let graph_calls = graph_calls(&work)?;
         let mut kernels: Vec<&Launched> = work.launched.iter().filter(|launched| !launched.is_copy).collect();
@@ -128,7 +128,7 @@ impl<'a> StepFinder<'a> {
     }
 
     /// The step of some kernels and copies, of which there is at least one.
-    fn step(&self, work: &LaunchedWork, graph_calls: &GraphCalls, launched: &[&Launched]) -> Option<Step> {
+    fn step(&self, work: &LaunchedWork, graph_calls: &GraphCalls, launched: &[&Launched]) -> Option<WorkStep> {
         let mut sum = Work::default();
         let mut roles = WorkOfStep::default();
         let mut intervals: BTreeMap<Option<i64>, Vec<Interval>> = BTreeMap::new();
@@ -152,7 +152,7 @@ impl<'a> StepFinder<'a> {
         let (start_ns, end_ns) = sum.gpu?;
         let gpus = intervals.len() as i64;
         let covered = intervals.into_values().flat_map(union).map(Interval::length_ns);
-        Some(Step {
+        Some(WorkStep {
             range_id: None,
             marker: None,
             marked: MarkedStep::default(),
@@ -180,10 +180,9 @@ impl<'a> StepFinder<'a> {
 
 impl KernelFacts {
     fn new(facts: &StepFacts, kernels: &DataFrame) -> Result<Self> {
-        let integers = |name: &str| -> Result<I64Values> { Ok(I64Values::new(kernels.column(name)?.i64()?)) };
         let roles = KernelRoles::builtin()?;
         let names = kernels.column("kernel_name")?;
-        let (grids, workgroups) = (integers("grid_x")?, integers("workgroup_x")?);
+        let [grids, workgroups] = kernels.integers(["grid_x", "workgroup_x"])?;
         let by_token = values_by_text(names, |name| facts.grid_is_tokens(name))?;
         // Kernels of graphs may have no grid recorded.
         let tokens = by_token.into_iter().zip(grids.iter().zip(workgroups.iter())).map(|(by_token, sizes)| {
@@ -193,8 +192,8 @@ impl KernelFacts {
         Ok(Self {
             roles: values_by_text(names, |name| roles.role(name))?.into_iter().map(Option::flatten).collect(),
             grid_tokens: tokens.collect(),
-            exec_ids: integers("graph_exec_id")?,
-            correlation_ids: integers("correlation_id")?,
+            exec_ids: kernels.integer("graph_exec_id")?,
+            correlation_ids: kernels.integer("correlation_id")?,
         })
     }
 

@@ -4,7 +4,7 @@ use anyhow::Result;
 use polars::prelude::*;
 use rayon::prelude::*;
 
-use crate::columns::values::integers;
+use crate::columns::frames::{floats, integers};
 use crate::derive::steadiness::launch_shapes::{SHAPE, ShapeGroup};
 use crate::derive::steadiness::same_work;
 use crate::derive::{Build, DerivedTable, Needs, RowsWhen, column};
@@ -53,9 +53,7 @@ pub fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
         floats("jitter_ns", groups.iter().map(|(.., steadiness)| steadiness.jitter_ns)),
         floats("low_mode_ns", modes().map(|modes| modes.map(|modes| modes.low_ns))),
         floats("high_mode_ns", modes().map(|modes| modes.map(|modes| modes.high_ns))),
-        integers("high_mode_calls", modes().map(|modes| modes.map(|modes| modes.high_calls)))
-            .into_series()
-            .into_column(),
+        integers("high_mode_calls", modes().map(|modes| modes.map(|modes| modes.high_calls))),
         floats("mode_gap", modes().map(|modes| modes.map(|modes| modes.gap))),
     ])?;
     Ok(frame)
@@ -64,9 +62,4 @@ pub fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
 fn inspect(work: &ShapeGroup) -> Option<(u32, i64, Steadiness)> {
     let calls = i64::try_from(work.rows.len()).unwrap_or(i64::MAX);
     Some((*work.rows.first()?, calls, Steadiness::compute(&work.durations)?))
-}
-
-fn floats(name: &str, values: impl Iterator<Item = Option<f64>>) -> Column {
-    let values: Float64Chunked = values.collect();
-    values.with_name(name.into()).into_series().into_column()
 }

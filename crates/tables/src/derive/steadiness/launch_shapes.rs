@@ -4,7 +4,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::columns::frames::{categorical, rows_named};
-use crate::columns::values::{BoolValues, I64Values};
+use crate::columns::values::{BoolValues, FrameValues};
 use crate::derive::launching::kernel_order::KernelOrder;
 use wavesieve_model::analysis::categories::COMMUNICATION;
 use wavesieve_model::analysis::numbering::dense_groups::DenseGroups;
@@ -31,9 +31,9 @@ impl<'a> ShapeGroups<'a> {
     pub fn new(kernels: &'a DataFrame, order: KernelOrder) -> Result<Self> {
         let names = kernels.column("kernel_name")?.as_materialized_series().cast(&categorical())?;
         let mut kinds = DenseGroups::from_values(names.cat32()?.physical().iter().map(|code| code.map(i64::from)));
-        kinds = kinds.and(&I64Values::new(kernels.column("gpu")?.i64()?).kinds());
+        kinds = kinds.and(&kernels.integer("gpu")?.kinds());
         for side in SHAPE {
-            let side = I64Values::new(kernels.column(side)?.i64()?);
+            let side = kernels.integer(side)?;
             let sides = || side.iter().map(|side| Some(side.unwrap_or_default()));
             kinds = if side.present().is_none() { kinds.and(&side.kinds()) } else { kinds.and_of(sides()) };
         }
@@ -52,7 +52,7 @@ impl<'a> ShapeGroups<'a> {
         if !communicates.any() {
             return Ok(None);
         }
-        let streams = I64Values::new(self.kernels.column("stream_id")?.i64()?);
+        let streams = self.kernels.integer("stream_id")?;
         let communicates = BoolValues::new(&communicates);
         let counted = streams.iter().zip(communicates.iter());
         let counted = counted.map(|(stream, communicates)| stream.filter(|_| communicates == Some(true)));
@@ -61,8 +61,8 @@ impl<'a> ShapeGroups<'a> {
     }
 
     fn gathered(&self, kinds: &DenseGroups) -> Result<Vec<ShapeGroup>> {
-        let durations = I64Values::new(self.kernels.column("duration_ns")?.i64()?);
-        let valid = BoolValues::new(self.kernels.column("valid")?.bool()?);
+        let durations = self.kernels.integer("duration_ns")?;
+        let valid = self.kernels.truths("valid")?;
         let is_named = self.kernels.column("kernel_name")?.is_not_null();
         let chosen = valid.iter().zip(is_named.iter());
         let (works, count) = kinds.of_chosen(chosen.map(|(valid, named)| valid == Some(true) && named == Some(true)));

@@ -4,9 +4,10 @@ use anyhow::Result;
 use polars::prelude::*;
 use rayon::prelude::*;
 
+use crate::columns::frames::floats;
 use crate::derive::steadiness::launch_shapes::{SHAPE, ShapeGroup};
 use crate::derive::steadiness::same_work;
-use crate::derive::{Build, DerivedTable, Needs, RowsWhen, WhyEmpty};
+use crate::derive::{Build, DerivedTable, Needs, RowsWhen, WhyEmpty, column};
 use wavesieve_model::analysis::steadiness::Spread;
 use wavesieve_model::schema::tables;
 
@@ -67,12 +68,10 @@ pub fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
     let mut frame = kernels.select(names)?.take(&rows)?;
     frame.rename("start_ns", "time_ns".into())?;
     frame.rename("duration_ns", "took_ns".into())?;
-    let floats = |name: &str, of: fn(&SlowDispatch) -> f64| {
-        Float64Chunked::from_iter_values(name.into(), slow.iter().map(of)).into_series().into_column()
-    };
+    let floats = |name: &str, of: fn(&SlowDispatch) -> f64| floats(name, slow.iter().map(|slow| Some(of(slow))));
     frame.hstack_mut(&[
-        crate::derive::column("ordinal", slow.iter().map(|slow| slow.ordinal).collect()),
-        crate::derive::column("calls", slow.iter().map(|slow| slow.calls).collect()),
+        column("ordinal", slow.iter().map(|slow| slow.ordinal).collect()),
+        column("calls", slow.iter().map(|slow| slow.calls).collect()),
         floats("median_ns", |slow| slow.spread.median_ns),
         floats("mad_ns", |slow| slow.spread.mad_ns),
         floats("excess_ns", |slow| slow.excess_ns),

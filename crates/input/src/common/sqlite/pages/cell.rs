@@ -12,7 +12,6 @@ const MAX_ZEROS: usize = 8;
 /// A row.
 #[derive(Clone, Copy, Debug)]
 pub struct Cell {
-    /// Its row id.
     pub id: i64,
     /// Bytes of the record.
     pub total: usize,

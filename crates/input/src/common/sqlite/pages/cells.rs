@@ -10,7 +10,8 @@ pub(crate) struct TypeMismatches {
 }
 
 impl TypeMismatches {
-    fn count(&mut self, odd: UnexpectedType, id: i64) {
+    /// Counts one.
+    pub fn count(&mut self, odd: UnexpectedType, id: i64) {
         let [reals, texts, blobs] = &mut self.found;
         let place = match odd {
             UnexpectedType::Real => reals,
@@ -41,7 +42,6 @@ pub struct Numbers<'a, T> {
 }
 
 impl<'a, T: Copy + Default> Numbers<'a, T> {
-    /// Nothing yet.
     pub fn new(values: &'a mut [T]) -> Self {
         Self { values, valid: Vec::new(), type_mismatches: TypeMismatches::default() }
     }

@@ -37,7 +37,7 @@ struct Field {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum ValuePlace {
     RowId,
     Slot(usize),
 }
@@ -47,8 +47,8 @@ enum Place {
 pub struct Plan {
     positions: Vec<usize>,
     fields: Vec<Field>,
-    columns: Vec<Place>,
-    tests: Vec<RowTest<Place>>,
+    columns: Vec<ValuePlace>,
+    tests: Vec<RowTest<ValuePlace>>,
     text_of_blob: fn(&[u8]) -> Option<String>,
     /// Whether records are followed to their ends, whatever is taken of them.
     whole_records: bool,
@@ -71,8 +71,8 @@ impl Plan {
         fields.sort_by_key(|(position, _)| *position);
         fields.dedup_by_key(|(position, _)| *position);
         let place = |stored: &Stored| match *stored {
-            Stored::RowId => Place::RowId,
-            Stored::Field { position, .. } => Place::Slot(fields.partition_point(|(other, _)| *other < position)),
+            Stored::RowId => ValuePlace::RowId,
+            Stored::Field { position, .. } => ValuePlace::Slot(fields.partition_point(|(other, _)| *other < position)),
         };
         Self {
             columns: columns.iter().map(place).collect(),
@@ -102,7 +102,6 @@ impl Plan {
 /// Columns of some rows.
 #[derive(Debug)]
 pub struct Chunk<'a> {
-    /// Number of rows.
     pub rows: usize,
     /// Their row ids, with room for as many as there may be, or none if they are not requested.
     pub ids: &'a mut [i64],
@@ -220,11 +219,11 @@ impl<'a> Decoder<'a> {
         }
         for (cells, place) in chunk.columns.iter_mut().zip(&self.plan.columns) {
             let (slot, field) = match place {
-                Place::RowId => {
+                ValuePlace::RowId => {
                     cells.put_integer(row, cell.id, cell.id);
                     continue;
                 }
-                Place::Slot(at) => match (self.slots.slots.get(*at), self.plan.fields.get(*at)) {
+                ValuePlace::Slot(at) => match (self.slots.slots.get(*at), self.plan.fields.get(*at)) {
                     (Some(slot), Some(field)) => (*slot, *field),
                     _ => return Err(Stop::OnlySqlite("a column is not planned")),
                 },
@@ -253,8 +252,8 @@ impl<'a> Decoder<'a> {
 
     fn passes(&self, bytes: &[u8], start: usize, id: i64) -> Result<bool, Stop> {
         let unknown = std::cell::Cell::new(None);
-        let of = |place: &Place| -> Value<'_> {
-            let Place::Slot(at) = place else { return Value::Integer(id) };
+        let of = |place: &ValuePlace| -> Value<'_> {
+            let ValuePlace::Slot(at) = place else { return Value::Integer(id) };
             let (Some(slot), Some(field)) = (self.slots.slots.get(*at), self.plan.fields.get(*at)) else {
                 return Value::Null;
             };

@@ -93,7 +93,6 @@ impl Format {
 pub struct Pages<'a> {
     /// All bytes of the file.
     pub file: &'a [u8],
-    /// Sizes.
     pub format: Format,
 }
 

@@ -18,6 +18,7 @@ mod schema;
 mod sequence;
 mod tree;
 mod value;
+mod whole;
 
 pub(crate) use cell::is_of_table;
 pub(crate) use cells::TypeMismatches;

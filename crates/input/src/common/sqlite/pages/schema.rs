@@ -1,12 +1,8 @@
 //! The list of tables of a file, and where these begin.
 
-use std::sync::Arc;
-
-use super::cells::{Cells, Numbers, Texts};
-use super::decoder::{Chunk, Decoder, Plan, Stored};
 use super::format::Pages;
 use super::layout::{FieldRule, Layout};
-use super::tree::{measure, walk};
+use super::whole::whole_table;
 
 /// The type of list entries that are tables.
 const TABLE: &str = "table";
@@ -70,27 +66,9 @@ fn layout() -> Layout {
 
 /// The first columns of the list, and whether all their values are of the types they should have.
 fn entries(pages: Pages<'_>, columns: usize) -> Option<(Vec<SchemaEntry>, bool)> {
-    let mut tree = walk(pages, 1);
-    let lost = measure(pages, &mut tree.leaves);
-    let rows = tree.leaves.iter().map(|leaf| usize::from(leaf.rows)).sum();
-    let fields: Vec<Stored> =
-        (0..columns).map(|position| Stored::Field { position, is_real: false, has_default: false }).collect();
-    let plan = Plan::new(&fields, &[], |_| None).with_layout(Some(Arc::new(layout())));
-    let (mut ids, mut roots) = (vec![0; rows], vec![0; rows]);
-    let text = || Cells::Text(Texts::default());
-    let mut cells = vec![text(), text(), text(), Cells::Integer(Numbers::new(&mut roots)), text()];
-    cells.truncate(columns);
-    let mut chunk = Chunk { rows: 0, ids: &mut ids, columns: cells, lost: Vec::new() };
-    Decoder::new(pages, &plan).decode(&tree.leaves, &mut chunk).ok()?;
-    if !tree.lost.is_empty() || !lost.is_empty() || !chunk.lost.is_empty() {
-        return None;
-    }
-    let is_plain = chunk.columns.iter().all(|cells| cells.type_mismatches().found.iter().all(Option::is_none));
-    let [Cells::Text(kinds), Cells::Text(names), Cells::Text(tables), _, statements @ ..] = chunk.columns.as_slice()
-    else {
-        return None;
-    };
-    let texts = kinds.texts().zip(names.texts()).zip(tables.texts()).take(chunk.rows);
+    let whole = whole_table(pages, LIST, columns, 3, layout())?;
+    let [kinds, names, tables, statements @ ..] = whole.texts.as_slice() else { return None };
+    let texts = kinds.texts().zip(names.texts()).zip(tables.texts()).take(whole.rows);
     let entry = |((kind, name), table): ((&str, &str), &str)| SchemaEntry {
         kind: kind.to_owned(),
         name: name.to_owned(),
@@ -99,10 +77,10 @@ fn entries(pages: Pages<'_>, columns: usize) -> Option<(Vec<SchemaEntry>, bool)>
         sql: None,
     };
     let mut entries: Vec<SchemaEntry> = texts.map(entry).collect();
-    if let [Cells::Text(statements)] = statements {
+    if let [statements] = statements {
         let declared = entries.iter_mut().zip(statements.optional_texts());
         declared.for_each(|(entry, sql)| entry.sql = sql.map(str::to_owned));
     }
-    entries.iter_mut().zip(roots).for_each(|(entry, root)| entry.root = root);
-    Some((entries, is_plain))
+    entries.iter_mut().zip(whole.integers).for_each(|(entry, root)| entry.root = root);
+    Some((entries, whole.is_plain))
 }

@@ -1,15 +1,13 @@
 //! The last row ids that SQLite keeps of tables whose ids never come again: no row of such a table has a greater one.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use super::cells::{Cells, Numbers, Texts};
-use super::decoder::{Chunk, Decoder, Plan, Stored};
 use super::fault::{Fault, UnreadablePage};
 use super::format::Pages;
 use super::layout::{FieldRule, Layout};
 use super::schema::SchemaEntry;
-use super::tree::{last_row_id, measure, walk};
+use super::tree::last_row_id;
+use super::whole::whole_table;
 
 /// The table that has them, and its columns: the name of a table and its last row id.
 const NAME: &str = "sqlite_sequence";
@@ -65,22 +63,10 @@ fn is_autoincrement(sql: &str) -> bool {
 
 /// The last row ids by table; `None` if they cannot be read.
 fn last_ids(pages: Pages<'_>, root: u32) -> Option<BTreeMap<String, i64>> {
-    let mut tree = walk(pages, root);
-    let lost = measure(pages, &mut tree.leaves);
-    let rows = tree.leaves.iter().map(|leaf| usize::from(leaf.rows)).sum();
-    let field = |position| Stored::Field { position, is_real: false, has_default: false };
     let layout = Layout::new(vec![FieldRule::default(); COLUMNS], NAME);
-    let plan = Plan::new(&[field(0), field(1)], &[], |_| None).with_layout(Some(Arc::new(layout)));
-    let mut numbers = vec![0; rows];
-    let cells = vec![Cells::Text(Texts::default()), Cells::Integer(Numbers::new(&mut numbers))];
-    let mut chunk = Chunk { rows: 0, ids: &mut [], columns: cells, lost: Vec::new() };
-    Decoder::new(pages, &plan).decode(&tree.leaves, &mut chunk).ok()?;
-    if !tree.lost.is_empty() || !lost.is_empty() || !chunk.lost.is_empty() {
-        return None;
-    }
-    let (rows, [Cells::Text(names), _]) = (chunk.rows, chunk.columns.as_slice()) else { return None };
-    let names: Vec<String> = names.texts().take(rows).map(str::to_owned).collect();
-    Some(names.into_iter().zip(numbers).collect())
+    let whole = whole_table(pages, root, COLUMNS, 1, layout)?;
+    let names = whole.texts.first()?.texts().take(whole.rows).map(str::to_owned);
+    Some(names.zip(whole.integers.iter().copied()).collect())
 }
 
 #[cfg(test)]

@@ -5,13 +5,11 @@ use wavesieve_model::text::bytes::text_of_bytes;
 /// A value of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// Nothing.
     Null,
     Integer(i64),
     Real(f64),
     /// A text, which need not be UTF-8.
     Text(&'a [u8]),
-    /// Bytes.
     Blob(&'a [u8]),
 }
 

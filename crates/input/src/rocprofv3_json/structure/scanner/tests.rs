@@ -1,5 +1,3 @@
-use std::io::Read;
-
 use super::*;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -161,27 +159,6 @@ fn expected(process: &Map<String, Value>) -> Vec<(String, Value)> {
     sections
 }
 
-#[test]
-fn leaps_change_nothing_in_a_damaged_trace() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/two_nodes_json/node0/4100_results.json.gz");
-    let mut whole = Vec::new();
-    flate2::read::GzDecoder::new(std::fs::File::open(path).unwrap()).read_to_end(&mut whole).unwrap();
-    for round in 0..60_usize {
-        let mut bytes = whole.clone();
-        for damage in 0..round % 4 {
-            let at = (round * 7_919 + damage * 104_729) % bytes.len();
-            bytes[at] = b"\"\\{}[],\ny"[(round + damage) % 9];
-        }
-        let scan = |leaps: bool| {
-            let mut scanner = Scanner::new(4_096);
-            scanner.no_leap_before = if leaps { 0 } else { u64::MAX };
-            bytes.chunks(10_000 + round).for_each(|bytes| scanner.feed(bytes));
-            format!("{:?}", scanner.finish())
-        };
-        assert_eq!(scan(true), scan(false), "round {round}");
-    }
-}
-
 proptest! {
     #[test]
     fn finds_what_a_parser_finds(
@@ -247,28 +224,5 @@ proptest! {
                 prop_assert!(part.start <= part.end && part.rows > 0);
             }
         }
-    }
-
-    #[test]
-    fn leaps_change_nothing(
-        processes in prop::collection::vec(process(), 0..3),
-        pretty in any::<bool>(),
-        damage in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(b"\"\\{}[],\ny ".to_vec())), 0..3),
-        block in 64_usize..500,
-    ) {
-        let document = json!({ ROOT_KEY: processes });
-        let text = if pretty { serde_json::to_string_pretty(&document) } else { serde_json::to_string(&document) };
-        let mut bytes = text.unwrap().into_bytes();
-        for (at, byte) in damage {
-            let at = at.index(bytes.len());
-            bytes[at] = byte;
-        }
-        let scan = |leaps: bool| {
-            let mut scanner = Scanner::new(20);
-            scanner.no_leap_before = if leaps { 0 } else { u64::MAX };
-            bytes.chunks(block).for_each(|bytes| scanner.feed(bytes));
-            format!("{:?}", scanner.finish())
-        };
-        prop_assert_eq!(scan(true), scan(false));
     }
 }

@@ -4,22 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::json::Spool;
-use crate::rocprofv3_json::parsing::records::Dispatch;
-use crate::rocprofv3_json::template::Wanted;
-
-const WANTED: &[Wanted] = &[
-    Wanted { paths: &["dispatch_info.dispatch_id"], zero_is_none: false, counts: false },
-    Wanted { paths: &["start_timestamp"], zero_is_none: false, counts: false },
-];
-
-fn general(bytes: &[u8], values: &mut [Option<i64>]) -> Option<usize> {
-    let mut records = serde_json::Deserializer::from_slice(bytes).into_iter::<Dispatch>();
-    let record = records.next()?.ok()?;
-    std::str::from_utf8(bytes.get(..records.byte_offset())?).ok()?;
-    let read = [record.dispatch_info.dispatch_id.0, record.start_timestamp.0];
-    values.iter_mut().zip(read).for_each(|(value, read)| *value = read);
-    Some(records.byte_offset())
-}
+use crate::rocprofv3_json::layouts::Dispatch;
 
 fn small(chunk: u64) -> ChunkSizes {
     ChunkSizes {
@@ -41,10 +26,9 @@ fn check(bytes: &[u8], pace: ChunkSizes) -> u64 {
     let place = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(place.path(), bytes).unwrap();
     let file = InputFile::open(place.path(), &mut Spool::default()).unwrap();
-    let objects = &["dispatch_info", "dispatch_info.workgroup_size", "dispatch_info.grid_size"];
-    let shape = Shape { wanted: WANTED, objects, times: None, general: &general };
+    let selected = Selected::new::<Dispatch>(Keep::Every, |columns| columns.contains(&"start_ns"));
     let sections = vec!["buffer_records.kernel_dispatch".to_owned()];
-    let gather = Gather { sections, names: vec!["id", "start"], keep: Keep::Every, shape };
+    let gather = Gather { sections, selected: &selected };
     let swept = scan_at(&file, &[gather], &pace).unwrap();
     let mut scanner = Scanner::new(pace.part);
     scanner.feed(bytes);
@@ -63,17 +47,17 @@ fn check(bytes: &[u8], pace: ChunkSizes) -> u64 {
             assert_eq!(rows, alone.rows);
             let parts = swept.parts();
             for first in 0..parts.len() {
-                let taken = file.gathered.take(&parts[first..], &swept.name, &["start", "id"], Keep::Every);
+                let taken = file.gathered.take(&parts[first..], &swept.name, &["start", "dispatch_id"], Keep::Every);
                 let Some((columns, count)) = taken else { continue };
                 let rows: u64 = parts[first..first + count].iter().map(|part| part.rows).sum();
                 gathered += rows;
                 assert_eq!(columns[0].len() as u64, rows);
                 let mut at = parts[first].start as usize;
                 for (start, id) in columns[0].rows().zip(columns[1].rows()) {
-                    let mut values = [None; 2];
-                    at += general(&bytes[at..], &mut values).unwrap();
+                    let mut values = [None; 3];
+                    at += selected.general(&bytes[at..], &mut values).unwrap();
                     at += bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace() || **byte == b',').count();
-                    assert_eq!(values, [id, start]);
+                    assert_eq!(values[..2], [id, start]);
                 }
             }
         }

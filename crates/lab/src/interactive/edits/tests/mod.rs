@@ -10,7 +10,6 @@ use tempfile::TempDir;
 
 use super::{Edit, FileEdit};
 
-/// A folder with files.
 struct Tree(TempDir);
 
 impl Tree {

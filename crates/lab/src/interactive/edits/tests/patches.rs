@@ -166,7 +166,7 @@ fn damaged_patches_are_refused() {
         (whole.replace("@@ -1,2 +1,2 @@", "@@ -1 +1,2 @@"), "a hunk has other lines"),
         (whole.replace("@@ -1,2 +1,2 @@", "@@ -1 +1 @@"), "a hunk has more lines"),
         (whole.replace("@@ -1,2 +1,2 @@", "@@ -1,x +1 @@"), "the header of a hunk cannot be read"),
-        (whole.replace("--- a/k.hip\n+++ b/k.hip\n", ""), "a hunk without the names of its file"),
+        (whole.replace("--- a/k.hip\n+++ b/k.hip\n", ""), "hunk has no file header"),
         (whole.replace("k.hip", "no.hip"), "cannot change no.hip: it does not exist"),
         (whole.replace(" 9\n", " nine\n"), "hunk 2 for k.hip fits nowhere"),
         ("Binary files a/x and b/x differ\n".to_owned(), "binary files cannot be edited"),

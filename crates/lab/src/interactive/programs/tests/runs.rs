@@ -1,6 +1,4 @@
 //! Programs that run.
-#![cfg(unix)]
-
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::process::Command;
@@ -291,7 +289,6 @@ fn children_that_left_the_group_are_not_waited_for() {
 }
 
 /// Starts itself in a process of its own, which is the parent that is killed.
-#[cfg(target_os = "linux")]
 #[test]
 fn a_killed_parent_takes_the_program_along() {
     const PARENT: &str = "SLURM_TEST_OF_KILLING";

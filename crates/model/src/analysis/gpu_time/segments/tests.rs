@@ -51,7 +51,7 @@ proptest! {
             prop_assert!(rows.iter().all(|row| row.start_ns < row.end_ns));
             for pair in rows.windows(2) {
                 prop_assert_eq!(pair[0].end_ns, pair[1].start_ns);
-                prop_assert!(!pair[0].same_work(&pair[1]));
+                prop_assert_ne!((pair[0].compute, pair[0].comm, pair[0].copies), (pair[1].compute, pair[1].comm, pair[1].copies));
             }
             let running = |kind: Activity, instant: i64| -> i64 {
                 activities

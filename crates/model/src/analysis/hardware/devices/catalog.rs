@@ -1,13 +1,12 @@
 //! The listed figures of GPUs, of `share/gpus.toml`.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::schema::facts::AgentFacts;
-
-const GPUS: &str = data!("share/gpus.toml");
 
 /// Where figures are from.
 #[derive(Debug, Deserialize)]
@@ -21,12 +20,12 @@ struct Source {
 /// A number, or numbers of a group such as `ops`.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Entry {
+enum SpecEntry {
     Number(f64),
     Group(BTreeMap<String, f64>),
 }
 
-type Figures = BTreeMap<String, BTreeMap<String, Entry>>;
+type Figures = BTreeMap<String, BTreeMap<String, SpecEntry>>;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -60,23 +59,14 @@ struct Partitions {
     _source: String,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Unknown {
-    #[serde(rename = "names")]
-    _names: Vec<String>,
-    #[serde(rename = "reason")]
-    _reason: String,
-}
-
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct CatalogFile {
     source: BTreeMap<String, Source>,
     architecture: Vec<Architecture>,
     product: Vec<Product>,
     #[serde(rename = "unknown")]
-    _unknown: Vec<Unknown>,
+    _unknown: Vec<IgnoredAny>,
 }
 
 /// A listed figure.
@@ -126,12 +116,11 @@ pub enum MatchedBy {
 impl Catalog {
     /// That of `share/gpus.toml`; a test reads it, so that it is never empty.
     pub fn builtin() -> &'static Self {
-        static FILE: OnceLock<File> = OnceLock::new();
-        static BUILTIN: OnceLock<Catalog> = OnceLock::new();
-        BUILTIN.get_or_init(|| Self::new(FILE.get_or_init(|| toml::from_str(GPUS).unwrap_or_default())))
+        static BUILTIN: LazyLock<Catalog> = LazyLock::new(|| Catalog::new(shared!(CatalogFile, "share/gpus.toml")));
+        &BUILTIN
     }
 
-    fn new(file: &'static File) -> Self {
+    fn new(file: &'static CatalogFile) -> Self {
         let listed = |name: &'static str, figures| Listed { name, figures: flat(figures, &file.source) };
         let architectures =
             file.architecture.iter().map(|known| (listed(&known.name, &known.figures), known.whole_xccs.as_slice()));
@@ -223,10 +212,10 @@ fn flat(figures: &'static Figures, sources: &'static BTreeMap<String, Source>) -
         let (reference, weak) = sources.get(source).map_or(("", true), |source| (source.text.as_str(), source.weak));
         for (name, entry) in entries {
             match entry {
-                Entry::Number(value) => {
+                SpecEntry::Number(value) => {
                     flat.insert(name.clone(), Figure { value: *value, reference, weak });
                 }
-                Entry::Group(group) => flat.extend(
+                SpecEntry::Group(group) => flat.extend(
                     group
                         .iter()
                         .map(|(own, value)| (format!("{name}.{own}"), Figure { value: *value, reference, weak })),
@@ -243,8 +232,8 @@ mod tests {
 
     use super::*;
 
-    fn file() -> File {
-        toml::from_str(GPUS).unwrap()
+    fn file() -> CatalogFile {
+        toml::from_str(data!("share/gpus.toml")).unwrap()
     }
 
     #[test]
@@ -279,7 +268,7 @@ mod tests {
             for (source, entries) in figures {
                 assert!(file.source.contains_key(source), "{name}: no source {source}");
                 for (figure, entry) in entries {
-                    if let Entry::Number(value) = entry {
+                    if let SpecEntry::Number(value) = entry {
                         assert!(*value > 0.0, "{name}.{figure}");
                         assert!(seen.insert(figure.clone()), "{name}.{figure} twice");
                     }

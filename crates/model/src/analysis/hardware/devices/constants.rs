@@ -119,9 +119,12 @@ mod tests {
         constants.get(name).unwrap_or_else(|| panic!("no {name}")).value
     }
 
-    fn close(constants: &Constants, wanted: &[(&str, f64)]) {
-        for (name, wanted) in wanted {
-            let found = value(constants, name).unwrap_or_else(|| panic!("{name} is unknown"));
+    /// Compares figures with `NAME VALUE` in lines or between commas.
+    fn close(constants: &Constants, wanted: &str) {
+        for figure in wanted.split([',', '\n']).filter(|figure| !figure.trim().is_empty()) {
+            let (name, wanted) = figure.trim().split_once(' ').unwrap();
+            let (wanted, found) = (wanted.parse::<f64>().unwrap(), value(constants, name));
+            let found = found.unwrap_or_else(|| panic!("{name} is unknown"));
             assert!((found - wanted).abs() <= 1e-9 * wanted.abs(), "{name}: {found} instead of {wanted}");
         }
     }
@@ -135,28 +138,12 @@ mod tests {
         let constants = constants(&recorded("gfx942", 0x74a1, 304, 8, 2100, (1300, 8192)));
         close(
             &constants,
-            &[
-                ("num_cu", 304.0),
-                ("num_xcd", 8.0),
-                ("num_se", 32.0),
-                ("num_simd", 1216.0),
-                ("num_sqc", 160.0),
-                ("l2_channels", 128.0),
-                ("hbm_channels", 128.0),
-                ("hbm_peak_gbps", 5324.8),
-                ("lds_banks", 32.0),
-                ("waves_per_cu_max", 32.0),
-                ("wave_size", 64.0),
-                ("num_pipes", 4.0),
-                ("peak_l2_gbps", 34406.4),
-                ("peak_l1_gbps", 81715.2),
-                ("peak_lds_gbps", 81715.2),
-                ("peak_matrix_fp16_gflops", 1_307_443.2),
-                ("peak_matrix_fp64_gflops", 163_430.4),
-                ("peak_vector_fp32_gflops", 163_430.4),
-                ("peak_matrix_int8_gops", 2_614_886.4),
-                ("achievable_matrix_bf16_gflops", 708_000.0),
-            ],
+            "num_cu 304, num_xcd 8, num_se 32, num_simd 1216, num_sqc 160, l2_channels 128, hbm_channels 128, \
+             hbm_peak_gbps 5324.8, lds_banks 32, waves_per_cu_max 32, wave_size 64, num_pipes 4, \
+             peak_l2_gbps 34406.4, peak_l1_gbps 81715.2, peak_lds_gbps 81715.2, \
+             peak_matrix_fp16_gflops 1307443.2, peak_matrix_fp64_gflops 163430.4, \
+             peak_vector_fp32_gflops 163430.4, peak_matrix_int8_gops 2614886.4, \
+             achievable_matrix_bf16_gflops 708000",
         );
         let source = |name: &str| (constants[name].source.as_str(), constants[name].weak);
         assert_eq!(source("num_cu"), ("agent record", false));
@@ -172,14 +159,8 @@ mod tests {
         let constants = constants(&recorded("gfx950", 30112, 256, 8, 2200, (2000, 8192)));
         close(
             &constants,
-            &[
-                ("hbm_peak_gbps", 8192.0),
-                ("num_sqc", 128.0),
-                ("peak_matrix_fp16_gflops", 2_306_867.2),
-                ("peak_matrix_fp64_gflops", 72_089.6),
-                ("peak_matrix_fp4_gflops", 9_227_468.8),
-                ("peak_l2_gbps", 36_044.8),
-            ],
+            "hbm_peak_gbps 8192, num_sqc 128, peak_matrix_fp16_gflops 2306867.2, \
+             peak_matrix_fp64_gflops 72089.6, peak_matrix_fp4_gflops 9227468.8, peak_l2_gbps 36044.8",
         );
         assert!(!constants.contains_key("peak_matrix_tf32_gflops"), "gfx942 alone has it");
     }
@@ -190,18 +171,12 @@ mod tests {
         let constants = constants(&recorded("gfx90a:sramecc+:xnack-", 29708, 104, 1, 1700, (1600, 4096)));
         close(
             &constants,
-            &[
-                ("hbm_peak_gbps", 1638.4),
-                ("num_sqc", 56.0),
-                ("l2_channels", 32.0),
-                ("peak_l2_gbps", 6963.2),
-                ("peak_l1_gbps", 11_315.2),
-                ("peak_vector_fp64_gflops", 22_630.4),
-            ],
+            "hbm_peak_gbps 1638.4, num_sqc 56, l2_channels 32, peak_l2_gbps 6963.2, peak_l1_gbps 11315.2, \
+             peak_vector_fp64_gflops 22630.4",
         );
         // By the PCI id alone, the figures are those of a die too.
         let bare = AgentFacts { name: "gfx90a".to_owned(), pci_device_id: Some(29704), ..AgentFacts::default() };
-        close(&super::constants(&bare), &[("num_cu", 110.0), ("hbm_peak_gbps", 1638.4), ("num_xcd", 1.0)]);
+        close(&super::constants(&bare), "num_cu 110, hbm_peak_gbps 1638.4, num_xcd 1");
     }
 
     #[test]
@@ -211,10 +186,7 @@ mod tests {
         let part = recorded("gfx942", 0x74a1, 38, 1, 2100, (1300, 8192));
         let part = AgentFacts { shader_engines: Some(4), ..part };
         let found = constants(&part);
-        close(
-            &found,
-            &[("num_cu", 38.0), ("num_sqc", 20.0), ("l2_channels", 16.0), ("peak_matrix_fp16_gflops", 163_430.4)],
-        );
+        close(&found, "num_cu 38, num_sqc 20, l2_channels 16, peak_matrix_fp16_gflops 163430.4");
         for name in ["hbm_channels", "hbm_peak_gbps"] {
             assert_eq!(found[name].value, None, "{name}");
             assert_eq!(found[name].reference, "this agent is 1 of 8 XCDs", "{name}");
@@ -222,7 +194,7 @@ mod tests {
         assert!(!found.contains_key("achievable_matrix_bf16_gflops"));
         // With the channels recorded, 16 of NPS8: 1.3 * 32 * 16 = 665.6.
         let known = AgentFacts { hbm_channels: Some(16), ..part };
-        close(&constants(&known), &[("hbm_peak_gbps", 665.6)]);
+        close(&constants(&known), "hbm_peak_gbps 665.6");
         // Only the CUs: 152 of 304 are 4 of 8 XCDs.
         let half = AgentFacts {
             name: "gfx942".to_owned(),
@@ -231,7 +203,7 @@ mod tests {
             ..AgentFacts::default()
         };
         let found = constants(&half);
-        close(&found, &[("num_xcd", 4.0), ("l2_channels", 64.0), ("sclk_mhz", 2100.0), ("num_se", 16.0)]);
+        close(&found, "num_xcd 4, l2_channels 64, sclk_mhz 2100, num_se 16");
         assert_eq!(found["num_xcd"].source, "product MI300X");
     }
 
@@ -239,14 +211,14 @@ mod tests {
     fn little_is_known_of_a_bare_architecture() {
         let bare = AgentFacts { name: "gfx942".to_owned(), ..AgentFacts::default() };
         let found = constants(&bare);
-        close(&found, &[("wave_size", 64.0), ("lds_banks", 32.0), ("waves_per_cu_max", 32.0)]);
+        close(&found, "wave_size 64, lds_banks 32, waves_per_cu_max 32");
         for name in ["num_cu", "num_xcd", "sclk_mhz", "l2_channels", "hbm_peak_gbps", "peak_matrix_fp16_gflops"] {
             assert_eq!(value(&found, name), None, "{name}");
             assert_eq!(found[name].source, "unknown");
         }
         let alien = AgentFacts { name: "gfx1250".to_owned(), cu_count: Some(256), ..AgentFacts::default() };
         let found = constants(&alien);
-        close(&found, &[("num_cu", 256.0)]);
+        close(&found, "num_cu 256");
         assert_eq!(value(&found, "lds_banks"), None);
         assert!(found.keys().all(|name| !name.contains("flops")));
     }
@@ -261,16 +233,7 @@ mod tests {
             mem_bytes_per_s: Some(5_324_800_000_000),
             ..recorded("gfx942", 0x74a1, 38, 1, 2100, (1300, 8192))
         };
-        close(
-            &constants(&stated),
-            &[
-                ("num_sqc", 3.0),
-                ("l2_channels", 5.0),
-                ("lds_banks", 7.0),
-                ("num_pipes", 9.0),
-                ("hbm_peak_gbps", 5324.8),
-            ],
-        );
+        close(&constants(&stated), "num_sqc 3, l2_channels 5, lds_banks 7, num_pipes 9, hbm_peak_gbps 5324.8");
     }
 
     #[test]
@@ -278,8 +241,8 @@ mod tests {
         // 120 CUs, 1502 MHz; 8 * ceil(15 / 3) = 40 scalar caches; 32 * 64 * 1.502 = 3076.096; clock and bandwidth are weak.
         let bare = AgentFacts { name: "gfx908".to_owned(), pci_device_id: Some(29580), ..AgentFacts::default() };
         let found = constants(&bare);
-        close(&found, &[("num_sqc", 40.0), ("peak_l2_gbps", 3076.096), ("hbm_peak_gbps", 1228.8)]);
-        close(&found, &[("peak_matrix_fp16_gflops", 184_565.76), ("waves_per_cu_max", 40.0)]);
+        close(&found, "num_sqc 40, peak_l2_gbps 3076.096, hbm_peak_gbps 1228.8");
+        close(&found, "peak_matrix_fp16_gflops 184565.76, waves_per_cu_max 40");
         assert!(found["sclk_mhz"].weak && found["peak_l2_gbps"].weak && !found["num_cu"].weak);
         assert_eq!(found["sclk_mhz"].source, "pci id 0x738c");
     }

@@ -118,8 +118,7 @@ impl<'a> Resolver<'a> {
 
     /// A value recorded in a column of `agents`.
     pub fn recorded(&self, value: Option<i64>, column: &str) -> Option<Draft> {
-        let value = value.filter(|value| *value > 0)? as f64;
-        Some(Draft { value, source: RECORDED.to_owned(), reference: format!("agents: {column}"), weak: false })
+        self.of_record(value.filter(|value| *value > 0).map(|value| value as f64), column)
     }
 
     /// A figure worked out from recorded ones alone.
@@ -216,18 +215,6 @@ impl<'a> Resolver<'a> {
             None => self.missing(unit),
         };
         self.constants.insert(name.to_owned(), constant);
-    }
-
-    /// As [`Resolver::choose`], but leaves out what is unknown.
-    pub(crate) fn choose_listed<const N: usize>(
-        &mut self,
-        name: &str,
-        unit: &'static str,
-        candidates: [Option<Draft>; N],
-    ) {
-        if candidates.iter().any(Option::is_some) {
-            self.choose(name, unit, candidates);
-        }
     }
 
     fn missing(&self, unit: &'static str) -> Constant {

@@ -20,9 +20,10 @@ pub fn choose(resolver: &mut Resolver<'_>) {
         resolver.choose(&name, unit, [computed, published]);
     }
     for precision in resolver.product_group("achievable_tflops") {
-        let measured = resolver.product_whole(&format!("achievable_tflops.{precision}"));
-        let (name, unit) = named("achievable", &precision);
-        resolver.choose_listed(&name, unit, [measured.map(|draft| draft.scaled(1000.0))]);
+        if let Some(measured) = resolver.product_whole(&format!("achievable_tflops.{precision}")) {
+            let (name, unit) = named("achievable", &precision);
+            resolver.choose(&name, unit, [Some(measured.scaled(1000.0))]);
+        }
     }
     let l2 = resolver.computed(
         &["sclk_mhz", "l2_channels"],

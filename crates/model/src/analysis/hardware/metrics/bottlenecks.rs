@@ -1,10 +1,6 @@
 //! The rules of `share/bottlenecks.toml`, which infer from metrics what limits a kernel.
 
-use std::sync::OnceLock;
-
 use serde::Deserialize;
-
-const RULES: &str = data!("share/bottlenecks.toml");
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,8 +54,7 @@ impl Evidence {
     }
 }
 
-/// The rules in the order in which they are tried; a test reads them.
+/// The rules in the order in which they are tried.
 pub fn bottlenecks() -> &'static [Bottleneck] {
-    static BUILTIN: OnceLock<Vec<Bottleneck>> = OnceLock::new();
-    BUILTIN.get_or_init(|| toml::from_str::<RuleFile>(RULES).unwrap_or_default().bottleneck)
+    &shared!(RuleFile, "share/bottlenecks.toml").bottleneck
 }

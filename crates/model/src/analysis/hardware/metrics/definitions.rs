@@ -42,7 +42,7 @@ pub enum DefinitionError {
         reason: String,
     },
     /// A formula that cannot be understood.
-    #[error("{file}: the {part} of {metric} is no formula: {error}")]
+    #[error("{file}: the {part} of {metric} is not a formula: {error}")]
     Formula {
         file: String,
         metric: String,
@@ -107,29 +107,20 @@ struct OnForm {
     corrected: Option<String>,
 }
 
-/// Basis that values are counted per.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Normalization {
-    /// Per wavefront.
-    Wave,
-    Cycle,
-    Second,
-    /// Per dispatch.
-    Kernel,
+spelled! {
+    /// Basis that values are counted per.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Normalization by name {
+        /// Per wavefront.
+        Wave = "wave",
+        Cycle = "cycle",
+        Second = "second",
+        /// Per dispatch.
+        Kernel = "kernel",
+    }
 }
 
 impl Normalization {
-    pub const ALL: [Self; 4] = [Self::Wave, Self::Cycle, Self::Second, Self::Kernel];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Wave => "wave",
-            Self::Cycle => "cycle",
-            Self::Second => "second",
-            Self::Kernel => "kernel",
-        }
-    }
-
     /// How it stands in a unit.
     pub fn unit(self) -> &'static str {
         match self {

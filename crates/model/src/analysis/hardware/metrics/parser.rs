@@ -36,7 +36,7 @@ pub enum FormulaError {
         expected: &'static str,
     },
     /// A name in lower case that is neither a constant nor a function.
-    #[error("`{0}` is no device constant, property of a dispatch or function; counters are written in upper case")]
+    #[error("`{0}` is not a device constant, property of a dispatch or function; counters are written in upper case")]
     Unknown(String),
     /// A function with another number of arguments.
     #[error("`{name}` takes {expected} arguments and has {found}")]

@@ -1,11 +1,7 @@
 //! Roofs that were measured: what rocprofiler-compute's micro-benchmark writes to `roofline.csv`.
 
-use std::collections::BTreeMap;
-use std::sync::OnceLock;
-
 use serde::Deserialize;
-
-const COLUMNS: &str = data!("share/metrics/measured_roofs.toml");
+use std::collections::BTreeMap;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -15,14 +11,10 @@ struct RoofFile {
 
 /// Why measured roofs cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum RoofError {
-    /// No CSV, or none of the columns.
-    #[error("{file} holds no measured roofs: {reason}; name the roofline.csv of rocprofiler-compute")]
-    Form {
-        file: String,
-        /// The error in the file.
-        reason: String,
-    },
+#[error("{file} holds no measured roofs: {reason}; name the roofline.csv of rocprofiler-compute")]
+pub struct RoofError {
+    file: String,
+    reason: String,
 }
 
 /// Peaks by the id of the metric that they bound: bytes per ns or operations per ns, the mean over the devices measured.
@@ -30,7 +22,7 @@ pub enum RoofError {
 /// # Errors
 /// When the text is not CSV, or has none of the columns of `share/metrics/measured_roofs.toml`.
 pub fn measured_roofs(text: &str, file_label: &str) -> Result<BTreeMap<String, f64>, RoofError> {
-    let wrong = |reason: String| RoofError::Form { file: file_label.to_owned(), reason };
+    let wrong = |reason: String| RoofError { file: file_label.to_owned(), reason };
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| wrong(error.to_string()))?.clone();
     let metric_of: Vec<Option<&String>> = header.iter().map(metric_of).collect();
@@ -57,10 +49,9 @@ pub fn measured_roofs(text: &str, file_label: &str) -> Result<BTreeMap<String, f
 
 /// The metric that a column bounds.
 fn metric_of(column: &str) -> Option<&'static String> {
-    static KNOWN: OnceLock<BTreeMap<String, String>> = OnceLock::new();
-    let known = KNOWN.get_or_init(|| {
-        let roofs = toml::from_str::<RoofFile>(COLUMNS).unwrap_or_default().roofs;
-        roofs.into_iter().map(|(name, metric)| (name.to_ascii_lowercase(), metric)).collect()
-    });
-    known.get(&column.to_ascii_lowercase()).filter(|metric| !metric.is_empty())
+    let mut known = shared!(RoofFile, "share/metrics/measured_roofs.toml").roofs.iter();
+    known
+        .find(|(name, _)| name.eq_ignore_ascii_case(column))
+        .map(|(_, metric)| metric)
+        .filter(|metric| !metric.is_empty())
 }

@@ -76,11 +76,11 @@ fn what_is_no_formula_is_refused() {
         ("A $ B", "`$` cannot stand in a formula"),
         (
             "num_cus",
-            "`num_cus` is no device constant, property of a dispatch or function; counters are written in upper case",
+            "`num_cus` is not a device constant, property of a dispatch or function; counters are written in upper case",
         ),
         (
             "median(A)",
-            "`median` is no device constant, property of a dispatch or function; counters are written in upper case",
+            "`median` is not a device constant, property of a dispatch or function; counters are written in upper case",
         ),
         ("min(A)", "`min` takes 2 arguments and has 1"),
         ("max_inst(A + B)", "`max_inst` is over the instances of a counter and takes its name alone"),
@@ -189,7 +189,7 @@ fn users_add_metrics_and_replace_them() {
     assert_eq!(own.metrics.len(), builtin.metrics.len());
     assert_eq!(own.metrics.last().unwrap().id, "sol.ipc");
     let error = builtin.with_user_metrics(&file("SQ_INSTS/"), "mine.toml").unwrap_err().to_string();
-    assert!(error.starts_with("mine.toml: the formula of sol.ipc is no formula"), "{error}");
+    assert!(error.starts_with("mine.toml: the formula of sol.ipc is not a formula"), "{error}");
     let error = builtin.with_user_metrics("panel = 'x'", "mine.toml").unwrap_err().to_string();
     assert!(error.starts_with("mine.toml holds no metrics"), "{error}");
 }

@@ -26,32 +26,20 @@ pub struct Resources {
     pub wave_size: i64,
 }
 
-/// The resource that leaves no room for another workgroup.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// All wavefront slots are taken.
-    None,
-    /// The free wavefront slots are fewer than a workgroup has wavefronts.
-    WorkgroupSize,
-    /// Vector registers.
-    Vgpr,
-    /// Scalar registers.
-    Sgpr,
-    Lds,
-    Barriers,
-}
-
-impl Limit {
-    /// The spelling in tables.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::WorkgroupSize => "workgroup size",
-            Self::Vgpr => "vgpr",
-            Self::Sgpr => "sgpr",
-            Self::Lds => "lds",
-            Self::Barriers => "barriers",
-        }
+spelled! {
+    /// The resource that leaves no room for another workgroup.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Limit by word {
+        /// All wavefront slots are taken.
+        None = "none",
+        /// The free wavefront slots are fewer than a workgroup has wavefronts.
+        WorkgroupSize = "workgroup size",
+        /// Vector registers.
+        Vgpr = "vgpr",
+        /// Scalar registers.
+        Sgpr = "sgpr",
+        Lds = "lds",
+        Barriers = "barriers",
     }
 }
 
@@ -116,21 +104,21 @@ impl Occupancy {
         if used.vgpr <= 0 || used.accum_vgpr < 0 {
             return Err("registers are not recorded");
         }
-        if used.sgpr <= 0 && limits.sgpr().is_some() {
+        if used.sgpr <= 0 && limits.sgpr.is_some() {
             return Err("scalar registers are not recorded");
         }
         let file = limits.vgpr(used.wave_size).ok_or("no wavefronts of this size")?;
         let waves = used.work_items.saturating_add(used.wave_size - 1) / used.wave_size;
-        let (registers, max_waves, simds) = (vgpr_in_a_file(limits, used), limits.max_waves(), limits.simds());
+        let (registers, max_waves, simds) = (vgpr_in_a_file(limits, used), limits.max_waves, limits.unit.simds);
         let allocated = aligned_up(registers, file.granule);
         if allocated > file.file {
             return Err("more registers than there are");
         }
-        if used.lds_bytes > limits.workgroup_lds_bytes() {
+        if used.lds_bytes > limits.unit.workgroup_lds_bytes {
             return Err("more LDS than a workgroup can have");
         }
         let sgpr_waves = |sgpr: i64| {
-            limits.sgpr().map_or(max_waves, |file| max_waves.min(file.file / aligned_up(sgpr.max(1), file.granule)))
+            limits.sgpr.map_or(max_waves, |file| max_waves.min(file.file / aligned_up(sgpr.max(1), file.granule)))
         };
         let vgpr_waves = |registers: i64| max_waves.min(file.file / aligned_up(registers.max(1), file.granule));
         let room = |registers: i64, sgpr: i64, lds_bytes: i64| WorkgroupLimits {
@@ -138,11 +126,11 @@ impl Occupancy {
             vgpr: simds * vgpr_waves(registers) / waves,
             sgpr: simds * sgpr_waves(sgpr) / waves,
             lds: if lds_bytes > 0 {
-                limits.lds_bytes() / aligned_up(lds_bytes, limits.lds_granule())
+                limits.unit.lds_bytes / aligned_up(lds_bytes, limits.lds_granule)
             } else {
                 i64::MAX
             },
-            barriers: if waves > 1 { limits.barriers() } else { i64::MAX },
+            barriers: if waves > 1 { limits.unit.barriers } else { i64::MAX },
         };
         let own = room(registers, used.sgpr, used.lds_bytes);
         let workgroups = own.least();
@@ -166,11 +154,11 @@ impl Occupancy {
                 (registers - kept, (kept > 0).then(|| room(kept, used.sgpr, used.lds_bytes)))
             }
             Limit::Sgpr => {
-                let kept = limits.sgpr().map_or(0, |file| aligned_down(file.file / wanted, file.granule));
+                let kept = limits.sgpr.map_or(0, |file| aligned_down(file.file / wanted, file.granule));
                 (used.sgpr - kept, (kept > 0).then(|| room(registers, kept, used.lds_bytes)))
             }
             Limit::Lds => {
-                let kept = aligned_down(limits.lds_bytes() / (workgroups + 1), limits.lds_granule());
+                let kept = aligned_down(limits.unit.lds_bytes / (workgroups + 1), limits.lds_granule);
                 (used.lds_bytes - kept, Some(room(registers, used.sgpr, kept)))
             }
             Limit::None | Limit::WorkgroupSize | Limit::Barriers => (0, None),
@@ -194,7 +182,7 @@ impl Occupancy {
 
 /// Registers that a work-item takes of the file that fills up first.
 fn vgpr_in_a_file(limits: &Limits, used: &Resources) -> i64 {
-    match limits.registers() {
+    match limits.registers {
         Registers::Plain => used.vgpr,
         Registers::Separate => used.vgpr.max(used.accum_vgpr),
         Registers::Unified if used.accum_vgpr > 0 => {

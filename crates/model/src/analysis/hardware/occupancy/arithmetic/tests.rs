@@ -17,7 +17,7 @@ fn used(vgpr: i64, work_items: i64) -> Resources {
 fn occupancy(target: &str, used: Resources) -> Occupancy {
     let limits = limits(target).unwrap();
     let wave_size = limits.wave_size(None);
-    Occupancy::compute(&limits, &Resources { wave_size, ..used }).unwrap()
+    Occupancy::compute(limits, &Resources { wave_size, ..used }).unwrap()
 }
 
 /// Wavefronts per SIMD unit, what limits them, and what the next step gives and takes.
@@ -132,7 +132,7 @@ fn rdna() {
     assert_eq!(outcome("gfx1100", used(96, 256)), (16.0, "none", None));
     // Wavefronts of 64: 768 in granules of 12: 128 take 132, which leaves room for 5.
     let wide = limits("gfx1100").unwrap();
-    assert_eq!(Occupancy::compute(&wide, &used(128, 256)).unwrap().vgpr_waves, 5);
+    assert_eq!(Occupancy::compute(wide, &used(128, 256)).unwrap().vgpr_waves, 5);
     // gfx1250: 1024 in granules of 16: 272 leave room for 3.
     assert_eq!(occupancy("gfx1250", used(272, 32)).vgpr_waves, 3);
 }
@@ -140,7 +140,7 @@ fn rdna() {
 #[test]
 fn what_cannot_be_has_a_reason() {
     let mi300 = limits("gfx942").unwrap();
-    let reason = |used: Resources| Occupancy::compute(&mi300, &used).unwrap_err();
+    let reason = |used: Resources| Occupancy::compute(mi300, &used).unwrap_err();
     assert_eq!(reason(used(0, 64)), "registers are not recorded");
     assert_eq!(reason(used(600, 64)), "more registers than there are");
     assert_eq!(reason(used(8, 0)), "the workgroup size is not recorded");
@@ -157,12 +157,12 @@ fn by_trying(limits: &Limits, used: &Resources, waves: i64) -> i64 {
     let taken = aligned_up(vgpr_in_a_file(limits, used), vgpr.granule);
     let fits = |workgroups: i64| {
         let all = workgroups * waves;
-        let on_simd = (all + limits.simds() - 1) / limits.simds();
-        on_simd <= limits.max_waves()
+        let on_simd = (all + limits.unit.simds - 1) / limits.unit.simds;
+        on_simd <= limits.max_waves
             && on_simd * taken <= vgpr.file
-            && limits.sgpr().is_none_or(|file| on_simd * aligned_up(used.sgpr, file.granule) <= file.file)
-            && workgroups * aligned_up(used.lds_bytes, limits.lds_granule()) <= limits.lds_bytes()
-            && (waves == 1 || workgroups <= limits.barriers())
+            && limits.sgpr.is_none_or(|file| on_simd * aligned_up(used.sgpr, file.granule) <= file.file)
+            && workgroups * aligned_up(used.lds_bytes, limits.lds_granule) <= limits.unit.lds_bytes
+            && (waves == 1 || workgroups <= limits.unit.barriers)
     };
     (0..).take_while(|workgroups| fits(*workgroups)).last().unwrap()
 }
@@ -182,18 +182,18 @@ proptest! {
     fn as_many_as_fit((target, used) in any_use()) {
         let limits = limits(target).unwrap();
         let waves = (used.work_items + used.wave_size - 1) / used.wave_size;
-        let workgroups = by_trying(&limits, &used, waves);
-        let found = Occupancy::compute(&limits, &used);
-        let is_possible = workgroups > 0 && used.lds_bytes <= limits.workgroup_lds_bytes();
+        let workgroups = by_trying(limits, &used, waves);
+        let found = Occupancy::compute(limits, &used);
+        let is_possible = workgroups > 0 && used.lds_bytes <= limits.unit.workgroup_lds_bytes;
         prop_assert_eq!(found.is_ok(), is_possible, "{:?}", found);
         if let Ok(found) = found {
             prop_assert_eq!(found.waves_per_workgroup, waves);
-            let waves = (workgroups * found.waves_per_workgroup) as f64 / limits.simds() as f64;
+            let waves = (workgroups * found.waves_per_workgroup) as f64 / limits.unit.simds as f64;
             prop_assert_eq!(found.waves_per_simd, waves);
             prop_assert!(found.pct > 0.0 && found.pct <= 100.0);
             prop_assert_eq!(found.limited_by == Limit::None, found.pct == 100.0);
             for room in [found.vgpr_waves as f64, found.sgpr_waves as f64, found.lds_waves, found.workgroup_waves] {
-                prop_assert!(room >= found.waves_per_simd && room <= limits.max_waves() as f64);
+                prop_assert!(room >= found.waves_per_simd && room <= limits.max_waves as f64);
             }
         }
     }
@@ -208,13 +208,13 @@ proptest! {
             2 => greedy.sgpr += more,
             _ => greedy.lds_bytes += 100 * more,
         }
-        if let (Ok(found), Ok(worse)) = (Occupancy::compute(&limits, &used), Occupancy::compute(&limits, &greedy)) {
+        if let (Ok(found), Ok(worse)) = (Occupancy::compute(limits, &used), Occupancy::compute(limits, &greedy)) {
             prop_assert!(worse.waves_per_simd <= found.waves_per_simd);
             prop_assert!(worse.vgpr_waves <= found.vgpr_waves && worse.sgpr_waves <= found.sgpr_waves);
             prop_assert!(worse.lds_waves <= found.lds_waves && worse.workgroup_waves == found.workgroup_waves);
         }
-        if Occupancy::compute(&limits, &used).is_err() {
-            prop_assert!(Occupancy::compute(&limits, &greedy).is_err());
+        if Occupancy::compute(limits, &used).is_err() {
+            prop_assert!(Occupancy::compute(limits, &greedy).is_err());
         }
     }
 
@@ -222,7 +222,7 @@ proptest! {
     fn the_next_step_is_the_least((target, used) in any_use()) {
         let limits = limits(target).unwrap();
         let plain = Resources { accum_vgpr: 0, ..used };
-        let Ok(found) = Occupancy::compute(&limits, &plain) else { return Ok(()) };
+        let Ok(found) = Occupancy::compute(limits, &plain) else { return Ok(()) };
         let less = |by: i64| {
             let mut less = plain;
             match found.limited_by {
@@ -231,7 +231,7 @@ proptest! {
                 Limit::Lds => less.lds_bytes -= by,
                 _ => {}
             }
-            Occupancy::compute(&limits, &less).unwrap().waves_per_simd
+            Occupancy::compute(limits, &less).unwrap().waves_per_simd
         };
         if let Some(next) = found.next {
             prop_assert!(next.waves_per_simd > found.waves_per_simd);

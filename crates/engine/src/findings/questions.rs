@@ -1,0 +1,94 @@
+//! The questions that rules and figures ask.
+
+use super::query_request::QueryRequest;
+
+macro_rules! questions {
+    ($($(#[$about:meta])* $name:ident: $query:literal $(by $by:tt)? $(with $parameter:literal $value:literal)?;)*) => {
+        $($(#[$about])*
+        pub fn $name() -> QueryRequest {
+            QueryRequest::new($query)$(.by(&$by))?$(.with($parameter, $value))?
+        })*
+    };
+}
+
+/// A question without its view.
+pub type Question = fn() -> QueryRequest;
+
+questions! {
+    /// Allocations that are made and freed again and again.
+    allocation_churn: "allocation_churn" by [];
+    /// Arrivals of GPUs at collectives.
+    arrivals: "collective_summary" by ["rank", "gpu"];
+    /// Limits of each kernel, inferred from counters.
+    bottlenecks: "bottlenecks";
+    /// Chains of short kernels.
+    chains: "kernel_sequences" with "top" 0;
+    /// Collectives and their waiting.
+    collectives: "collective_summary";
+    /// Calls that copy, and what held them.
+    copy_calls: "copy_calls";
+    /// Copies by direction.
+    copies: "copy_summary";
+    /// Work inside and outside of ranges.
+    coverage: "range_coverage" by [];
+    /// Calls that fill memory.
+    fills: "fill_summary";
+    /// The longest gaps of all GPUs.
+    gaps: "idle_gaps";
+    /// HIP graphs that were replayed.
+    graphs: "graph_summary";
+    /// Anomalies of the trace.
+    health: "trace_health";
+    /// Peaks of live memory.
+    high_water: "memory_high_water";
+    /// Why each GPU of each rank was idle.
+    idle: "idle_by_cause" by ["rank", "gpu"];
+    /// How unequally work is spread.
+    imbalance: "rank_imbalance";
+    /// Iterations of every rank.
+    iterations: "iteration_summary";
+    /// Classes of instructions in thread traces.
+    instruction_classes: "att_by_class";
+    /// Instructions in thread traces that stall.
+    instruction_hotspots: "att_hotspots";
+    /// Memory operations that instructions in thread traces wait for.
+    instruction_waits: "att_waits";
+    /// How steady each kernel is.
+    kernel_pace: "kernel_pace" by ["rank", "gpu"];
+    /// All kernels with their time.
+    kernels: "kernel_summary";
+    /// Kernels with the calls that launched them.
+    launches: "launch_summary";
+    /// Allocations that may leak.
+    leaks: "leak_candidates";
+    /// Bandwidth of copies on their links.
+    links: "link_utilization";
+    /// Matrix products by shape.
+    matrix_shapes: "gemm_shapes";
+    /// Theoretical and achieved occupancy.
+    occupancy: "occupancy";
+    /// Dispatches that took longer than others.
+    outliers: "kernel_outliers";
+    /// Samples of the program counter by why waves stalled.
+    pc_samples: "pc_hotspots" by ["kernel_name", "stall_reason"];
+    /// How full queues were.
+    queues: "queue_summary";
+    /// How steady each range is.
+    range_pace: "range_pace";
+    /// Registers and LDS of kernels.
+    resources: "kernel_resources";
+    /// Kernels next to their roofs.
+    roofline: "roofline";
+    /// The parts of the run of every process.
+    run_parts: "run_parts";
+    /// GPUs that hold the others up.
+    stragglers: "stragglers";
+    /// Clocks below the highest.
+    throttling: "throttling";
+    /// How each GPU of each rank spent its span: all spans come from here.
+    time_question: "time_breakdown" by ["rank", "gpu"];
+    /// Calls that wait for GPUs.
+    waiting_calls: "api_sync";
+    /// First calls of kernels.
+    warm_up: "kernel_warmup";
+}
