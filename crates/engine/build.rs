@@ -1,5 +1,5 @@
-//! Embeds every file of `queries/` but those whose names, or whose folders' names, begin with `_`, so that a query is added by adding
-//! a file; and lets tests start fast.
+//! Embeds every file of `queries/`, so that adding a file adds a query. Skips files and folders whose names begin with `_`. Also lets tests
+//! start fast.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -40,8 +40,8 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Links programs at fixed addresses. Otherwise the loader would adjust a million addresses of a debug program, and over a hundred
-/// thousand of others, at every start, which takes longer than most of what is asked.
+/// Links programs at fixed addresses. Otherwise the loader adjusts a million addresses of a debug program at every start, and over a
+/// hundred thousand of other programs. That takes longer than most commands.
 fn link_at_fixed_addresses() {
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|given| given == value);
     if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {

@@ -1,3 +1,3 @@
-//! As `crates/build.rs`, which the crates share.
+//! Shared build script of the crates: `crates/build.rs`.
 
 include!("../build.rs");

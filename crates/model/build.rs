@@ -1,4 +1,4 @@
-//! Makes the declarations of the canonical tables from `share/tables.toml`.
+//! Generates the declarations of the canonical tables from `share/tables.toml`.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    /// Columns that all tables begin with.
+    /// Columns that all tables start with.
     columns: Vec<[String; 3]>,
     table: Vec<Table>,
 }
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(fs::write(PathBuf::from(env::var("OUT_DIR")?).join("tables.rs"), source)?)
 }
 
-/// A column as the crate declares it. Its type is a logical one, or the unit of an integer.
+/// A column as the crate declares it. Its type is a logical type, or the unit of an integer.
 fn declared([name, kind, doc]: &[String; 3]) -> Result<String, String> {
     let (nullable, added) = (kind.ends_with(['?', '+']), kind.ends_with('+'));
     let (column_type, unit) = match kind.trim_end_matches(['?', '+']) {

@@ -1,3 +1,3 @@
-//! As `crates/build.rs`, which the crates share.
+//! Shared with the other crates: `crates/build.rs`.
 
 include!("../build.rs");

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
-/// Plans of statements with many steps nest deeply, and are taken apart by recursion.
+/// Stack size of threads: plans of statements with many steps nest deeply, and are processed by recursion.
 const STACK_BYTES: usize = 64 << 20;
 
 /// Run statements of wavesieve on Apache DataFusion Ballista
@@ -60,9 +60,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs it on threads with stacks that are large enough, which the first thread has not.
+/// Runs work on threads with stacks that are large enough; the stack of the first thread is too small.
 fn run(work: impl Future<Output = Result<()>> + Send + 'static) -> Result<()> {
-    // SAFETY: no other thread runs yet. The threads that Ballista starts itself get their stack's size from here.
+    // SAFETY: no other thread runs yet. Threads that Ballista starts itself get their stack size from here.
     unsafe { std::env::set_var("RUST_MIN_STACK", STACK_BYTES.to_string()) };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().thread_stack_size(STACK_BYTES).build();
     let runtime = runtime.context("cannot start threads")?;

@@ -12,7 +12,7 @@ use futures::StreamExt;
 use crate::request::Request;
 use crate::tables::{register, with_client_types};
 
-/// Settings of a session. Names keep their case, as everywhere in wavesieve; a peer that does not answer is given up.
+/// Settings of a session. Names keep their case, as everywhere in wavesieve; connections to a peer that does not answer time out.
 const SETTINGS: &[(&str, &str)] = &[
     ("datafusion.sql_parser.enable_ident_normalization", "false"),
     ("datafusion.sql_parser.recursion_limit", "1000"),
@@ -27,7 +27,7 @@ const SETTINGS: &[(&str, &str)] = &[
 /// Partitions that work is divided into.
 const PARTITIONS: usize = 4;
 
-/// Answers the request on standard input.
+/// Runs the request from standard input.
 pub(crate) async fn answer() -> Result<()> {
     let request: Request = serde_json::from_reader(io::stdin().lock()).context("cannot read the request")?;
     let context = session(&request.scheduler).await?;

@@ -16,12 +16,12 @@ pub(crate) struct Request {
     pub(crate) tables: BTreeMap<String, Table>,
 }
 
-/// Where the rows of a table are.
+/// The source of the rows of a table.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Table {
-    /// Parquet files at paths or addresses that are the same for all programs of the cluster, and the rows of them to keep.
+    /// Parquet files at paths or addresses that are the same for all programs of the cluster, and a condition for the rows to keep.
     Files { files: Vec<String>, condition: Option<String> },
-    /// A statement that gives them.
+    /// A statement that returns the rows.
     Statement(String),
 }

@@ -1,4 +1,4 @@
-//! The scheduler and the executors of Ballista, in a build that reads deep plans and repeats no rows of unions.
+//! The scheduler and the executors of Ballista, in a build that reads deep plans and does not repeat rows of unions.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::unions::BranchesInStages;
 
-/// Executors that die are noticed in half a minute instead of three.
+/// Dead executors are detected in half a minute instead of three minutes.
 const SCHEDULER_DEFAULTS: &[(&str, &str)] =
     &[("executor_timeout_seconds", "30"), ("expire_dead_executor_interval_seconds", "5")];
 const EXECUTOR_DEFAULTS: &[(&str, &str)] = &[("executor_heartbeat_interval_seconds", "5")];
@@ -57,7 +57,7 @@ pub(crate) async fn executor(options: Vec<OsString>) -> Result<()> {
     start_executor_process(Arc::new(config)).await.map_err(|error| anyhow!("{error}"))
 }
 
-/// The functions that executors know: those of lists too, which Ballista's own leave out.
+/// The functions that executors know, including list functions, which Ballista itself leaves out.
 fn functions() -> BallistaFunctionRegistry {
     let mut known = BallistaFunctionRegistry::default();
     let of_lists = all_default_nested_functions().into_iter().map(|function| (function.name().to_owned(), function));

@@ -1,4 +1,4 @@
-//! The tables of a statement: views over Parquet files, with texts in the place of dictionaries.
+//! The tables of a statement: views over Parquet files, with texts in place of dictionaries.
 
 use anyhow::{Context, Result};
 use datafusion::arrow::datatypes::{DataType, Field};
@@ -8,7 +8,7 @@ use datafusion::prelude::{DataFrame, ParquetReadOptions, SessionContext};
 
 use crate::request::Table;
 
-/// Makes a table known to a session.
+/// Registers a table in a session.
 pub(crate) async fn register(context: &SessionContext, name: &str, table: &Table) -> Result<()> {
     let rows = match table {
         Table::Statement(statement) => context.sql(statement).await?,

@@ -1,4 +1,4 @@
-//! Unions as Ballista 55 runs them without repeating rows.
+//! Changes unions so that Ballista 55 runs them without repeating rows.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMerge
 use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
-/// Makes branches of a union stages of their own where a task would run branches of other tasks too: rows then appear once for each
-/// task (apache/datafusion-ballista#2184). That happens where a branch has as many partitions as before when it gets none to read.
+/// Puts branches of a union into their own stages if a task would run branches of other tasks too: rows would then appear once for each
+/// task (apache/datafusion-ballista#2184). That happens if a branch keeps its number of partitions when it gets none to read.
 #[derive(Debug)]
 pub(crate) struct BranchesInStages;
 
@@ -43,7 +43,7 @@ impl PhysicalOptimizerRule for BranchesInStages {
     }
 }
 
-/// Whether a plan that is given fewer partitions of its leaves has fewer itself.
+/// Whether a plan has fewer partitions if its leaves have fewer.
 fn has_partitions_of_leaves(plan: &Arc<dyn ExecutionPlan>) -> bool {
     let is_collecting = plan.is::<CoalescePartitionsExec>()
         || plan.is::<SortPreservingMergeExec>()

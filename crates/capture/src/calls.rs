@@ -1,4 +1,4 @@
-//! Calls of the runtime that a capture makes.
+//! Runtime calls that a capture makes.
 
 use std::ffi::c_void;
 
@@ -9,7 +9,7 @@ use crate::originals::Originals;
 /// Copies memory of the program, wherever it is.
 pub(crate) fn copy_out(originals: &Originals, address: u64, target: &mut [u8]) -> Result<(), String> {
     let copy = originals.hsa_memory_copy.ok_or("no hsa_memory_copy")?;
-    // SAFETY: the target has as many bytes; the source is memory that the program allocated and does not give back meanwhile.
+    // SAFETY: the target has as many bytes; the source is memory that the program allocated and does not free meanwhile.
     let status = unsafe { copy(target.as_mut_ptr().cast(), address as *const c_void, target.len()) };
     if status == SUCCESS {
         return Ok(());
@@ -26,7 +26,7 @@ pub(crate) fn agent_name(originals: &Originals, agent: Agent) -> String {
     until_end(&text)
 }
 
-/// The work-items of a wavefront; 0 where it is not known.
+/// The work-items of a wavefront; 0 if unknown.
 pub(crate) fn wavefront_size(originals: &Originals, agent: Agent) -> u32 {
     let mut size = 0_u32;
     if let Some(get) = originals.hsa_agent_get_info {
@@ -37,7 +37,7 @@ pub(crate) fn wavefront_size(originals: &Originals, agent: Agent) -> u32 {
 }
 
 unsafe extern "C" fn first_isa(isa: Isa, data: *mut c_void) -> Status {
-    // SAFETY: the data is the place that `isa_name` gives.
+    // SAFETY: the data is the place that `isa_name` passes.
     unsafe { data.cast::<Isa>().write(isa) };
     INFO_BREAK
 }
@@ -57,9 +57,9 @@ pub(crate) fn isa_name(originals: &Originals, agent: Agent) -> String {
     if !is_known || length > 4096 {
         return String::new();
     }
-    // One more, because it is not said whether the end counts.
+    // One more byte, because the length may not count the terminator.
     let mut name = vec![0_u8; length as usize + 1];
-    // SAFETY: there are as many bytes as the runtime asked for.
+    // SAFETY: the buffer has as many bytes as the runtime stated.
     unsafe { get(isa, ISA_INFO_NAME, name.as_mut_ptr().cast()) };
     until_end(&name)
 }
@@ -107,24 +107,24 @@ fn symbol_name(originals: &Originals, symbol: ExecutableSymbol) -> Option<String
     let length: u32 = symbol_number(originals, symbol, SYMBOL_INFO_NAME_LENGTH)?;
     let get = originals.hsa_executable_symbol_get_info?;
     let mut name = vec![0_u8; length as usize + 1];
-    // SAFETY: there are as many bytes as the runtime asked for, and one more.
+    // SAFETY: the buffer has as many bytes as the runtime stated, and one more.
     let status = unsafe { get(symbol, SYMBOL_INFO_NAME, name.as_mut_ptr().cast()) };
     (status == SUCCESS).then(|| until_end(&name))
 }
 
-/// The bytes of a code object that was loaded by other ways than a known reader.
+/// The bytes of a code object that was loaded without a known reader.
 pub(crate) fn loaded_bytes(originals: &Originals, loaded: LoadedCodeObject) -> Option<Vec<u8>> {
     let table_of = originals.hsa_system_get_major_extension_table?;
     // SAFETY: all members are addresses, for which zero is a value.
     let mut table = unsafe { std::mem::zeroed::<LoaderTable>() };
-    // SAFETY: the table has as many bytes as are said.
+    // SAFETY: the table has as many bytes as the call states.
     let status = unsafe { table_of(EXTENSION_AMD_LOADER, 1, size_of::<LoaderTable>(), (&raw mut table).cast()) };
     if status != SUCCESS || table.loaded_code_object_get_info.is_null() {
         return None;
     }
     let (mut base, mut size) = (0_u64, 0_u64);
-    // SAFETY: the function has this type; both attributes are numbers of 64 bits. The bytes live while the code is loaded,
-    // which it was just now.
+    // SAFETY: the function has this type; both attributes are numbers of 64 bits. The bytes stay valid while the code is loaded, and it was
+    // just loaded.
     unsafe {
         let get: LoadedCodeObjectGetInfo = std::mem::transmute(table.loaded_code_object_get_info);
         let is_known = get(loaded, CODE_OBJECT_INFO_MEMORY_BASE, (&raw mut base).cast()) == SUCCESS

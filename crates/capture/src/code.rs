@@ -28,7 +28,7 @@ pub(crate) struct Module {
 }
 
 impl Module {
-    /// The code object that a kernel of an agent is in.
+    /// The code object of a kernel of an agent.
     pub(crate) fn code_of(&self, agent: Agent, symbol: &str) -> Option<&Loaded> {
         let own: Vec<&Loaded> = self.loaded.iter().filter(|loaded| loaded.agent == agent).collect();
         if let [only] = own.as_slice() {

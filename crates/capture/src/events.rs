@@ -1,4 +1,4 @@
-//! Writing down what happened, for `wavesieve lab capture`.
+//! Writes events for `wavesieve lab capture`.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -10,7 +10,7 @@ use crate::file_size::BlockedSignal;
 
 pub(crate) use wavesieve_captures::recording::Event;
 
-/// The file of what happened; nothing is written where it cannot be opened.
+/// The file of events; nothing is written if it cannot be opened.
 pub(crate) struct Events(Option<File>);
 
 impl Events {

@@ -1,12 +1,13 @@
-//! Limits of file sizes, which are the program's and meet what is written for it here.
+//! The file size limit of the program, which also applies to files that this library writes.
 
 use std::mem::MaybeUninit;
 
-/// As long as it is there, a write beyond `ulimit -f` in this thread, and in those that it starts, fails with `EFBIG` instead of
-/// ending the program: the kernel sends SIGXFSZ to the thread that writes, and a blocked signal waits. Before the signals of the
-/// thread are as they were, the one that waits is taken away. Handlers of the program, and other threads, stay as they are.
+/// Blocks SIGXFSZ while it exists. A write beyond `ulimit -f` in this thread, and in threads that it starts, then fails with `EFBIG`
+/// instead of ending the program: the kernel sends the signal to the writing thread, and a blocked signal stays pending. On drop, the
+/// pending signal is removed before the mask of the thread is restored. Handlers of the program, and other threads, do not change.
 pub(crate) struct BlockedSignal {
-    /// Nothing if it was blocked already: a waiting signal is then the program's, or the code that blocked it takes it away.
+    /// The mask before; `None` if the signal was already blocked. A pending signal then belongs to the program, or the code that blocked it
+    /// removes it.
     before: Option<libc::sigset_t>,
 }
 
@@ -32,7 +33,7 @@ impl Drop for BlockedSignal {
         let Some(before) = self.before else { return };
         let own = file_size_signal();
         let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: the sets and the time are filled; nothing is asked about the signal.
+        // SAFETY: the sets and the time are filled; no information about the signal is requested.
         unsafe {
             while libc::sigtimedwait(&raw const own, std::ptr::null_mut(), &raw const now) == libc::SIGXFSZ {}
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());

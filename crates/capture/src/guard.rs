@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs something, and gives the other value where it panics.
+/// Runs `act`, and returns `otherwise` if it panics.
 pub(crate) fn caught<T>(otherwise: T, act: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(act)).unwrap_or(otherwise)
 }

@@ -1,4 +1,4 @@
-//! The functions that stand in the slots of the runtime: each does what the runtime does, and notes it.
+//! The functions in the slots of the runtime: each calls the function of the runtime, and notes the call.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::fs::File;
@@ -18,7 +18,7 @@ use crate::originals::Originals;
 use crate::packets;
 use crate::recorder::{Recorder, recorder};
 
-/// Calls the original function; returns an error if it is missing, in which case no slot leads here.
+/// Calls the original function. Returns an error if it is missing; no slot leads here then.
 macro_rules! original {
     ($name:ident($($argument:expr),*)) => {
         match originals().and_then(|originals| originals.$name) {
@@ -29,7 +29,7 @@ macro_rules! original {
     };
 }
 
-/// Also in a fork, where nothing is noted.
+/// The functions of the runtime, also in a fork, where nothing is noted.
 fn originals() -> Option<&'static Originals> {
     crate::recorder::originals()
 }
@@ -46,7 +46,7 @@ fn note(status: Status, act: impl FnOnce(&'static Recorder)) -> Status {
     status
 }
 
-/// Notes something before a call: memory is not given back while a capture is written.
+/// Notes something before a call: memory is not freed while a capture is written.
 fn before(act: impl FnOnce(&'static Recorder)) {
     caught((), || {
         if let Some(recorder) = recorder() {
@@ -116,7 +116,7 @@ pub(crate) unsafe extern "C" fn vmem_set_access(
 ) -> Status {
     let status = original!(hsa_amd_vmem_set_access(place, bytes, access, count));
     note(status, |recorder| {
-        // SAFETY: the program gives as many descriptions as it says, and the runtime took them.
+        // SAFETY: the program passes as many descriptions as it states, and the runtime accepted them.
         let given = unsafe { std::slice::from_raw_parts(access, count) };
         let most = given.iter().map(|access| access.permissions).max().unwrap_or(0);
         recorder.memory.lock().set_access(place as u64, bytes as u64, most);
@@ -130,7 +130,7 @@ pub(crate) unsafe extern "C" fn reader_from_memory(
 ) -> Status {
     let status = original!(hsa_code_object_reader_create_from_memory(bytes, size, reader));
     note(status, |recorder| {
-        // SAFETY: the program gave as many bytes, and the runtime wrote the handle.
+        // SAFETY: the program passed this many bytes, and the runtime wrote the handle.
         let (bytes, reader) = unsafe { (std::slice::from_raw_parts(bytes.cast::<u8>(), size), *reader) };
         recorder.code.lock().readers.insert(reader.handle, bytes.to_vec().into());
     })
@@ -139,11 +139,11 @@ pub(crate) unsafe extern "C" fn reader_from_memory(
 pub(crate) unsafe extern "C" fn reader_from_file(file: c_int, reader: *mut CodeObjectReader) -> Status {
     let status = original!(hsa_code_object_reader_create_from_file(file, reader));
     note(status, |recorder| {
-        // SAFETY: the descriptor stays the program's: it is not closed here. The runtime wrote the handle.
+        // SAFETY: the program keeps the descriptor: it is not closed here. The runtime wrote the handle.
         let (file, reader) = unsafe { (ManuallyDrop::new(File::from_raw_fd(file)), *reader) };
         let size = file.metadata().map_or(0, |metadata| metadata.len());
         let mut bytes = vec![0; usize::try_from(size).unwrap_or(0)];
-        // At a place, so that the position of the program does not change.
+        // Reads at an offset, so that the file position of the program does not change.
         if file.read_exact_at(&mut bytes, 0).is_ok() {
             recorder.code.lock().readers.insert(reader.handle, bytes.into());
         }
@@ -180,7 +180,7 @@ pub(crate) unsafe extern "C" fn load(
 }
 
 unsafe extern "C" fn collect(_: Executable, _: Agent, symbol: ExecutableSymbol, data: *mut c_void) -> Status {
-    // SAFETY: the data is the list that `freeze` gives.
+    // SAFETY: the data is the list that `freeze` passes.
     caught((), || unsafe { (*data.cast::<Vec<ExecutableSymbol>>()).push(symbol) });
     SUCCESS
 }
@@ -252,7 +252,7 @@ pub(crate) unsafe extern "C" fn queue_create(
         else {
             return;
         };
-        // SAFETY: the signal is new; the handler stays for the life of the process, and its data is the queue itself.
+        // SAFETY: the signal is new; the handler stays for the process lifetime, and its data is the queue itself.
         let status = unsafe {
             create(0, 0, std::ptr::null(), &raw mut signal);
             register(made, packets::handle, made.cast())
@@ -268,7 +268,7 @@ pub(crate) unsafe extern "C" fn queue_destroy(queue: *mut Queue) -> Status {
     before(|recorder| signal = recorder.queues.lock().remove(&(queue as u64)));
     let status = original!(hsa_queue_destroy(queue));
     if let Some(signal) = signal {
-        // Nothing of the queue runs any more.
+        // No work of the queue runs anymore.
         let _ = original!(hsa_signal_destroy(signal));
     }
     status

@@ -13,12 +13,12 @@ pub(crate) struct Kernel {
     /// With `.kd`.
     pub symbol: String,
     pub kernarg_size: u32,
-    /// Without what a launch adds.
+    /// Without the bytes that a launch adds.
     pub group_size: u32,
     pub private_size: u32,
 }
 
-/// The symbol of a kernel, known by all executables and agents that have it.
+/// The symbol of a kernel, shared by all executables and agents that have it.
 #[derive(Debug, Clone)]
 struct Name {
     demangled: Option<String>,
@@ -29,15 +29,15 @@ struct Name {
 /// A dispatch of a known kernel.
 pub(crate) struct Counted {
     pub kernel: Kernel,
-    /// Nothing where the symbol is not mangled.
+    /// `None` if the symbol is not mangled.
     pub demangled: Option<String>,
-    /// How many went before it.
+    /// Number of earlier dispatches of the symbol.
     pub index: u64,
     pub is_wanted: bool,
 }
 
 impl Counted {
-    /// The demangled name, or else the symbol.
+    /// The demangled name, otherwise the symbol.
     pub(crate) fn shown_name(&self) -> &str {
         let symbol = self.kernel.symbol.strip_suffix(".kd").unwrap_or(&self.kernel.symbol);
         self.demangled.as_deref().unwrap_or(symbol)
@@ -50,7 +50,7 @@ pub(crate) struct Kernels {
     names: BTreeMap<String, Name>,
     captures: u64,
     unknown: BTreeMap<u64, u64>,
-    /// Symbols of which a dispatch was wanted after the last capture that is allowed.
+    /// Symbols with a wanted dispatch after the last allowed capture.
     cut_off: BTreeSet<String>,
 }
 
@@ -59,12 +59,12 @@ impl Kernels {
         self.by_object.insert(object, kernel);
     }
 
-    /// An executable is gone; its handles may come again for others.
+    /// Removes the kernels of a destroyed executable; its handles may be reused.
     pub(crate) fn remove(&mut self, executable: u64) {
         self.by_object.retain(|_, kernel| kernel.executable != executable);
     }
 
-    /// Counts a dispatch. Gives it if it is of interest: it is the first of its kernel, or of one that is wanted.
+    /// Counts a dispatch. Returns it if it is the first of its kernel, or if the kernel is wanted.
     pub(crate) fn count(&mut self, object: u64, pattern: &Regex) -> Option<Counted> {
         let Some(kernel) = self.by_object.get(&object) else {
             *self.unknown.entry(object).or_default() += 1;
@@ -86,19 +86,19 @@ impl Kernels {
         })
     }
 
-    /// Whether a dispatch that is not known was the first of its kernel.
+    /// Whether the dispatch of an unknown kernel was its first.
     pub(crate) fn is_new_stranger(&self, object: u64) -> bool {
         self.unknown.get(&object) == Some(&1)
     }
 
-    /// Takes one of the captures that are allowed; whether there was one.
+    /// Takes one of the allowed captures. Returns whether there was one.
     pub(crate) fn take_capture(&mut self, limit: u64) -> bool {
         let is_free = self.captures < limit;
         self.captures += u64::from(is_free);
         is_free
     }
 
-    /// Notes that a kernel was wanted after the last capture; whether it is the first time.
+    /// Notes that a kernel was wanted after the last capture. Returns whether it is the first time.
     pub(crate) fn cut_off(&mut self, symbol: &str) -> bool {
         self.cut_off.insert(symbol.to_owned())
     }
@@ -108,7 +108,7 @@ impl Kernels {
         self.captures < limit
     }
 
-    /// All names that were dispatched, with their numbers.
+    /// All dispatched names, with their numbers of dispatches.
     pub(crate) fn counts(&self) -> Vec<(String, u64)> {
         let shown = |(symbol, name): (&String, &Name)| {
             (name.demangled.clone().unwrap_or_else(|| symbol.clone()), name.dispatches)

@@ -1,8 +1,8 @@
-//! The library that `wavesieve lab capture` has a program load by `HSA_TOOLS_LIB`. It sees the memory, the code objects and the
-//! dispatches of the program, and writes those that are wanted, with their code and their memory, before they run.
+//! The library that a program loads through `HSA_TOOLS_LIB` under `wavesieve lab capture`. It watches the memory, the code objects and the
+//! dispatches of the program, and writes the wanted dispatches, with their code and memory, before they run.
 //!
-//! Nothing of ROCm is linked: the runtime hands over its table of functions. Versions are checked before a slot is replaced,
-//! and every function that the runtime calls catches panics, so that the worst that happens is a capture less.
+//! Nothing of ROCm is linked: the runtime hands over its table of functions. Versions are checked before a slot is replaced, and every
+//! function that the runtime calls catches panics, so that the worst result is a missing capture.
 
 mod calls;
 mod code;

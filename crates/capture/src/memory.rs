@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// A range of addresses that is backed.
+/// A backed range of addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tracked {
     pub base: u64,
@@ -10,7 +10,7 @@ pub(crate) struct Tracked {
     pub origin: Origin,
 }
 
-/// Where a range is from.
+/// The origin of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// A pool, by its handle.
@@ -36,7 +36,7 @@ impl Memory {
         self.0.remove(&base);
     }
 
-    /// Virtual memory of a range is unmapped; several maps may have been one after the other.
+    /// Removes the unmapped virtual memory of a range, which may have several adjacent maps.
     pub(crate) fn unmap(&mut self, base: u64, size: u64) {
         let end = base.saturating_add(size);
         self.0.retain(|_, tracked| {
@@ -45,7 +45,7 @@ impl Memory {
         });
     }
 
-    /// Access to virtual memory of a range is given.
+    /// Notes the access that was given to virtual memory of a range.
     pub(crate) fn set_access(&mut self, base: u64, size: u64, given: u32) {
         let end = base.saturating_add(size);
         for (_, tracked) in self.0.range_mut(base..end) {

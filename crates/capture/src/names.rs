@@ -1,6 +1,6 @@
 //! Names of folders.
 
-/// A short name for a kernel: of `void blas::copy<float>(float*)` it is `blas_copy`.
+/// A short name for a kernel: `blas_copy` for `void blas::copy<float>(float*)`.
 pub(crate) fn short_name(shown: &str) -> String {
     let mut depth = 0_u32;
     let mut plain = String::new();

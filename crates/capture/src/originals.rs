@@ -8,7 +8,7 @@ use crate::tables::Tables;
 
 macro_rules! originals {
     ($($table:ident: $fields:ident { $($(#[$needed:ident])? $name:ident: $type:ty,)* })*) => {
-        /// Functions of the runtime. Those that a table is too short for are `None`.
+        /// Functions of the runtime. A function is `None` if its table is too short for it.
         #[derive(Clone, Copy)]
         pub(crate) struct Originals {
             $($(pub(crate) $name: Option<$type>,)*)*
@@ -18,7 +18,7 @@ macro_rules! originals {
             /// From tables whose major versions are known.
             ///
             /// # Safety
-            /// Both tables have as many bytes as their versions say.
+            /// Both tables have as many bytes as their versions state.
             pub(crate) unsafe fn of(tables: Tables) -> Self {
                 Self { $($(
                     $name: {
@@ -34,7 +34,7 @@ macro_rules! originals {
                 )*)* }
             }
 
-            /// The first function that nothing works without and that is not there.
+            /// The first needed function that is missing.
             pub(crate) fn missing(&self) -> Option<&'static str> {
                 $($($(
                     let _ = stringify!($needed);

@@ -1,8 +1,8 @@
-//! Packets on their way to the GPU. A dispatch that is wanted waits until all queues are idle and it is written.
+//! Packets on their way to the GPU. A wanted dispatch waits until all queues are idle and it is written.
 //!
-//! Runtimes up to ROCm 6 hand over one packet at a time, and let a handler write only once; later ones hand over several, and
-//! let it write as often as it likes. So a barrier, by which is known when a queue is idle, goes behind the packets of every
-//! call, in the same write; and only calls with several packets write several times.
+//! Runtimes up to ROCm 6 hand over one packet at a time, and let a handler write only once. Later runtimes hand over several packets, and
+//! let it write any number of times. So a barrier, which shows when a queue is idle, follows the packets of every call in the same write.
+//! Only calls with several packets write several times.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -16,14 +16,14 @@ use crate::kernels::Counted;
 use crate::recorder::{Recorder, recorder};
 use crate::snapshot;
 
-/// How often is looked whether queues are idle.
+/// Time between checks whether queues are idle.
 const LOOK_EVERY: Duration = Duration::from_micros(100);
 
 thread_local! {
     static IS_CAPTURING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread writes a capture, so that what the runtime does for it does not wait for its end.
+/// Whether this thread writes a capture. Runtime calls for the capture must not wait for its end.
 pub(crate) fn is_capturing() -> bool {
     IS_CAPTURING.get()
 }
@@ -32,7 +32,7 @@ pub(crate) fn is_capturing() -> bool {
 #[derive(Clone, Copy)]
 pub(crate) struct Packet([u8; 64]);
 
-/// Handles packets that the runtime hands over, and writes them on.
+/// Handles packets that the runtime hands over, and passes them on.
 pub(crate) unsafe extern "C" fn handle(
     packets: *const c_void,
     count: u64,
@@ -43,22 +43,22 @@ pub(crate) unsafe extern "C" fn handle(
     let written = Cell::new(0);
     caught((), || {
         if let Some(recorder) = recorder() {
-            // SAFETY: the runtime gives as many packets as it says.
+            // SAFETY: the runtime passes as many packets as it states.
             unsafe { look(recorder, packets, count, queue as u64, writer, &written) };
         }
     });
     let rest = count.saturating_sub(written.get());
     if rest > 0 {
-        // Whatever went wrong, the program goes on.
+        // The program continues after any failure.
         // SAFETY: these are packets of the runtime that were not written yet.
         unsafe { writer(packets.cast::<Packet>().wrapping_add(written.get() as usize).cast(), rest) };
     }
 }
 
-/// Looks through packets, and writes them.
+/// Captures the wanted dispatches among packets, and writes the packets.
 ///
 /// # Safety
-/// There are as many packets.
+/// `packets` points to `count` packets.
 unsafe fn look(
     recorder: &Recorder,
     packets: *const c_void,
@@ -80,17 +80,17 @@ unsafe fn look(
         }
         capture(recorder, &packet, &counted);
     }
-    // A packet is on its way only when no capture is being written.
+    // Packets are passed on only while no capture is being written.
     let _quiet = recorder.quiet.read();
     let is_armed = recorder.kernels.lock().are_waited_for(recorder.settings.limit);
     // SAFETY: these packets were not written yet.
     unsafe { write(recorder, packets, written, count, queue, writer, is_armed) };
 }
 
-/// Writes packets up to one, with a barrier behind them, while captures are still to come.
+/// Writes packets up to `end`, with a barrier behind them, if more captures are allowed.
 ///
 /// # Safety
-/// There are as many packets.
+/// `packets` points to at least `end` packets.
 unsafe fn write(
     recorder: &Recorder,
     packets: *const c_void,
@@ -107,17 +107,17 @@ unsafe fn write(
     // SAFETY: these packets are among those that were given.
     let mut all: Vec<Packet> =
         (begin..end).map(|at| unsafe { own.add((at - begin) as usize).read_unaligned() }).collect();
-    // SAFETY: both kinds have one size and alignment.
+    // SAFETY: both types have the same size and alignment.
     all.push(unsafe { std::mem::transmute::<BarrierPacket, Packet>(BarrierPacket::after_all(signal)) });
     written.set(end);
-    // SAFETY: the signal is the queue's; the packets live until the call returns.
+    // SAFETY: the signal belongs to the queue; the packets live until the call returns.
     unsafe {
         add(signal, 1);
         writer(all.as_ptr().cast(), all.len() as u64);
     }
 }
 
-/// Counts a dispatch; gives it if it is to be captured.
+/// Counts a dispatch. Returns it if it must be captured.
 fn count_dispatch(recorder: &Recorder, packet: &KernelDispatchPacket) -> Option<Counted> {
     let settings = &recorder.settings;
     let mut kernels = recorder.kernels.lock();
@@ -151,7 +151,7 @@ fn count_dispatch(recorder: &Recorder, packet: &KernelDispatchPacket) -> Option<
 
 fn capture(recorder: &Recorder, packet: &KernelDispatchPacket, counted: &Counted) {
     let begin = Instant::now();
-    // First without holding others up, whose work may be waited for; then, when none can begin, again.
+    // First wait without blocking other threads, whose work may be needed. Then wait again, when no other work can start.
     wait_for_idle(recorder, recorder.settings.patience);
     let _quiet = recorder.quiet.write();
     let is_quiescent = wait_for_idle(recorder, Duration::from_secs(1));
@@ -177,13 +177,13 @@ fn capture(recorder: &Recorder, packet: &KernelDispatchPacket, counted: &Counted
     recorder.events.add(event);
 }
 
-/// Waits until no packet of any queue is left; whether that came to be.
+/// Waits until no packet of any queue is left. Returns whether this happened in time.
 fn wait_for_idle(recorder: &Recorder, patience: Duration) -> bool {
     let Some(load) = recorder.originals.hsa_signal_load_scacquire else { return false };
     let begin = Instant::now();
     loop {
         // The lock is held, so that no signal is destroyed meanwhile.
-        // SAFETY: signals of queues live until those are removed.
+        // SAFETY: signals live until their queues are removed.
         let is_idle = recorder.queues.lock().values().all(|signal| unsafe { load(*signal) } <= 0);
         if is_idle || begin.elapsed() >= patience {
             return is_idle;

@@ -1,5 +1,5 @@
-//! Which memory the arguments of a kernel lead to: every aligned word that is an address of a range counts as a pointer to it,
-//! and so do the words of that range. Numbers that look like addresses keep more than is needed, never less.
+//! Memory that the arguments of a kernel reach. Every aligned word that is an address of a range counts as a pointer to it, and the words
+//! of that range are checked too. Numbers that look like addresses keep more memory than needed, never less.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use crate::memory::Tracked;
 
-/// Ranges, and those that were found.
+/// All ranges, and the ranges that were found.
 pub(crate) struct Reach {
     /// First and last address of each, in their order.
     ranges: Vec<(u64, u64)>,
@@ -34,7 +34,7 @@ impl Reach {
         self.ranges.get(number).filter(|range| address <= range.1).map(|_| number)
     }
 
-    /// Looks through bytes that are at an address.
+    /// Scans the bytes at an address for pointers.
     pub(crate) fn scan(&self, address: u64, bytes: &[u8]) {
         let skip = usize::try_from(address.wrapping_neg() % 8).unwrap_or(0);
         let (words, _) = bytes.get(skip..).unwrap_or_default().as_chunks::<8>();
@@ -52,7 +52,7 @@ impl Reach {
         }
     }
 
-    /// A range that was found and is not among those that are done.
+    /// A range that was found and is not in `done`.
     pub(crate) fn next(&self, done: &BTreeSet<usize>) -> Option<usize> {
         self.found.lock().difference(done).next().copied()
     }

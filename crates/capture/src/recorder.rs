@@ -14,7 +14,7 @@ use crate::originals::Originals;
 use crate::settings::Settings;
 use crate::tables::Tables;
 
-/// The one of the process.
+/// The recorder of the process.
 pub(crate) struct Recorder {
     pub settings: Settings,
     pub originals: Originals,
@@ -22,9 +22,9 @@ pub(crate) struct Recorder {
     pub memory: Mutex<Memory>,
     pub code: Mutex<CodeObjects>,
     pub kernels: Mutex<Kernels>,
-    /// Signals of queues by the addresses of those: each counts the barriers that are not complete.
+    /// Signals of queues by the addresses of the queues: each counts the barriers that are not complete.
     pub queues: Mutex<BTreeMap<u64, Signal>>,
-    /// Held while a capture is written: memory is not given back meanwhile, and no other queue goes on.
+    /// Held while a capture is written: memory is not freed meanwhile, and no other queue continues.
     pub quiet: RwLock<()>,
     /// Forks are not followed: HSA does not work in them.
     process: u32,
@@ -45,7 +45,7 @@ pub(crate) fn originals() -> Option<&'static Originals> {
 /// Starts to record.
 ///
 /// # Safety
-/// The table is that of the runtime.
+/// The table belongs to the runtime.
 pub(crate) unsafe fn begin(table: *mut HsaApiTable) -> bool {
     if RECORDER.get().is_some() {
         return false;
@@ -88,7 +88,7 @@ pub(crate) unsafe fn begin(table: *mut HsaApiTable) -> bool {
     is_first
 }
 
-/// Says how many dispatches there were.
+/// Reports the number of dispatches of each kernel.
 pub(crate) fn end() {
     if let Some(recorder) = recorder() {
         for (name, dispatches) in recorder.kernels.lock().counts() {

@@ -11,7 +11,7 @@ use wavesieve_captures::recording::{Indices, VARIABLE_PREFIX};
 pub(crate) struct Settings {
     /// Searched in the demangled name and in the symbol.
     pub kernel: Regex,
-    /// Which dispatches of each kernel.
+    /// The dispatches of each kernel to capture.
     pub indices: Indices,
     pub limit: u64,
     pub output: PathBuf,
@@ -22,7 +22,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// From the environment; or what is wrong with it.
+    /// Reads settings from the environment. The error names the wrong variable.
     pub(crate) fn of_environment() -> Result<Self, String> {
         Self::of(&|name| std::env::var(format!("{VARIABLE_PREFIX}{name}")).ok().filter(|value| !value.is_empty()))
     }

@@ -1,4 +1,4 @@
-//! Writing a dispatch with its code and memory.
+//! Writes a dispatch with its code and memory.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,23 +21,23 @@ use crate::names::short_name;
 use crate::reach::Reach;
 use crate::recorder::Recorder;
 
-/// The largest region that is taken for true.
+/// Maximum plausible size of a region.
 const MOST_REGION: u64 = 1 << 40;
 
 pub(crate) struct Written {
-    /// Its name in the output.
+    /// Name of its folder in the output.
     pub directory: String,
     pub regions: u64,
-    /// Regions of which the bytes could not be had.
+    /// Regions whose bytes could not be read.
     pub failed_regions: u64,
-    /// Why the first of them has none.
+    /// Reason for the first of them.
     pub reason: Option<String>,
     pub bytes: u64,
-    /// Bytes that are not zeros, as they are kept.
+    /// Stored bytes, without zeros.
     pub stored_bytes: u64,
 }
 
-/// Writes a dispatch that has not run; nothing is left of what fails.
+/// Writes a dispatch that has not run. A failure leaves no files.
 pub(crate) fn write(recorder: &Recorder, packet: &KernelDispatchPacket, counted: &Counted) -> Result<Written, String> {
     let _signal = BlockedSignal::of_file_size();
     let output = &recorder.settings.output;
@@ -57,7 +57,7 @@ pub(crate) fn write(recorder: &Recorder, packet: &KernelDispatchPacket, counted:
     })
 }
 
-/// A folder that is not there: other processes, and kernels of the same short name, have theirs.
+/// A new folder: other processes, and kernels with the same short name, have their own.
 fn free_place(output: &Path, name: &str) -> Result<PathBuf, String> {
     let pid = std::process::id();
     let mut places = std::iter::once(name.to_owned())
@@ -66,7 +66,7 @@ fn free_place(output: &Path, name: &str) -> Result<PathBuf, String> {
             _ => format!("{name}.pid{pid}.{number}"),
         }))
         .map(|name| output.join(name));
-    // Creating it is what decides between processes; renaming replaces an empty folder.
+    // Only one process can create the folder; renaming replaces an empty folder.
     places
         .find(|place| fs::create_dir(place).is_ok())
         .ok_or_else(|| format!("{}: no free name", output.join(name).display()))
@@ -134,7 +134,7 @@ fn fill(
 fn dispatch(recorder: &Recorder, packet: &KernelDispatchPacket, counted: &Counted) -> Dispatch {
     let originals = &recorder.originals;
     let kernel = &counted.kernel;
-    // Sizes of dimensions that the launch does not have say nothing.
+    // Sizes of dimensions that the launch does not have are meaningless.
     let dimensions = usize::from(packet.setup & 3).max(1);
     let sized = |sizes: [u32; 3]| {
         let mut number = 0;
@@ -161,7 +161,7 @@ fn dispatch(recorder: &Recorder, packet: &KernelDispatchPacket, counted: &Counte
     }
 }
 
-/// Writes the variables of the kernel's executable. What they point to is reachable.
+/// Writes the variables of the kernel's executable. Memory that they point to is reachable.
 fn write_variables(
     recorder: &Recorder,
     module: &Module,
@@ -195,7 +195,7 @@ fn write_variables(
     write_json(&directory.join(VARIABLES), &Variables { variables }).map_err(|error| error.to_string())
 }
 
-/// Writes ranges that are reached, and notes those of which the bytes cannot be had.
+/// Writes the reached ranges, and notes ranges whose bytes cannot be read.
 fn write_regions(
     recorder: &Recorder,
     ranges: &[Tracked],

@@ -1,4 +1,4 @@
-//! Checking the tables of the runtime, and putting functions into their slots.
+//! Checks the tables of the runtime, and puts functions into their slots.
 
 use std::mem::offset_of;
 
@@ -13,7 +13,7 @@ pub(crate) struct Tables {
     pub amd_ext: *mut AmdExtTable,
 }
 
-/// A version that is not the one that is known.
+/// Returns an error if a version is not the known one.
 fn check(table: &str, version: &ApiTableVersion, known: u32) -> Result<(), String> {
     if version.major_id == known {
         return Ok(());
@@ -22,7 +22,7 @@ fn check(table: &str, version: &ApiTableVersion, known: u32) -> Result<(), Strin
 }
 
 impl Tables {
-    /// Looks at versions and lengths only.
+    /// Checks only versions and lengths.
     ///
     /// # Safety
     /// The table is one of a runtime, or null.
@@ -94,7 +94,7 @@ mod tests {
         ApiTableVersion { major_id, minor_id: minor_id as u32, step_id: 0, reserved: 0 }
     }
 
-    /// Why a root table of this version, with empty tables of these, is refused.
+    /// Reason why a root table of this version is refused, with empty tables of the other versions.
     fn refusal(root: ApiTableVersion, core: ApiTableVersion, amd_ext: ApiTableVersion) -> Option<String> {
         // SAFETY: tables are numbers and addresses, for which zero is a value.
         let (mut cores, mut extensions) =

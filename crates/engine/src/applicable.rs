@@ -1,4 +1,4 @@
-//! Which queries have rows for a trace.
+//! Queries that have rows for a trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,7 +50,7 @@ pub(crate) fn applicable<'a>(
     })
 }
 
-/// The table that a query is about; of one made on demand the one that it is made of.
+/// The table that a query is about; for a table made on demand, its first source table.
 pub fn subject(query: &Query) -> Option<&str> {
     let subject = query.declaration.needs.first()?;
     let on_demand = table(subject).filter(|table| table.origin == Origin::OnDemand);

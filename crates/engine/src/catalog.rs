@@ -1,4 +1,4 @@
-//! Statements that ask what tables and columns there are.
+//! Statements that list tables and columns.
 
 use polars::prelude::{Column, DataFrame};
 use sqlparser::dialect::GenericDialect;

@@ -21,7 +21,7 @@ pub fn parse_condition(written: &str) -> Result<Condition, String> {
     if is_too_deep(written) {
         return Err(format!("the condition has more than {DEEPEST} operators in a row; put many values into IN"));
     }
-    // No function of one row goes without arguments, and some of polars do not survive it.
+    // Every function of one row has arguments, and some functions of polars panic without them.
     if calls_without_arguments(written) {
         return Err(refusal(written, "a function has no arguments"));
     }
@@ -54,7 +54,7 @@ pub fn parse_condition(written: &str) -> Result<Condition, String> {
     }
 }
 
-/// The same condition for one table alone: the one a query is about.
+/// The condition for one table only: the table that a query is about.
 ///
 /// # Errors
 /// When the table lacks a column.
@@ -71,7 +71,7 @@ pub fn condition_on(condition: Condition, table: &'static Table) -> Result<Condi
     Ok(condition.of_table(table))
 }
 
-/// Tries it on the columns of every table it fits, which detects incompatible types: columns of one name may have several.
+/// Tries a condition on every table that it fits, to detect incompatible types: columns with the same name may differ in type.
 fn tried(condition: Condition) -> Result<Condition, String> {
     let (mut refused, mut mistyped) = (None, BTreeSet::new());
     for table in tables().iter().filter(|table| condition.fits(table)) {
@@ -85,7 +85,7 @@ fn tried(condition: Condition) -> Result<Condition, String> {
     reason.map_or(Ok(condition), Err)
 }
 
-/// Why it cannot choose among the rows of a table, if so.
+/// The reason why a condition cannot filter a table, if there is one.
 fn reason_against(condition: &Condition, table: &Table) -> Option<String> {
     let named: BTreeSet<&str> = condition.columns().collect();
     let columns: Vec<_> = table.columns.iter().filter(|column| named.contains(column.name)).collect();
@@ -105,7 +105,7 @@ fn refusal(written: &str, reason: &str) -> String {
     format!("{written} is not a condition ({reason}); write one such as \"duration_ns > 1000\"")
 }
 
-/// Whether something is called with nothing in its brackets, texts and quoted names apart.
+/// Whether any call has empty parentheses, outside of texts and quoted names.
 fn calls_without_arguments(written: &str) -> bool {
     let mut quote = None;
     let mut opened = false;
@@ -123,7 +123,7 @@ fn calls_without_arguments(written: &str) -> bool {
     false
 }
 
-/// The problem of a part of an expression that does not give a value for every row from that row alone.
+/// The problem of an expression whose value for a row depends on more than that row.
 fn beyond_one_row(node: &Expr) -> Option<String> {
     let rather = "use a query with `wavesieve sql`";
     let known = match node {
@@ -151,7 +151,7 @@ fn beyond_one_row(node: &Expr) -> Option<String> {
     (!known).then(|| format!("needs more than one row; {rather}"))
 }
 
-/// Whether a function takes each row by itself, and any value there is.
+/// Whether a function takes each row by itself and accepts any value.
 fn is_of_one_row(function: &FunctionExpr) -> bool {
     match function {
         FunctionExpr::StringExpr(function) => !matches!(
@@ -269,7 +269,7 @@ mod tests {
         }
     }
 
-    /// `value` is a number of counters and a text of arguments.
+    /// `value` is a number in counters and a text in arguments.
     #[test]
     fn columns_of_one_name_are_masked_where_they_are_texts() {
         let mask: SharedMask = Arc::new(Stars);

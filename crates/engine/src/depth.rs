@@ -1,5 +1,5 @@
-//! How deep the syntax tree of a statement is, known before it is parsed: whoever walks or drops a tree recurses, and a stack that
-//! overflows takes the process down.
+//! Depth of the syntax tree of a statement, known before it is parsed. Code that walks or drops a tree recurses, and a stack overflow ends
+//! the process.
 
 use std::thread;
 
@@ -34,12 +34,12 @@ pub(super) fn parse(dialect: &dyn Dialect, sql: &str) -> Result<Vec<Statement>, 
 /// Runs a statement: a deep one on a larger stack.
 ///
 /// # Errors
-/// As the statement, or when there is no memory for the stack.
+/// The error of the statement, or when there is no memory for the stack.
 pub(super) fn with_stack_for<T: Send>(
     sql: &str,
     run: impl FnOnce() -> Result<T, QueryError> + Send,
 ) -> Result<T, QueryError> {
-    // A thread of a pool that waited for another one would be missing there.
+    // A pool thread that waits for another thread would be missing in its pool.
     if depth(sql) <= SHALLOW || rayon::current_thread_index().is_some() {
         return run();
     }
@@ -86,7 +86,7 @@ impl Level {
     }
 }
 
-/// At least the depth of the syntax tree, without what only the parser limits.
+/// An upper bound of the depth of the syntax tree, without the levels that the parser itself limits.
 fn depth(sql: &str) -> usize {
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();
     let mut outer: Vec<Level> = Vec::new();
@@ -146,7 +146,7 @@ fn is_operator(keyword: Keyword) -> bool {
     )
 }
 
-/// Whether a token is a sign such as `+` or `::`, and no name, number, text or point.
+/// Whether a token is a sign such as `+` or `::`, and not a name, number, text or point.
 fn is_sign(token: &Token) -> bool {
     let is_sign = |letter: char| letter.is_ascii_punctuation() && !matches!(letter, '\'' | '"' | '`' | '.' | '_' | '$');
     !matches!(token, Token::Whitespace(_)) && token.to_string().starts_with(is_sign)

@@ -1,4 +1,4 @@
-//! Why a query could not be found, rendered or run.
+//! Errors of finding, rendering and running queries.
 
 use thiserror::Error;
 

@@ -16,8 +16,8 @@ pub(crate) struct Expressions {
 }
 
 impl Expressions {
-    /// Takes a statement apart; `None` if it is not a query with expressions, or if one has the name of a table or of
-    /// another: such a name would be taken for the other.
+    /// Splits a statement; `None` if it is not a query with expressions, or if an expression has the name of a table or of another
+    /// expression, which would be ambiguous.
     pub fn new(statement: &ParsedStatement) -> Option<Self> {
         let query = statement.query()?;
         let with = query.with.as_ref().filter(|with| !with.recursive)?;
@@ -50,7 +50,7 @@ impl Expressions {
         ParsedStatement::of_query(query)
     }
 
-    /// A statement of nothing but some of the expressions, with what they read; its rows are those of the last of them.
+    /// A statement of some of the expressions and the expressions that they read. Its rows are the rows of the last one.
     pub(crate) fn statement_of(&self, names: &[String]) -> Option<ParsedStatement> {
         let is_one = |cte: &Cte| bare_name(cte).is_some_and(|name| names.contains(&name));
         let query = self.with.cte_tables.iter().rfind(|cte| is_one(cte))?.query.clone();
@@ -79,13 +79,13 @@ pub(crate) fn without_expressions(query: &Query) -> Query {
     }
 }
 
-/// The name of a common table expression that names nothing else, and needs no quotes.
+/// The name of a common table expression, if it has no names for columns and no quotes.
 pub(crate) fn bare_name(cte: &Cte) -> Option<String> {
     let name = &cte.alias.name;
     (cte.alias.columns.is_empty() && name.quote_style.is_none()).then(|| name.value.clone())
 }
 
-/// Whether a query reads a table of that name, or has one of another kind of name.
+/// Whether a query reads a table of that name, or a table with a qualified name.
 fn reads(query: &Query, name: &str) -> bool {
     let is_another = |relation: &ObjectName| match relation.0.as_slice() {
         [ObjectNamePart::Identifier(word)] => !word.value.eq_ignore_ascii_case(name),

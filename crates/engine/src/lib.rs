@@ -1,7 +1,7 @@
-//! Named queries and SQL over the tables of a trace, and the findings that rules make of their answers.
+//! Named queries and SQL over the tables of a trace, and the findings of rules in their answers.
 //!
-//! [`run_query`] and [`run_sql`] run statements on polars or hand them to a cluster; [`findings`] judges. This crate knows no file
-//! format of traces.
+//! [`run_query`] and [`run_sql`] run statements on polars or send them to a cluster; [`findings`] judges. This crate does not know the file
+//! formats of traces.
 
 #![forbid(unsafe_code)]
 

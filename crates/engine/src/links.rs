@@ -1,11 +1,11 @@
-//! Peaks of links by architecture, which templates write into their statements.
+//! Peak bandwidths of links by architecture, which templates write into their statements.
 
 use std::sync::OnceLock;
 
 use minijinja::value::Value;
 use serde::Deserialize;
 
-/// `share/links.toml`, which documents what the figures mean and where they come from.
+/// `share/links.toml`, which documents the meaning and sources of the figures.
 const LINKS: &str = data!("share/links.toml");
 
 /// Links of one architecture.
@@ -22,12 +22,12 @@ pub struct Links {
     pub memory: f64,
     /// Transfers of the memory per recorded clock.
     pub transfers_per_clock: i64,
-    /// Where the figures are from.
+    /// Sources of the figures.
     pub sources: Vec<String>,
 }
 
 impl Links {
-    /// As a template sees it, without the sources.
+    /// The value for templates, without the sources.
     pub fn value(&self) -> Value {
         Value::from_pairs([
             ("name", Value::from(self.name.clone())),

@@ -1,10 +1,10 @@
-//! Whole numbers as a table, because the engines have no common way to count.
+//! Integers as a table, because the engines have no common way to count.
 
 use polars::prelude::{
     DataFrame, Int64Chunked, IntoColumn, IntoLazy, IntoSeries, LazyFrame, NewChunkedArray, PolarsResult,
 };
 
-/// Name of the table; a statement that mentions it gets it.
+/// Name of the table; statements that mention it can read it.
 pub const NUMBERS: &str = "numbers";
 
 /// Its largest number.

@@ -1,4 +1,4 @@
-//! A statement that is parsed once, whoever looks at it.
+//! A statement that is parsed only once.
 
 use std::sync::OnceLock;
 
@@ -20,7 +20,7 @@ pub struct ParsedStatement {
 }
 
 impl ParsedStatement {
-    /// Parses a statement. One that cannot be parsed stays a text, for the engine to report what is wrong.
+    /// Parses a statement. A statement that cannot be parsed stays text, so that the engine reports the error.
     pub fn new(sql: String) -> Self {
         let mut statements = parse(&GenericDialect {}, &sql).unwrap_or_default();
         let is_bound = bind(&mut statements);
@@ -51,7 +51,7 @@ impl ParsedStatement {
         self.words.get_or_init(|| Words::of(&self.sql))
     }
 
-    /// The statement in steps; those that are named in `tables` are computed whatever they are.
+    /// The statement in steps; steps that are named in `tables` are always computed.
     pub fn prepare(self, tables: &[String]) -> PreparedStatement {
         let steps = Steps::new(&self, tables);
         let needs_numbers = self.mentions(NUMBERS) && !has_own_numbers(&self.sql);
@@ -64,12 +64,12 @@ impl ParsedStatement {
     }
 }
 
-/// A statement as it is run. It has no syntax tree, which takes a hundred times the memory of the text.
+/// A statement that is ready to run. It
 pub struct PreparedStatement {
     pub sql: String,
     /// Its steps; `None` if it is run as a whole.
     pub steps: Option<Steps>,
-    /// Whether it reads whole numbers that it does not make itself.
+    /// Whether it reads integers from the table of numbers, without defining its own.
     pub needs_numbers: bool,
 }
 

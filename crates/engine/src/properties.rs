@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::declarations::{ParameterType, QueryDeclaration, parse};
 
-/// Front matter is read or refused with its line; what was read can be written down and read again.
+/// Checks that front matter is read or refused with its line, and that the declaration can be written and read again.
 pub fn front_matter(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let lines = text.lines().count().max(1);
@@ -23,7 +23,7 @@ pub fn front_matter(bytes: &[u8]) {
     }
 }
 
-/// The documentation of a parameter holds its bounds already, which would be added again.
+/// Removes bounds: the documentation of a parameter already contains them, and reading it again would add them twice.
 fn without_bounds(declaration: &QueryDeclaration) -> QueryDeclaration {
     let mut declaration = declaration.clone();
     for parameter in &mut declaration.parameters {

@@ -1,4 +1,4 @@
-//! Which tables and columns a statement mentions, so that no more is read than it needs.
+//! The tables and columns that a statement mentions, so that only these are read.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -12,18 +12,18 @@ use super::parsed::ParsedStatement;
 use wavesieve_model::schema::{Table, tables};
 use wavesieve_tables::columns::requests::Request;
 
-/// Words by which a statement means columns that it does not name: `NATURAL JOIN`, `COLUMNS('…')`, `TABLE kernels`.
+/// Words that refer to unnamed columns: `NATURAL JOIN`, `COLUMNS('…')`, `TABLE kernels`.
 const MEANS_ALL_COLUMNS: &[&str] = &["natural", "columns", "table"];
 
-/// Words by which a statement may name a table outside of its FROM clauses.
+/// Words that may refer to a table outside of FROM clauses.
 const NAMES_TABLES: &[&str] = &["table", "show", "describe", "explain"];
 
-/// The columns to read for a statement: of every table that it reads, the columns whose names occur in it, or all of them
-/// when it selects `*`. This may be too much, never too little.
+/// The columns to read for a statement: for each table that it reads, the columns whose names occur in it, or all columns if it selects
+/// `*`. This may be too much, never too little.
 pub fn referenced_columns(statement: &ParsedStatement) -> Request {
     let Words { words, star } = statement.words();
     let mut named: Vec<&'static Table> = tables().iter().copied().filter(|table| words.contains(table.name)).collect();
-    // Columns may have the names of tables, of which some take long to make or much memory.
+    // Columns may have the names of tables, and some of these are costly to build.
     if !named.is_empty()
         && !words.iter().any(|word| NAMES_TABLES.contains(&word.as_str()))
         && let Some(relations) = relations(statement)
@@ -33,7 +33,7 @@ pub fn referenced_columns(statement: &ParsedStatement) -> Request {
     named.into_iter().map(|table| (table.name, columns_of(table, words, *star))).collect()
 }
 
-/// Last words of the names in FROM clauses in lower case; `None` where the statement cannot be taken apart.
+/// Last words of the names in FROM clauses in lower case; `None` if the statement cannot be parsed.
 fn relations(statement: &ParsedStatement) -> Option<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     let mut take = |name: &ObjectName| match name.0.last() {
@@ -53,17 +53,17 @@ fn relations(statement: &ParsedStatement) -> Option<BTreeSet<String>> {
 fn columns_of(table: &'static Table, words: &BTreeSet<String>, star: bool) -> BTreeSet<&'static str> {
     let mut columns: BTreeSet<&'static str> =
         table.column_names().filter(|name| star || words.contains(*name)).collect();
-    // A column of its own gives a frame its height, even when only rows are counted.
+    // A column other than the identity gives a frame its height, even if only rows are counted.
     columns.extend(table.column_names().nth(2));
     columns
 }
 
-/// Words that a statement names. A statement without words has nothing that could run.
+/// Words in a statement.
 #[derive(Default)]
 pub struct Words {
     /// Its words in lower case, outside of texts and comments.
     pub words: BTreeSet<String>,
-    /// Whether columns are meant that it does not name.
+    /// Whether it refers to columns without naming them.
     pub star: bool,
 }
 
@@ -71,7 +71,7 @@ impl Words {
     pub fn of(sql: &str) -> Self {
         let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();
         let mut found = Self::default();
-        // Whether a star after the token means columns, as in `SELECT *` and `k.*`, unlike one of a product or of `COUNT(*)`.
+        // Whether a star after the token means columns, as in `SELECT *` and `k.*`, and not a product or `COUNT(*)`.
         let mut may_be_columns = false;
         for token in tokens.into_iter().filter(|token| !matches!(token, Token::Whitespace(_))) {
             found.star |= may_be_columns && token == Token::Mul;

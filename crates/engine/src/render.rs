@@ -26,7 +26,7 @@ pub enum NameForm {
 }
 
 impl NameForm {
-    /// The word that templates compare with.
+    /// The word for the form in templates.
     pub fn word(self) -> &'static str {
         match self {
             Self::Full => "full",
@@ -40,17 +40,17 @@ impl NameForm {
 /// Options that a user chose for a query.
 #[derive(Clone, Debug, Default)]
 pub struct QueryOptions {
-    /// Grouping; the query's own where none is given.
+    /// Grouping; `None` for the default of the query.
     pub by: Option<Vec<String>>,
     /// Name form.
     pub name: NameForm,
-    /// Columns of the answer to keep, in order; all where none is given.
+    /// Columns of the answer to keep, in order; `None` for all.
     pub columns: Option<Vec<String>>,
     /// Values of parameters by name.
     pub parameters: BTreeMap<String, String>,
 }
 
-/// The statement a query stands for, without its front matter, ready to run on any of the engines.
+/// The statement of a query, without its front matter, ready to run on any of the engines.
 ///
 /// # Errors
 /// When the grouping or a parameter does not fit the query, or the template is wrong.
@@ -83,7 +83,7 @@ const PRELUDE_TEXT: &str = data!("queries/_prelude.sql");
 /// Templates that some queries import, which may use the prelude.
 const SHARED: &[(&str, &str)] = &[("_messages.sql", data!("queries/_messages.sql"))];
 
-/// The template of a query, expanded with what the prelude has.
+/// The template of a query, expanded with the macros of the prelude.
 fn expand(query: &Query, context: &BTreeMap<String, Value>) -> Result<String, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -93,9 +93,10 @@ fn expand(query: &Query, context: &BTreeMap<String, Value>) -> Result<String, mi
         environment.add_template(name, text)?;
     }
     let prelude = environment.get_template(PRELUDE)?.render_captured(context)?;
-    // A parameter with the name of a macro is the parameter: queries are older than macros that come later.
+    // A parameter with the name of a macro hides the macro: macros may be newer than queries.
     let names: Vec<&str> = prelude.state().exports().into_iter().filter(|name| !context.contains_key(*name)).collect();
-    // The import takes a line of the front matter, whose others are empty, so that errors name the lines of the file.
+    // The import replaces the first line of the front matter, and the other lines are empty, so that errors have the line numbers of the
+    // file.
     let import = format!("{{%- from \"{PRELUDE}\" import {} -%}}", names.join(", "));
     let front_matter = query.text.lines().take_while(|line| line.starts_with("--")).count();
     let body: Vec<&str> = query.text.lines().skip(front_matter).collect();
@@ -106,12 +107,12 @@ fn expand(query: &Query, context: &BTreeMap<String, Value>) -> Result<String, mi
 /// Distinguishes a refusal from a defect of a template.
 const REFUSED: &str = "refused: ";
 
-/// Lets a template refuse options that do not go together.
+/// Lets a template refuse options that conflict.
 fn refuse(reason: String) -> Result<Value, minijinja::Error> {
     Err(minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, REFUSED.to_owned() + &reason))
 }
 
-/// The columns of the answer that are wanted. A template may leave out what is costly and not among them.
+/// The requested columns of the answer. A template may skip costly columns that are not requested.
 fn columns(query: &Query, options: &QueryOptions, by: &[String]) -> Result<Vec<String>, QueryError> {
     let declaration = &query.declaration;
     let declared = declaration.columns.iter().map(|column| &column.name);
@@ -153,7 +154,7 @@ pub fn grouping(query: &Query, options: &QueryOptions) -> Result<Vec<String>, Qu
     Ok(grouping)
 }
 
-/// The value of a parameter as it may stand in a statement; texts are quoted.
+/// The value of a parameter as written in a statement; texts are quoted.
 fn parameter_value(query: &Query, parameter: &Parameter, given: &str) -> Result<Value, QueryError> {
     let bounds = parameter.bounds.as_ref();
     let wrong = |kind: &str| QueryError::Parameter {

@@ -32,7 +32,7 @@ use wavesieve_tables::trace::runner::Asked;
 use wavesieve_tables::trace::selection::{SharedMask, masked_table};
 use wavesieve_tables::trace::views::View;
 
-/// Rows of an answer and what its columns are.
+/// The rows and columns of an answer.
 pub struct Answer {
     /// The rows; dictionary columns are plain text unless the caller keeps them.
     pub frame: DataFrame,
@@ -41,7 +41,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The answer with the texts that its dictionaries stand for.
+    /// The answer with texts in place of dictionaries.
     pub fn with_texts(mut self) -> Result<Self, QueryError> {
         let is_dictionary =
             |data_type: &DataType| matches!(data_type, DataType::Categorical(_, _) | DataType::Enum(_, _));
@@ -65,7 +65,7 @@ pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result
     run_query_in_codes(trace, query, options)?.with_texts()
 }
 
-/// As [`run_query`], with dictionaries as they are.
+/// Like [`run_query`], but keeps dictionaries.
 ///
 /// # Errors
 /// As [`run_query`].
@@ -106,9 +106,8 @@ fn run_elsewhere(
     answer_of(presentable(frame)?)
 }
 
-/// Runs named queries over a trace that is read once for all of them, and hands out each answer as soon as it is there,
-/// with its dictionaries as they are; what is made of the answers comes in the order of the queries, or why there is none: a
-/// statement cannot be run, or `take` fails.
+/// Runs named queries over a trace that is read once for all of them. `take` gets each answer as soon as it is ready, with its
+/// dictionaries. The results are in the order of the queries; a result is an error if the statement cannot be run or if `take` fails.
 ///
 /// # Errors
 /// When the options do not fit a query, or the tables cannot be read.
@@ -128,7 +127,7 @@ pub fn run_queries<T: Send, E: From<QueryError> + Send>(
     run_queries_of_views(trace, &asked, take)
 }
 
-/// A named query, what it is asked, and of what part of the run.
+/// A named query with its options, and the part of the run.
 pub(crate) struct QueryRun<'a> {
     pub query: &'a Query,
     /// Its options.
@@ -144,7 +143,7 @@ impl QueryRun<'_> {
     }
 }
 
-/// As [`run_queries`], each over all of the run or its steady part.
+/// Like [`run_queries`], each over the whole run or its steady part.
 pub(crate) fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
     trace: &Trace,
     queries: &[QueryRun<'_>],
@@ -157,8 +156,8 @@ pub(crate) fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
     Ok(queries.iter().map(alone).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
-/// Runs queries on the trace's external runner, which knows no parts of a run. If it cannot run one, no query gets a result:
-/// most likely the runner is gone.
+/// Runs queries on the trace's external runner, which does not know parts of a run. If it fails for one query, no query gets a result: the
+/// runner is probably gone.
 fn run_all_elsewhere<T: Send, E: From<QueryError> + Send>(
     trace: &Trace,
     queries: &[QueryRun<'_>],
@@ -205,7 +204,7 @@ fn run_batch<T: Send, E: From<QueryError> + Send>(
             {
                 return Ok(None);
             }
-            // Alone, it would be run over all of the run.
+            // Run alone, it would cover the whole run.
             None if *view != View::WholeRun => {
                 return Err(QueryError::Sql { reason: "a sum is out of range".to_owned() }.into());
             }
@@ -216,7 +215,7 @@ fn run_batch<T: Send, E: From<QueryError> + Send>(
     };
     let asked = || statements.iter().zip(queries);
     let all: Vec<_> = statements.iter().zip(&batch.statements).zip(queries).collect();
-    // Not in the pool: a thread that waits there for polars starts another statement on the same stack, and so on.
+    // Not in the pool: a pool thread that waits for polars starts another statement on the same stack, and so on.
     let Ok(ran) = trace.jobs().run(&all, |_| 0, |one| Ok::<_, Infallible>(run(*one)));
     // One after the other: a parallel reader may start another statement while it waits, and wait for itself.
     let alone = |(ran, (sql, asked)): (Result<Option<T>, E>, (&String, &QueryRun<'_>))| match ran? {
@@ -229,7 +228,7 @@ fn run_batch<T: Send, E: From<QueryError> + Send>(
     Ok(ran.into_iter().zip(asked()).map(alone).collect())
 }
 
-/// A result with what the query declares about its columns.
+/// A result with the declared descriptions of its columns.
 fn described(mut answer: Answer, query: &Query, options: &QueryOptions) -> Result<Answer, QueryError> {
     let by = grouping(query, options)?;
     for column in &mut answer.columns {
@@ -250,7 +249,7 @@ pub fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
     run_sql_in_codes(trace, sql)?.with_texts()
 }
 
-/// As [`run_sql`], with dictionaries as they are.
+/// Like [`run_sql`], but keeps dictionaries.
 ///
 /// # Errors
 /// As [`run_sql`].
@@ -269,7 +268,7 @@ pub fn run_sql_behind(trace: &Trace, sql: &str, mask: &SharedMask) -> Result<Ans
 fn run_translated(trace: &Trace, sql: &str, mask: Option<&SharedMask>) -> Result<Answer, QueryError> {
     unambiguous(sql)?;
     let mut scalar = |sql: &str, windows: &[WindowCall]| scalar(&run_windows(trace, sql, windows, mask)?);
-    // Elsewhere subqueries are run as they are written.
+    // External runners run subqueries as they are written.
     let mut unknown =
         |_: &str, _: &[WindowCall]| expression("NULL").context("internal: no NULL").map_err(QueryError::from);
     let is_elsewhere = trace.runner().is_some();
@@ -292,7 +291,7 @@ fn run_translated(trace: &Trace, sql: &str, mask: Option<&SharedMask>) -> Result
     Ok(answer)
 }
 
-/// An answer with the names that its columns have here: engines name expressions in different ways.
+/// An answer with the column names of this program, because engines name expressions in different ways.
 fn named(mut answer: Answer, names: Option<&[String]>) -> Result<Answer, QueryError> {
     let Some(names) = names.filter(|names| names.len() == answer.columns.len()) else { return Ok(answer) };
     answer.frame.set_column_names(names).context("cannot name the columns")?;
@@ -312,7 +311,7 @@ fn run_windows(
     run_statement(trace, sql, &exec)
 }
 
-/// The only value of an answer as a literal.
+/// The single value of an answer as a literal.
 fn scalar(answer: &Answer) -> Result<Literal, QueryError> {
     let refused = |reason: &str| QueryError::Dialect { reason: reason.to_owned() };
     let [column] = answer.frame.columns() else {
@@ -326,10 +325,9 @@ fn scalar(answer: &Answer) -> Result<Literal, QueryError> {
         Err(_) | Ok(AnyValue::Null) => missing(column.dtype()).to_owned(),
         Ok(AnyValue::Boolean(truth)) => truth.to_string().to_uppercase(),
         Ok(AnyValue::String(text)) => quoted(text),
-        // A text that the answer has of its own.
+        // A text that the answer owns.
         Ok(AnyValue::StringOwned(text)) => quoted(&text),
-        // With all digits, of which polars prints six; without an exponent, and with a decimal point that marks a
-        // float.
+        // Writes all digits, because polars prints six; without an exponent, and with a decimal point that marks a float.
         Ok(AnyValue::Float64(value)) if !value.is_finite() => format!("CAST('{value}' AS DOUBLE)"),
         Ok(AnyValue::Float64(value)) if value.fract() == 0.0 => format!("({value}.0)"),
         Ok(AnyValue::Float64(value)) => format!("({value})"),
@@ -339,7 +337,7 @@ fn scalar(answer: &Answer) -> Result<Literal, QueryError> {
     expression(&text).ok_or_else(|| refused("the scalar subquery has a value that cannot be written"))
 }
 
-/// A missing value of a type.
+/// A missing value of a type, as SQL.
 fn missing(data_type: &DataType) -> &'static str {
     match data_type {
         DataType::String => "CAST(NULL AS VARCHAR)",
@@ -355,8 +353,8 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Named queries order their rows totally, so the engine may process rows in any order. The exception is adding up
-/// floats: the last digit of a sum depends on the order.
+/// Named queries order their rows totally, so the engine may process rows in any order. Sums of floats are the exception: their last digit
+/// depends on the order.
 fn engine_for(query: &Query) -> Engine {
     let has_floats = |table: &schema::Table| table.columns.iter().any(|column| column.column_type == ColumnType::F64);
     let mut tables = query.declaration.needs.iter().filter_map(|name| schema::table(name));
@@ -367,7 +365,7 @@ fn unambiguous(sql: &str) -> Result<(), QueryError> {
     hidden_table(sql).map_or(Ok(()), |name| Err(QueryError::HiddenTable { name }))
 }
 
-/// Runs a statement; if what is read for it turns out to be damaged, it is run once more without that.
+/// Runs a statement; if data that it reads turns out to be damaged, runs it again without that data.
 fn run_statement(trace: &Trace, sql: &str, exec: &ExecOptions<'_>) -> Result<Answer, QueryError> {
     unambiguous(sql)?;
     match run_statement_once(trace, sql, exec) {
@@ -378,7 +376,7 @@ fn run_statement(trace: &Trace, sql: &str, exec: &ExecOptions<'_>) -> Result<Ans
     }
 }
 
-/// Whether a statement failed for what it was to read: it can be run over empty tables.
+/// Whether a statement failed because of the data it read: it can be run over empty tables.
 fn may_be_damage(error: &QueryError, sql: &str) -> bool {
     match error {
         QueryError::Other(_) => true,
@@ -397,7 +395,7 @@ fn may_be_damage(error: &QueryError, sql: &str) -> bool {
 
 fn run_statement_once(trace: &Trace, sql: &str, exec: &ExecOptions<'_>) -> Result<Answer, QueryError> {
     let statement = ParsedStatement::from(sql);
-    // Groups of names themselves would be worked out of what is behind a mask.
+    // Groupings by names would use the texts behind the mask.
     let groupings = if exec.mask.is_some() { None } else { without_groupings(trace, &statement)? };
     let (rest, grouped) = groupings.unzip();
     let statement = rest.unwrap_or(statement);
@@ -437,7 +435,7 @@ fn answer_of(frame: DataFrame) -> Result<Answer, QueryError> {
     Ok(Answer { frame, columns })
 }
 
-/// Widens numbers and takes the sign from zeros, so that every way out sees the same values.
+/// Widens numbers and removes the sign of zeros, so that every output has the same values.
 fn presentable(mut frame: DataFrame) -> Result<DataFrame, QueryError> {
     let names: Vec<PlSmallStr> = frame.get_column_names_owned();
     for name in names {
@@ -476,7 +474,7 @@ mod tests {
     use crate::declarations::Registry;
     use crate::render::NameForm;
 
-    /// Queries of which steps are worked out of some processes at a time, or which are given segments put together.
+    /// Queries whose steps are computed for some processes at a time, or which read merged segments.
     #[test]
     fn what_a_query_says_of_how_it_may_be_run_changes_no_answer() {
         let registry = Registry::builtin().unwrap();
@@ -492,7 +490,7 @@ mod tests {
                 let asked = asked.map(|(sql, query)| Statement::new(sql, &query.declaration, View::WholeRun));
                 let batch = StatementBatch::read(&trace, asked.collect()).unwrap();
                 for ((sql, rest), query) in statements.iter().zip(&batch.statements).zip(&queries) {
-                    // Otherwise it would be run alone, and this would compare nothing.
+                    // Without steps, it would be run alone, and this would compare nothing.
                     let steps = rest.steps.as_ref().unwrap();
                     for step in &query.declaration.local {
                         assert!(steps.iter().any(|(name, _)| name == step), "{} has no {step}", query.name);

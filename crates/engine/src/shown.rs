@@ -1,4 +1,4 @@
-//! A statement as other engines run it over the folders of a dataset.
+//! A statement in the form that other engines run over the folders of a dataset.
 
 use super::numbers::NUMBERS;
 use super::parsed::ParsedStatement;
@@ -6,10 +6,10 @@ use super::referenced_columns::referenced_columns;
 use wavesieve_model::schema;
 use wavesieve_model::schema::Origin;
 
-/// Whole numbers as common table expressions, because the engines have no common way to count.
+/// Integers as common table expressions, because the engines have no common way to count.
 const AS_EXPRESSIONS: &str = data!("share/sql/numbers.sql");
 
-/// A rendered statement with what it reads on its first line, and complete: nothing but the tables of a dataset is needed.
+/// A rendered statement with the tables it reads on its first line. It needs only the tables of a dataset.
 pub fn shown(sql: &str) -> String {
     let statement = ParsedStatement::from(sql);
     let request = referenced_columns(&statement);

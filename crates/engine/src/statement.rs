@@ -1,4 +1,4 @@
-//! Facts that must be known about a statement before it is run.
+//! Facts about a statement that are needed before it is run.
 
 use sqlparser::dialect::GenericDialect;
 use sqlparser::keywords::Keyword;
@@ -7,13 +7,13 @@ use sqlparser::tokenizer::{Token, Tokenizer};
 use super::numbers::NUMBERS;
 use wavesieve_model::schema;
 
-/// The first common table expression, at any depth, that has the name of a table: the engine would read the table where
-/// the expression is meant.
+/// The first common table expression, at any depth, that has the name of a table: the engine would read the table instead of the
+/// expression.
 pub(crate) fn hidden_table(sql: &str) -> Option<String> {
     expression_named(sql, &|name| schema::table(name).is_some())
 }
 
-/// Whether a statement has its own numbers, as those that are shown have.
+/// Whether a statement defines its own numbers, as shown statements do.
 pub(crate) fn has_own_numbers(sql: &str) -> bool {
     expression_named(sql, &|name| name == NUMBERS).is_some()
 }
@@ -36,8 +36,8 @@ pub fn is_query(sql: &str) -> bool {
     matches!(first.and_then(keyword), Some(Keyword::SELECT | Keyword::WITH))
 }
 
-/// The statements of a text: what stands between its semicolons, but for those in quotes and comments. A text with one
-/// statement stays as it is, as does one that is unterminated, which the engine reports.
+/// Splits a text into statements at its semicolons, except semicolons in quotes and comments. A text with one statement stays as it is, as
+/// does an unterminated text, which the engine reports.
 pub fn statements(sql: &str) -> Vec<String> {
     let whole = || vec![sql.to_owned()];
     let Ok(located) = Tokenizer::new(&GenericDialect {}, sql).tokenize_with_location() else { return whole() };
@@ -74,7 +74,7 @@ fn is_hint(token: &Token) -> bool {
     matches!(keyword(token), Some(Keyword::NOT | Keyword::MATERIALIZED))
 }
 
-/// Where the name stands that ends a text, or that columns in parentheses at its end belong to.
+/// The place of the name that ends the tokens, or that precedes a list of columns in parentheses at their end.
 fn name_at(tokens: &[Token]) -> Option<usize> {
     let last = tokens.len().checked_sub(1)?;
     if tokens.get(last) != Some(&Token::RParen) {

@@ -1,4 +1,4 @@
-//! Statements taken apart into steps that are worked out one after the other.
+//! Splits statements into steps that are computed one after the other.
 //!
 //! polars resolves the types of a whole plan again for every part that is added to it, and each part that reads a common table
 //! expression has a copy of its plan. Statements of a dozen expressions take longer to plan than to run over a small trace.
@@ -18,14 +18,14 @@ use wavesieve_model::schema;
 struct StatementStep {
     name: String,
     sql: String,
-    /// Whether it is worked out before it is read: not where rows of one table are only chosen and computed with, which
-    /// its readers do with no more columns than they need.
+    /// Whether it is computed before it is read. Not if it only chooses rows of one table and computes with each row: its readers then do
+    /// this with only the columns they need.
     is_table: bool,
     /// Steps that no later step reads.
     done: Vec<String>,
 }
 
-/// A statement as its common table expressions and what is made of them.
+/// A statement as its common table expressions and the final query.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Steps {
     steps: Vec<StatementStep>,
@@ -33,8 +33,8 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// The steps of a statement, of which those named in `tables` are worked out whatever they are and whoever reads them. `None` if
-    /// it has none, or if their names could mean something else.
+    /// The steps of a statement. Steps named in `tables` are always computed. `None` if the statement has no steps, or if their names are
+    /// ambiguous.
     pub fn new(statement: &ParsedStatement, tables: &[String]) -> Option<Self> {
         let query = statement.query()?;
         let with = query.with.as_ref().filter(|with| !with.recursive)?;
@@ -72,8 +72,8 @@ impl Steps {
         Some(Self { steps, last })
     }
 
-    /// Works out all steps but the last, over the tables of a context, which has another table `after` some of them; gives the
-    /// plan of the last.
+    /// Computes all steps except the last over the tables of a context; `after` may add a table after a step. Returns the plan of the last
+    /// step.
     ///
     /// # Errors
     /// When a step cannot be planned or run.
@@ -99,15 +99,15 @@ impl Steps {
     }
 }
 
-/// Whether a query does more than to choose rows of one table and to compute with each of them.
+/// Whether a query does more than choose rows of one table and compute with each row.
 fn is_more_than_rows(query: &Query) -> bool {
     let SetExpr::Select(select) = query.body.as_ref() else { return true };
     let is_only_select = query.to_string() == select.to_string();
     !is_only_select || !is_of_rows(select)
 }
 
-/// Words that a query of single rows does not have. Of functions with several arguments polars gives a value for each row that it reads,
-/// unless they are worked out.
+/// Words that a query of single rows does not have. For functions with several arguments, polars returns a value per row read, unless the
+/// step is computed.
 const COMPUTES_WITH_MANY_ROWS: &[&str] = &[
     "over",
     "distinct",
@@ -136,7 +136,7 @@ fn is_of_rows(select: &Select) -> bool {
     ungrouped && from.joins.is_empty() && !words(&select.to_string()).any(is_other)
 }
 
-/// Words of a statement, those of texts in it too: a step more that counts as read does no harm, and a tokenizer takes longer.
+/// Words of a statement, including words in texts: an extra step that counts as read does no harm, and a tokenizer takes longer.
 fn words(sql: &str) -> impl Iterator<Item = &str> {
     sql.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
 }

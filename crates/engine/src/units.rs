@@ -1,4 +1,4 @@
-//! The unit of what an expression computes: it follows the expression, and a name counts only where the expression leaves it open.
+//! The unit of an expression: it follows the expression, and a name counts only if the expression leaves it open.
 
 use sqlparser::ast::{
     BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments,
@@ -11,17 +11,17 @@ use wavesieve_model::schema::{Column, ColumnType, Unit};
 /// Meaning of the values of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// In a unit, or surely of none that a name could claim.
+    /// In a unit, or certainly without a unit that a name could suggest.
     In(ColumnUnit),
-    /// A number of the statement, which takes the unit of what it is added to or chosen next to.
+    /// A literal number, which takes the unit of the value that it is added to or chosen with.
     Constant,
-    /// Nothing that is known: a name that ends in a unit is believed.
+    /// Unknown: a name that ends in a unit determines it.
     Open,
 }
 
 use Meaning::{Constant, In, Open};
 
-/// Functions whose values are of the kind of their first argument.
+/// Functions that keep the meaning of their first argument.
 const KEEP: &[&str] = &[
     "min",
     "max",
@@ -57,10 +57,10 @@ const KEEP: &[&str] = &[
     "split_part",
 ];
 
-/// Functions that keep a measure, but make no identifier of identifiers.
+/// Functions that keep a measure, but do not keep identifiers.
 const KEEP_MEASURE: &[&str] = &["avg", "mean", "abs", "round", "floor", "ceil", "ceiling", "trunc"];
 
-/// Functions of which all arguments are of one kind.
+/// Functions whose arguments all have the same meaning.
 const CHOOSE: &[&str] = &["coalesce", "ifnull", "nullif", "greatest", "least"];
 
 /// Functions that count.
@@ -115,8 +115,8 @@ impl Meaning {
         }
     }
 
-    /// The unit in which a column of that name is shown. A name that the statement gave counts where the expression is open;
-    /// one that was made of the expression does not.
+    /// The unit in which a column is shown. A name given in the statement counts if the expression is open; a name derived from the
+    /// expression does not.
     pub fn unit(self, name: &str, is_given: bool) -> ColumnUnit {
         match self {
             In(unit) => unit,
@@ -124,7 +124,7 @@ impl Meaning {
         }
     }
 
-    /// Common meaning of rows of two queries.
+    /// Common meaning of values from two sources.
     pub fn united(self, other: Self) -> Self {
         match (self, other) {
             (one, other) if one == other => one,
@@ -141,13 +141,13 @@ impl Meaning {
     }
 }
 
-/// Whether a column of canonical tables has points in time.
+/// Whether a column of canonical tables holds points in time.
 fn is_instant(name: &str) -> bool {
     ["start_ns", "end_ns", "time_ns"].iter().any(|ending| name.ends_with(ending))
         && ["duration", "idle_time", "busy_time"].iter().all(|word| !name.contains(word))
 }
 
-/// Meaning of an expression, where `columns` knows the meaning of identifiers and `windows` nothing more than their functions.
+/// Meaning of an expression; `columns` returns the meaning of identifiers.
 pub fn meaning(expr: &Expr, columns: &dyn Fn(&[Ident]) -> Meaning) -> Meaning {
     let of = |expr: &Expr| meaning(expr, columns);
     match expr {
@@ -176,7 +176,7 @@ pub fn meaning(expr: &Expr, columns: &dyn Fn(&[Ident]) -> Meaning) -> Meaning {
     }
 }
 
-/// The meaning of what is one of several.
+/// The meaning of a value chosen from several.
 fn chosen(all: impl Iterator<Item = Meaning>) -> Meaning {
     all.reduce(Meaning::united).unwrap_or(Open)
 }
@@ -204,7 +204,7 @@ fn of_function(function: &Function, columns: &dyn Fn(&[Ident]) -> Meaning) -> Me
     let name = name.as_str();
     let arguments = arguments(function);
     let of = |expr: &&Expr| meaning(expr, columns);
-    // An ordered set is computed of what it is ordered by.
+    // An ordered-set function computes from its order.
     let ordered = function.within_group.first().map(|order| &order.expr);
     let first = || ordered.or(arguments.first().copied()).map_or(Open, |expr| of(&expr));
     if COUNT.contains(&name) {
@@ -218,7 +218,7 @@ fn of_function(function: &Function, columns: &dyn Fn(&[Ident]) -> Meaning) -> Me
             In(ColumnUnit::Instant) => Open,
             other => other,
         },
-        // How far points in time are spread is a duration.
+        // The spread of points in time is a duration.
         "stddev" | "stddev_samp" | "stddev_pop" | "stdev" => match first().as_measure() {
             In(ColumnUnit::Instant) => In(ColumnUnit::Nanoseconds),
             other => other,
@@ -231,7 +231,7 @@ fn of_function(function: &Function, columns: &dyn Fn(&[Ident]) -> Meaning) -> Me
     }
 }
 
-/// The expressions that a function is given.
+/// The arguments of a function that are expressions.
 pub fn arguments(function: &Function) -> Vec<&Expr> {
     let FunctionArguments::List(list) = &function.args else { return Vec::new() };
     list.args

@@ -7,14 +7,14 @@ use std::thread;
 
 use anyhow::{Context, Result, anyhow};
 
-/// Bytes that are handed over at a time, and how often before the maker waits.
+/// Bytes handed over at a time, and the number of buffers that may wait before the maker blocks.
 const BUFFER: usize = 1 << 20;
 const WAITING: usize = 4;
 
-/// Runs `make` in a thread of its own, and writes what it makes to `out`, which may belong to this one.
+/// Runs `make` in its own thread and writes its output to `out` from the calling thread, so `out` need not be `Send`.
 ///
 /// # Errors
-/// When writing fails, or `make` does.
+/// When writing or `make` fails.
 pub fn make_apart<R: Send>(out: &mut dyn Write, make: impl FnOnce(&mut dyn Write) -> Result<R> + Send) -> Result<R> {
     thread::scope(|scope| {
         let (sender, receiver) = sync_channel(WAITING);
@@ -25,7 +25,7 @@ pub fn make_apart<R: Send>(out: &mut dyn Write, make: impl FnOnce(&mut dyn Write
             Ok(result)
         });
         let written = receiver.iter().try_for_each(|bytes: Vec<u8>| out.write_all(&bytes));
-        // Without a receiver the maker ends.
+        // The maker ends once the receiver is gone.
         drop(receiver);
         let result = maker.join().map_err(|_| anyhow!("internal: what makes the output failed"))?;
         written.context("cannot write the output")?;
@@ -33,7 +33,7 @@ pub fn make_apart<R: Send>(out: &mut dyn Write, make: impl FnOnce(&mut dyn Write
     })
 }
 
-/// Bytes on their way to the other thread.
+/// Bytes on their way to the writing thread.
 struct Made {
     sender: SyncSender<Vec<u8>>,
     bytes: Vec<u8>,

@@ -13,8 +13,8 @@ use super::stream::write_stream;
 use super::target::{Target, again, as_others, keep_owner, own_cause, parent, temporary_for, through_links};
 use wavesieve_input::{AtInterruption, UNFINISHED, hold, is_unfinished, sweep};
 
-/// Writes a file through a temporary one next to it, which takes its name when everything is written; into a FIFO or a device
-/// as it is. [`Target`] has the rule.
+/// Writes a file through a temporary file next to it, which is renamed once it is complete. A FIFO or a device is
+/// written directly. [`Target`] decides which.
 ///
 /// # Errors
 /// When the path cannot be written, or `write` fails; then nothing is left behind.
@@ -35,14 +35,14 @@ pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>)
     Ok(())
 }
 
-/// Writes a file that its owner alone may read, through a temporary one next to it.
+/// Writes a file that only its owner may read, through a temporary file next to it.
 ///
 /// # Errors
 /// When the path cannot be written; then nothing is left behind.
 pub fn write_private_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = || format!("cannot write {}", path.display());
     let place = through_links(path).with_context(failed)?;
-    // Temporary files are for their owner alone if nothing else is asked for.
+    // By default, only the owner may read temporary files.
     sweep(parent(&place), UNFINISHED);
     let mut file = Builder::new().prefix(UNFINISHED).tempfile_in(parent(&place)).with_context(failed)?;
     let _ = file.as_file().try_lock();
@@ -53,8 +53,8 @@ pub fn write_private_file(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Makes a directory and those above it. A link is followed to where one is to be. What is made stays if something is in it when
-/// what is given is dropped.
+/// Creates a directory and its missing parents. Links are followed, even to a directory that does not exist yet.
+/// Dropping the returned value removes those of the created directories that are still empty.
 ///
 /// # Errors
 /// When it cannot be made.
@@ -67,22 +67,22 @@ pub fn make_directory(path: &Path) -> Result<MadeDirectories> {
     Ok(made)
 }
 
-/// Directories that were made to be written into, the innermost first: without anything in them they are removed.
+/// Created directories, the innermost first. Dropping removes those that are still empty.
 #[derive(Debug)]
 pub struct MadeDirectories(Vec<PathBuf>);
 
 impl Drop for MadeDirectories {
     fn drop(&mut self) {
-        // Only an empty one goes away.
+        // `remove_dir` removes only empty directories.
         self.0.iter().for_each(|directory| drop(fs::remove_dir(directory)));
     }
 }
 
-/// Removes a file or a directory when a signal ends the program, as long as what is given is kept.
+/// Removes a file or a directory if a signal ends the program while the returned value is alive.
 pub fn removed_at_interruption(path: &Path) -> AtInterruption {
     let path = path.to_owned();
     AtInterruption::new(move || {
-        // Others still write into a directory.
+        // Other threads may still write into a directory, so removal is retried.
         let mut attempts = 0..100;
         while path.symlink_metadata().is_ok() && attempts.next().is_some() {
             let _ = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
@@ -90,9 +90,9 @@ pub fn removed_at_interruption(path: &Path) -> AtInterruption {
     })
 }
 
-/// Fills a directory under a temporary name, which it loses when everything is written. One that is there is filled through a
-/// directory in it, so that it keeps its owner and rights and what is next to it need not be writable. Links are followed, also
-/// to where there is nothing yet.
+/// Fills a directory under a temporary name and renames it once everything is written. An existing directory keeps its
+/// owner and permissions, and its parent need not be writable. Links are followed, even to a directory that does not
+/// exist yet.
 ///
 /// # Errors
 /// When the directory exists and is not empty, cannot be created, or `fill` fails; then nothing is left behind.
@@ -112,28 +112,29 @@ pub fn write_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) ->
     let _held = hold(temporary.path());
     let result = fill(temporary.path())?;
     fs::rename(temporary.path(), &place).with_context(|| format!("cannot write {}", path.display()))?;
-    // It has another name now.
+    // The directory was renamed, so there is nothing left to remove.
     let _ = temporary.keep();
     drop(removed);
     Ok(result)
 }
 
-/// Fills a directory and lets what it holds take the place of what one that is there holds: at once where the system can exchange
-/// the two, so that a program killed meanwhile leaves all of the old or all of the new. The other way is through a directory in it,
-/// where what is next to it cannot be written, or it would get another owner.
+/// Fills a directory and replaces the content of an existing one. If the system can exchange two directories, this is
+/// atomic: a killed program leaves all of the old or all of the new content. If the parent is not writable, or the
+/// owner would change, the content is moved through a directory inside the existing one.
 ///
 /// # Errors
-/// When the directory cannot be written to, or `fill` fails; then it holds what it did before.
+/// When the directory cannot be written to, or `fill` fails; then its content stays as it was.
 pub fn replace_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     replace(path, &|_, _, _| true, fill)
 }
 
-/// The same for entries of which others may be in the directory, and stay: what `fill` writes takes the place of those with the same names, and
-/// those of `stale` go away. Without others this is done at once, otherwise entry by entry as soon as all are written. Files
-/// and folders keep their owners and rights. A folder with files of others, by `is_foreign`, is not replaced.
+/// Replaces entries as [`replace_directory`] does, but keeps other entries of the directory. Entries that `fill` writes
+/// replace those with the same names, and entries in `stale` are removed. Without other entries this is atomic;
+/// otherwise entries are moved one by one once all are written. Files and folders keep their owners and permissions. A
+/// folder with foreign files, by `is_foreign`, is not replaced.
 ///
 /// # Errors
-/// As those of [`replace_directory`].
+/// Those of [`replace_directory`].
 pub fn replace_entries<T>(
     path: &Path,
     stale: &BTreeSet<OsString>,
@@ -156,13 +157,13 @@ pub fn replace_entries<T>(
     })
 }
 
-/// The facts of an entry if what takes its place is of the same kind.
+/// Returns the metadata of an entry if its replacement is of the same kind.
 fn like(facts: fs::Metadata, written: &Path) -> io::Result<fs::Metadata> {
     let is_alike = facts.file_type() == written.symlink_metadata()?.file_type();
     is_alike.then_some(facts).ok_or_else(|| io::Error::other("of another kind"))
 }
 
-/// Whether an entry by its name, in the directory as it was before, gives way to what was written into another.
+/// Whether the entry of this name in the first directory gives way to the content of the second one.
 type IsOwn<'a> = &'a dyn Fn(&OsStr, &Path, &Path) -> bool;
 
 fn replace<T>(path: &Path, is_own: IsOwn<'_>, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
@@ -174,7 +175,7 @@ fn replace<T>(path: &Path, is_own: IsOwn<'_>, fill: impl FnOnce(&Path) -> Result
         // Other programs may have written into it meanwhile.
         let has_others = exchange::entries(&place)?.iter().any(|name| !is_own(name, &place, other.path()));
         if !has_others && exchange::exchange(other.path(), &place).is_ok() {
-            // The old content is in the temporary directory now, and with it what came in between.
+            // The temporary directory now holds the old content, and anything that other programs added in between.
             drop(removed);
             let come = exchange::entries(other.path())?.into_iter().filter(|name| !is_own(name, other.path(), &place));
             if let Err(error) = move_all(other.path(), &place, &come.collect::<Vec<OsString>>()) {
@@ -185,7 +186,7 @@ fn replace<T>(path: &Path, is_own: IsOwn<'_>, fill: impl FnOnce(&Path) -> Result
             let _ = other.close();
             return Ok(result);
         }
-        // The system of files may know no exchange.
+        // The file system may not support the exchange.
         return replace_with(path, is_own, |new| {
             move_all(other.path(), new, &names(other.path())?)?;
             drop(removed);
@@ -195,7 +196,7 @@ fn replace<T>(path: &Path, is_own: IsOwn<'_>, fill: impl FnOnce(&Path) -> Result
     replace_with(path, is_own, fill)
 }
 
-/// Fills a directory in one that is there, and moves what both hold.
+/// Fills a directory inside the existing one, then moves the old content out and the new content in.
 fn replace_with<T>(path: &Path, is_own: IsOwn<'_>, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     let temporary = temporary_directory(&mut Builder::new(), path)?;
     let removed = removed_at_interruption(temporary.path());
@@ -205,7 +206,7 @@ fn replace_with<T>(path: &Path, is_own: IsOwn<'_>, fill: impl FnOnce(&Path) -> R
         fs::create_dir(directory).with_context(|| format!("cannot create a directory in {}", path.display()))?;
     }
     let result = fill(&new)?;
-    // The earlier content lies in it from now on.
+    // From now on it may hold the earlier content, which an interruption must not remove.
     drop(removed);
     let mut before = names(path)?;
     before.retain(|name| is_own(name, path, &new));
@@ -239,19 +240,19 @@ mod exchange {
     /// The attribute by which SELinux labels files.
     const LABEL: &[u8] = b"security.selinux";
 
-    /// Where a directory is without links, and one next to it with its owner, its group and its mode, if there can be one. It has no
-    /// part in what others are writing into it.
+    /// Returns the resolved path of a directory, and a new directory next to it with the same owner, group and mode.
+    /// `None` if there can be none, or if another program is writing into the directory.
     pub(super) fn other_like(path: &Path) -> Option<(PathBuf, TempDir)> {
         let place = path.canonicalize().ok()?;
         let (found, above) = (place.metadata().ok()?, parent(&place).metadata().ok()?);
-        // The shell of the user would stand in a removed one.
+        // Otherwise the user's shell could stand in a removed directory.
         let stands_in_it = std::env::current_dir().and_then(|here| here.canonicalize());
         if stands_in_it.is_ok_and(|here| here.starts_with(&place)) {
             return None;
         }
         let mut inside = fs::read_dir(&place).ok()?;
         let is_used = inside.any(|entry| entry.is_ok_and(|entry| is_unfinished(&entry.file_name())));
-        // A file system that is mounted there stays, and so do access lists and other attributes.
+        // A mount point must stay, and so must access lists and other attributes.
         if is_used || found.dev() != above.dev() || has_attributes(&place) {
             return None;
         }
@@ -263,7 +264,8 @@ mod exchange {
         (of(&made) == of(&found)).then_some((place, other))
     }
 
-    /// Whether a directory has attributes that another one would lack. Labels come from its place.
+    /// Whether a directory has attributes that a new one would lack. Labels do not count, as they follow from the
+    /// location.
     fn has_attributes(place: &Path) -> bool {
         let mut names = vec![0; 1 << 12];
         match listxattr(place, &mut names) {
@@ -276,12 +278,12 @@ mod exchange {
         }
     }
 
-    /// All entries of a directory, also those that are not finished.
+    /// All entries of a directory, including unfinished ones.
     pub(super) fn entries(directory: &Path) -> io::Result<Vec<OsString>> {
         fs::read_dir(directory)?.map(|entry| Ok(entry?.file_name())).collect()
     }
 
-    /// Lets two directories take the place of each other.
+    /// Exchanges two directories atomically.
     pub(super) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
         Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
     }
@@ -293,7 +295,7 @@ fn temporary_directory(builder: &mut Builder<'_, '_>, directory: &Path) -> Resul
     temporary.map_err(own_cause).with_context(|| format!("cannot create a directory in {}", directory.display()))
 }
 
-/// The names of what is in a directory, but for what is being written in it.
+/// Names of the entries of a directory in order, without unfinished ones.
 fn names(directory: &Path) -> Result<Vec<OsString>> {
     let entries = fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))?;
     let mut names = entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<OsString>>>()?;
@@ -415,7 +417,7 @@ mod tests {
             let looks = scope.spawn(|| {
                 let mut looks = 0;
                 while !is_over.load(Ordering::Relaxed) {
-                    // One handle is one directory, whatever its name leads to meanwhile.
+                    // A handle stays with one directory, even if its name leads elsewhere meanwhile.
                     let Ok(entries) = fs::read_dir(&directory) else { continue };
                     let names: Vec<String> =
                         entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -451,7 +453,7 @@ mod tests {
         assert_eq!(listed(place.path()), ["out"]);
     }
 
-    /// Makes a name old, as if it were left there.
+    /// Makes a file old, as if a killed program had left it.
     fn age(path: &Path) {
         let before = SystemTime::now() - Duration::from_secs(7200);
         File::open(path).unwrap().set_modified(before).unwrap();

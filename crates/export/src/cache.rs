@@ -1,4 +1,4 @@
-//! Fills the cache with files that it has not.
+//! Fills the cache with the files that it lacks.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,8 +24,9 @@ const TAG: (&str, &str) = (
     "Signature: 8a477f597d28d172789f06886806bc55\n# Converted traces of wavesieve. Deleting this directory is always safe.\n",
 );
 
-/// Converts the files of `misses` with a `wanted` rank into the cache, and lets the trace read them from there. Damaged
-/// files are left out, so that their damage is reported every time. Returns what could not be cached.
+/// Converts the files of `misses` with a `wanted` rank into the cache, and makes the trace read them from there.
+/// Damaged files are left out, so that their damage is reported every time. Returns messages about files that could not
+/// be cached.
 pub fn fill(
     trace: Trace,
     misses: &[Miss],
@@ -40,7 +41,7 @@ pub fn fill(
             (miss, trace.members().iter().filter(of_miss).collect::<Vec<_>>())
         })
         .filter(|(miss, members)| {
-            // A process that is left out, because another file has it too, would be missing later.
+            // A process that was left out as a duplicate of one in another file would be missing later.
             members.len() == miss.processes
                 && members.iter().any(|member| wanted(member.process.rank))
                 && !damaged.contains(&miss.shown)
@@ -112,7 +113,7 @@ fn write_entry(
         if heard.damaged {
             return Ok(None);
         }
-        // Anomalies depend on the other inputs too: they are made again from the tables and what was heard.
+        // Anomalies also depend on the other inputs. They are made again from the tables and from the recorded report.
         let rank = (stored.rank, stored.process);
         stored.rows.remove(ANOMALIES);
         if stored.bytes.remove(ANOMALIES).is_some_and(|bytes| bytes > 0) {
@@ -128,7 +129,7 @@ fn write_entry(
     Ok(Some(entry.processes))
 }
 
-/// Gives an entry its name. One that is there already came from another program meanwhile, or is not whole.
+/// Renames an entry to its final name. An existing entry came from another program meanwhile, or is incomplete.
 fn publish(temporary: tempfile::TempDir, entry: &Path) -> Result<()> {
     if fs::rename(temporary.path(), entry).is_err() {
         if wavesieve_input::Cache::open(entry).is_some() {
@@ -137,7 +138,7 @@ fn publish(temporary: tempfile::TempDir, entry: &Path) -> Result<()> {
         fs::remove_dir_all(entry).with_context(|| format!("cannot replace {}", entry.display()))?;
         fs::rename(temporary.path(), entry).with_context(|| format!("cannot write {}", entry.display()))?;
     }
-    // It has another name now.
+    // The directory was renamed, so there is nothing left to remove.
     let _ = temporary.keep();
     Ok(())
 }

@@ -4,7 +4,7 @@ use polars::prelude::{AnyValue, Column};
 use serde::Serialize;
 use serde_json::Value;
 
-/// A value as the writers of text formats need it. JSON has no word for numbers that are not finite.
+/// A value as text formats write it. JSON cannot express numbers that are not finite.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Cell {

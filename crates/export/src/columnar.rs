@@ -14,8 +14,8 @@ use polars::prelude::{Column, DataFrame, DataType as PolarsType};
 use wavesieve_engine::{ColumnUnit, OutputColumn};
 use wavesieve_tables::columns::arrow_bridge::{array_from_column, record_batch};
 
-/// Rows of a batch: a reader of a stream can begin with the first. More rows would be copied through buffers that are too large
-/// to be used again, and fresh memory costs more than the copy.
+/// Rows of a batch. A reader of a stream can start with the first batch. Larger batches would be copied through buffers
+/// that are too large to be reused, and fresh memory costs more than the copy.
 const BATCH_ROWS: usize = 1 << 15;
 
 /// Writes an Arrow IPC file ("Feather version 2").
@@ -33,7 +33,7 @@ pub fn write_file(rows: &ArrowRows, out: &mut dyn Write) -> Result<()> {
     Ok(writer.finish()?)
 }
 
-/// Writes an Arrow IPC stream, which can be read before its end is there.
+/// Writes an Arrow IPC stream, which can be read before it is complete.
 ///
 /// # Errors
 /// When writing fails.
@@ -46,7 +46,7 @@ pub fn write_stream(rows: &ArrowRows, out: &mut dyn Write) -> Result<()> {
 /// Rows in Arrow.
 pub struct ArrowRows {
     schema: SchemaRef,
-    /// Columns with all rows, or with those of the largest batch where all rows are alike.
+    /// Columns with all rows, or with the rows of one batch if all rows are equal.
     columns: Vec<ArrayRef>,
     height: usize,
     batch_rows: usize,
@@ -83,7 +83,7 @@ pub enum Times {
     Durations,
 }
 
-/// An answer with what its columns are: the field metadata `unit` and `doc`, and codes of 32 bits for texts that have codes.
+/// Returns an answer with the field metadata `unit` and `doc`, and with 32-bit codes for texts that have codes.
 ///
 /// # Errors
 /// When a column cannot be expressed in Arrow.
@@ -91,10 +91,10 @@ pub fn described(frame: &DataFrame, columns: &[OutputColumn], times: Times) -> R
     Ok(described_in(frame.height(), frame, columns, times)?.batch(0, frame.height())?)
 }
 
-/// As [`described`], to be written in batches.
+/// Returns the same as [`described`], for writing in batches.
 ///
 /// # Errors
-/// As [`described`].
+/// Those of [`described`].
 pub fn described_rows(frame: &DataFrame, columns: &[OutputColumn], times: Times) -> Result<ArrowRows> {
     described_in(BATCH_ROWS, frame, columns, times)
 }
@@ -103,7 +103,7 @@ fn described_in(batch_rows: usize, frame: &DataFrame, columns: &[OutputColumn], 
     let mut fields = Vec::with_capacity(frame.width());
     let mut arrays = Vec::with_capacity(frame.width());
     for (column, declared) in frame.columns().iter().zip(columns) {
-        // One value in all rows takes room for one batch.
+        // A column with one value in all rows needs memory for only one batch.
         let alike = column.as_scalar_column().map(|_| column.slice(0, batch_rows));
         let column = alike.as_ref().unwrap_or(column);
         let is_time = matches!(declared.unit, ColumnUnit::Nanoseconds | ColumnUnit::Instant);
@@ -112,7 +112,7 @@ fn described_in(batch_rows: usize, frame: &DataFrame, columns: &[OutputColumn], 
             PolarsType::Int64 if is_time && times == Times::Durations => {
                 cast(&array_from_column(column)?, &DataType::Duration(TimeUnit::Nanosecond))?
             }
-            // A name recurs, also where the engine gave it as text.
+            // Names recur, even if the engine returned them as text.
             PolarsType::String if declared.unit == ColumnUnit::Name => {
                 let words = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
                 cast(&array_from_column(column)?, &words)?
@@ -129,7 +129,8 @@ fn described_in(batch_rows: usize, frame: &DataFrame, columns: &[OutputColumn], 
     Ok(ArrowRows { schema: Arc::new(Schema::new(fields)), columns: arrays, height: frame.height(), batch_rows })
 }
 
-/// A dictionary of the texts that occur, in the order in which they come first: the shared one has those of all columns.
+/// A dictionary of the texts that occur, in order of first occurrence. The shared dictionary has the texts of all
+/// columns.
 fn dictionary(column: &Column) -> Result<ArrayRef> {
     let series = column.as_materialized_series();
     let texts = series.cat32().context("internal: a dictionary of another type")?;

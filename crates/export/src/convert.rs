@@ -35,12 +35,12 @@ impl TableFormat {
     }
 }
 
-/// Hears how a conversion goes on.
+/// Observer of the progress of a conversion.
 pub trait Observer: Sync {
     /// A table of a process was written.
     fn written(&self, member: &TraceProcess, table: &'static Table, rows: usize);
 
-    /// A process was taken over from an earlier conversion.
+    /// A process was reused from an earlier conversion.
     fn reused(&self, member: &TraceProcess);
 }
 
@@ -58,7 +58,7 @@ pub struct Written {
 }
 
 impl Written {
-    /// Adds what was written elsewhere.
+    /// Adds the counts of another output.
     pub fn add(&mut self, other: &Self) {
         self.rows += other.rows;
         self.bytes += other.bytes;

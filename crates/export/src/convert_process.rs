@@ -25,7 +25,7 @@ use wavesieve_tables::derive::gpu_work::gpu_times::{GpuTime, gpu_times};
 use wavesieve_tables::derive::health::{ANOMALIES, Checks};
 use wavesieve_tables::trace::{Trace, TraceProcess};
 
-/// Writes every table of a process below `directory`; of those that are made on demand the ones in `with`.
+/// Writes every table of a process below `directory`, and of the tables made on demand those in `with`.
 ///
 /// # Errors
 /// When a table cannot be built, or a file cannot be written.
@@ -58,7 +58,7 @@ pub fn write_process(
         process.sums.extend(part.sums.map(|sums| (name(), sums)));
     }
     if trace.choice().chooses_rows() {
-        // The table of processes is made of these again when the dataset is read.
+        // The table of processes is made from these when the dataset is read.
         let times = writer.chosen(table("processes").context("internal: no table of processes")?)?;
         if times.height() > 0 {
             let time = |name: &str| -> Result<Option<i64>> { Ok(times.column(name)?.i64()?.get(0)) };
@@ -68,7 +68,7 @@ pub fn write_process(
     Ok((process, written))
 }
 
-/// The tables that a conversion writes: all but those that are made on demand, and of those the ones in `with`.
+/// The tables that a conversion writes: all but the tables made on demand, and of these the ones in `with`.
 pub(crate) fn kept_tables(with: &[&'static Table]) -> impl Iterator<Item = &'static Table> {
     tables().iter().copied().filter(|table| table.origin != Origin::OnDemand || with.contains(table))
 }
@@ -77,7 +77,7 @@ pub(crate) fn kept_tables(with: &[&'static Table]) -> impl Iterator<Item = &'sta
 struct TableOutput {
     table: &'static Table,
     written: Written,
-    /// Sums of `gpu_segments`, when that is the table.
+    /// Sums of `gpu_segments`, if that is the table.
     gpu_times: Vec<GpuTime>,
     /// Sums over the content of a part of a dataset.
     sums: Option<BlockSums>,
@@ -98,8 +98,8 @@ impl ProcessWriter<'_> {
         kept_tables(self.with)
     }
 
-    /// Writes all rows, one source table after the other. While a table is read, one that was read before is checked and
-    /// written, or one is built and written that is derived from those; then its columns are dropped.
+    /// Writes all rows, one source table after the other. While a table is read, an earlier one is checked and written,
+    /// or a derived one is built and written; then its columns are dropped.
     fn write_whole(&self, parts: &mut Vec<TableOutput>) -> Result<()> {
         let checks = Mutex::new(self.trace.checks(self.member));
         let checks_now = || checks.lock();

@@ -13,9 +13,9 @@ use super::cell::Cell;
 use wavesieve_model::text::hidden::escape_commands;
 use wavesieve_tables::columns::values::I64Values;
 
-/// Rows that are made lines of at a time.
+/// Rows that are formatted at a time.
 const PIECE_ROWS: usize = 1 << 10;
-/// Pieces that are made, on all threads, while as many are written.
+/// Maximum number of pieces that all threads format while earlier ones are written.
 const MAX_PIECES: usize = 16;
 
 /// Whether texts that spreadsheets take for formulas are kept or defused.
@@ -35,8 +35,8 @@ impl Formulas {
     }
 }
 
-/// Whether a spreadsheet would run a text. Blanks before it are left out by some, and signs of full width are taken for signs. A number
-/// with a sign is a number.
+/// Whether a spreadsheet would run a text. Some spreadsheets ignore blanks before it, and full-width signs count as
+/// signs. A number with a sign is not a formula.
 fn is_formula(text: &str) -> bool {
     let trimmed = text.trim();
     let is_number = || {
@@ -93,7 +93,7 @@ fn lines_of(frame: &DataFrame, style: Lines) -> Result<Vec<u8>> {
             next(&mut lines)?;
         }
         if lines.len() == start {
-            // Most readers do not take an empty line for a row.
+            // Most readers skip empty lines.
             lines.extend_from_slice(b"\"\"");
         }
         lines.push(b'\n');
@@ -101,7 +101,7 @@ fn lines_of(frame: &DataFrame, style: Lines) -> Result<Vec<u8>> {
     Ok(lines)
 }
 
-/// Adds a column's next value as it stands in a line, nothing for one that is missing.
+/// Appends the next value of a column to a line; nothing if it is missing.
 type Fields<'a> = Box<dyn FnMut(&mut Vec<u8>) -> std::io::Result<()> + 'a>;
 
 fn fields(column: &Column, style: Lines) -> Result<Fields<'_>> {
@@ -157,7 +157,7 @@ fn fields(column: &Column, style: Lines) -> Result<Fields<'_>> {
     })
 }
 
-/// Adds a text, in quotes where a reader could take a part of it for something else.
+/// Appends a text, in quotes if a reader could misread a part of it.
 fn put_text(text: &str, style: Lines, line: &mut Vec<u8>) {
     let Lines { delimiter, formulas } = style;
     let text = formulas.written(text);

@@ -14,7 +14,7 @@ use wavesieve_model::text::hidden::escape_hidden;
 const TABLE: &str = "table.html";
 const PAGE: &str = "page.html";
 
-/// Writes a table with all rows. Numbers are as files hold them, so that they are numbers where they are pasted.
+/// Writes a table with all rows. Numbers are written as in files, so that they stay numbers when they are pasted.
 ///
 /// # Errors
 /// When writing fails.

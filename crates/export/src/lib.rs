@@ -1,8 +1,8 @@
 //! Writes answers as terminal tables, CSV, JSON, Markdown, Parquet and Arrow, and traces as datasets and in the formats of other tools.
 //!
-//! This crate computes nothing: it writes what others computed.
+//! This crate computes nothing: it writes the results of other crates.
 //!
-//! `unsafe` code is in `target.rs` alone, which borrows a file that the shell opened.
+//! Only `target.rs` has `unsafe` code: it borrows a file that the shell opened.
 
 /// The text of a file at the top of the repository.
 macro_rules! data {

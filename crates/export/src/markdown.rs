@@ -10,14 +10,14 @@ use super::unit::{Display, is_number};
 use wavesieve_engine::findings::shortened;
 use wavesieve_model::text::hidden::escape_hidden;
 
-/// Writes a pipe table with readable units; numbers are aligned to the right. Names keep both ends where they have more than
-/// `longest_name` characters.
+/// Writes a pipe table with readable units; numbers are aligned to the right. Names with more than `longest_name`
+/// characters keep both ends.
 ///
 /// # Errors
 /// When writing fails.
 pub fn write(frame: &DataFrame, display: &[Display], longest_name: Option<usize>, out: &mut dyn Write) -> Result<()> {
     let shown = |display: &Display, cell: &Cell| match longest_name.filter(|_| display.shortens) {
-        // Sentences keep more, which they need for what they mean.
+        // Sentences keep more characters, which they need for their meaning.
         Some(longest) => escape(&shortened(&display.text(cell), if display.wraps { longest * 4 } else { longest })),
         None => escape(&display.text(cell)),
     };

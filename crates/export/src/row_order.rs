@@ -4,8 +4,8 @@ use anyhow::{Context as _, Result, bail};
 use polars::prelude::{ChunkUnique as _, Column, DataFrame, DataType, IdxCa, IdxSize, Int64Chunked};
 use rayon::prelude::*;
 
-/// Positions of the rows in the order of the columns `keys`, rows of equal keys as they are; none when they are in
-/// that order already. Nulls come first, texts are in the order of their bytes.
+/// Positions of the rows in the order of the columns `keys`. Rows of equal keys keep their order. `None` if all rows
+/// are in order already. Nulls come first, and texts are in the order of their bytes.
 pub(crate) fn row_order(frame: &DataFrame, keys: &[&str]) -> Result<Option<IdxCa>> {
     let keys: Vec<Key> = keys.iter().map(|name| Key::new(frame.column(name)?)).collect::<Result<_>>()?;
     let keys: Vec<&[i64]> = keys.iter().map(Key::values).collect::<Result<_>>()?;

@@ -7,8 +7,8 @@ use anyhow::Result;
 /// Bytes that are gathered before they are written.
 const GATHERED_BYTES: usize = 1 << 16;
 
-/// Writes to a stream. When its reader went away the error is [`io::ErrorKind::BrokenPipe`], whatever the library in between
-/// makes of it.
+/// Writes to a stream. If its reader went away, the error is [`io::ErrorKind::BrokenPipe`], whatever error a library in
+/// between reports.
 ///
 /// # Errors
 /// When `write` fails, or the stream cannot be written.

@@ -1,8 +1,8 @@
 //! Target of a path that is to be written as a file: one rule for every output.
 //!
-//! Links are written through, also when they lead to nothing yet. A regular file is replaced as a whole, by one with its owner,
-//! group and mode. FIFOs, character devices and open files of this process (`/dev/stdout`) are written into. Directories, block
-//! devices and sockets are refused.
+//! Links are followed, even to a file that does not exist yet. A regular file is replaced as a whole, by a file with
+//! the same owner, group and mode. FIFOs, character devices and open files of this process (`/dev/stdout`) are written
+//! into. Directories, block devices and sockets are refused.
 
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io;
@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use wavesieve_input::{UNFINISHED, sweep};
 
-/// Links that are followed before they are taken for a circle, as many as Linux does.
+/// Maximum number of links that are followed before they count as a circle, as in Linux.
 const MAX_LINKS: usize = 40;
 
 /// Why a path is not written.
@@ -33,7 +33,7 @@ pub enum Refused {
     /// The directory must not be written.
     #[error("cannot create a file in {0}: {1}; name a file elsewhere, or -o - and redirect standard output")]
     Place(String, io::Error),
-    /// The replacement of the file would belong to somebody else.
+    /// The replacement of the file would have another owner.
     #[error("cannot keep the owner of {0}: {1}; name another file, or -o - and redirect standard output")]
     Owner(String, io::Error),
 }
@@ -41,7 +41,7 @@ pub enum Refused {
 /// Target of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A regular file, or one to be made: where it is without links.
+    /// A regular file, existing or new, by its resolved path.
     File(PathBuf),
     /// A FIFO or a character device.
     Stream(PathBuf),
@@ -90,13 +90,14 @@ impl Target {
         Ok(target)
     }
 
-    /// Whether it is written into as it is.
+    /// Whether it is written into and not replaced.
     pub fn is_stream(&self) -> bool {
         !matches!(self, Self::File(_))
     }
 }
 
-/// A new file next to `place` with the owner, the group and the mode of the one that is there; otherwise as any other new file.
+/// A new file next to `place` with the owner, the group and the mode of the existing file. If there is none, the new
+/// file has the usual ones.
 pub(crate) fn temporary_for(place: &Path, before: Option<&Metadata>) -> Result<NamedTempFile, Refused> {
     let directory = parent(place);
     sweep(directory, UNFINISHED);
@@ -115,7 +116,7 @@ pub(crate) fn temporary_for(place: &Path, before: Option<&Metadata>) -> Result<N
     Ok(file)
 }
 
-/// Lets what is made have the mode that the umask gives, not one for its owner alone.
+/// Gives what is created the mode that the umask allows, not a mode for its owner alone.
 #[cfg(unix)]
 pub fn as_others(builder: &mut Builder<'_, '_>, mode: u32) {
     use std::os::unix::fs::PermissionsExt;
@@ -147,8 +148,8 @@ pub fn keep_owner(file: &File, before: &Metadata) -> io::Result<()> {
     file.set_permissions(before.permissions())
 }
 
-/// Where a path leads when its last part is a link, also if there is nothing yet. A file that this process has open is a link to
-/// where it was opened, and is not followed.
+/// Follows the links of the last part of a path, even to a file that does not exist yet. An open file of this process
+/// is a link to where it was opened, and is not followed.
 ///
 /// # Errors
 /// When links lead in a circle.
@@ -177,7 +178,7 @@ fn open_file(_path: &Path) -> Option<i32> {
     None
 }
 
-/// An open file of this process, at the place in it where the next byte belongs.
+/// Opens an open file of this process again, at the position of its next byte.
 ///
 /// # Errors
 /// When no open file has the number.
@@ -217,7 +218,7 @@ fn word(_kind: FileType) -> &'static str {
     "special file"
 }
 
-/// The error without the path of the temporary file, which means nothing to anybody.
+/// The error without the path of the temporary file, which is of no use to users.
 pub fn own_cause(error: io::Error) -> io::Error {
     let text = error.to_string();
     match text.split_once(" at path ") {

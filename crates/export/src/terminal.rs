@@ -11,9 +11,9 @@ use super::unit::{Display, is_number};
 use wavesieve_engine::findings::{counted, shortened};
 use wavesieve_model::text::hidden::escape_hidden;
 
-/// Narrowest a name is made to let a table fit.
+/// Minimum width of a name that is shortened to let a table fit.
 const NARROWEST_NAME: usize = 16;
-/// Narrowest a sentence is made.
+/// Minimum width of a sentence.
 const NARROWEST_SENTENCE: usize = 30;
 /// Longest sentence that reports write out.
 pub const LONGEST_SENTENCE: usize = 1000;
@@ -28,7 +28,8 @@ pub struct Style {
     pub color: bool,
     /// Rows shown at most; `None` for all.
     pub rows: Option<usize>,
-    /// Longest sentence that goes on in further lines where it does not fit; without it, sentences are shortened as names are.
+    /// Maximum length of a sentence that continues on further lines if it does not fit. If `None`, sentences are
+    /// shortened like names.
     pub wraps: Option<usize>,
 }
 
@@ -42,9 +43,9 @@ struct Grid {
     rows: usize,
 }
 
-/// Writes a heading and one line per row, numbers to the right. Where lines would be too long, names are shortened in
-/// their middle, or sentences put on several lines; what then still does not fit follows in further blocks that repeat the leading names. Rows beyond the
-/// limit are counted below.
+/// Writes a heading and one line per row, numbers to the right. If lines would be too long, names are shortened in
+/// their middle, or sentences are wrapped. Columns that still do not fit follow in further blocks, which repeat the
+/// leading names. Rows beyond the limit are counted below.
 ///
 /// # Errors
 /// When writing fails.
@@ -69,7 +70,7 @@ pub fn write(frame: &DataFrame, display: &[Display], style: Style, out: &mut dyn
         let natural = widths.clone();
         shrink(&mut widths, &headers, display, style);
         if total(&widths) > width {
-            // It takes several blocks anyhow: then names may keep more of their length.
+            // Several blocks are needed anyway, so names may keep more of their length.
             for ((shown, natural), display) in widths.iter_mut().zip(natural).zip(display) {
                 if display.shortens {
                     *shown = natural.min((width * 2 / 5).max(NARROWEST_NAME));
@@ -119,7 +120,7 @@ impl Grid {
         Ok(())
     }
 
-    /// A cell in as many lines as it takes: more than one only of sentences.
+    /// The lines of a cell; only sentences have more than one.
     fn lines(&self, column: usize, cell: &str) -> Vec<String> {
         let width = self.widths.get(column).copied().unwrap_or(0);
         let wraps = self.wraps.get(column).copied().flatten();
@@ -213,7 +214,7 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Takes from the widest columns that may be shortened until the table fits, or none can give more.
+/// Narrows the widest of the columns that may be shortened, until the table fits or no column can be narrower.
 fn shrink(widths: &mut [usize], headers: &[String], display: &[Display], style: Style) {
     let limit = style.width.unwrap_or(usize::MAX);
     let floors: Vec<usize> = widths

@@ -44,13 +44,13 @@ pub struct Display {
     replaces: &'static str,
     /// Whether the values may be shortened in their middle.
     pub shortens: bool,
-    /// Whether the values are sentences, which lose their meaning where they are shortened.
+    /// Whether the values are sentences, which lose their meaning when they are shortened.
     pub wraps: bool,
     /// Whether the values identify the row rather than measure it.
     pub identifies: bool,
 }
 
-/// Digits behind the point at most.
+/// Maximum number of decimals.
 const MAX_DECIMALS: usize = 12;
 
 const PLAIN: Display =
@@ -109,7 +109,7 @@ pub fn displays_alike(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUni
     displays
 }
 
-/// Whether a column has points in time, which on a raw clock are only of use in full.
+/// Whether a column has points in time. On a raw clock they are only of use in full.
 fn is_point(name: &str) -> bool {
     matches!(name, "start_ns" | "end_ns" | "time_ns")
 }

@@ -1,9 +1,8 @@
-//! Files that other programs may change while they are read: opening them without waiting, mapping them without dying when they are
-//! cut.
+//! Files that other programs may change while they are read: opens them without waiting, and maps them without a crash when they are cut.
 //!
 //! This crate knows nothing of traces.
 //!
-//! `unsafe` code maps files and handles the signal of those that were cut.
+//! `unsafe` code maps files, and handles the signal for files that were cut.
 
 pub mod mapped;
 pub mod regular;

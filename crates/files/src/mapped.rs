@@ -1,7 +1,7 @@
 //! Files mapped for reading, which other programs may cut meanwhile.
 //!
-//! Where a file was cut the system has nothing to give, and sends SIGBUS. The handler puts zeros in the place of what is gone, and the
-//! reader asks [`MappedFile::was_cut`] when it is done. The program does the same for files that polars has mapped, and asks
+//! If a file was cut, the system has no bytes to give, and sends SIGBUS. The handler puts zeros in place of the missing bytes, and the
+//! reader checks [`MappedFile::was_cut`] when it is done. The program does the same for files that polars has mapped, and checks
 //! [`others_were_cut`] at its end.
 
 use std::fs::File;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use memmap2::{Mmap, UncheckedAdvice};
 use parking_lot::Mutex;
 
-/// The bytes of a file, as long as it was when it was mapped.
+/// The bytes of a file, with the length that it had when it was mapped.
 #[derive(Debug)]
 pub struct MappedFile {
     map: Mmap,
@@ -25,11 +25,11 @@ impl MappedFile {
     /// Maps a file.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// When the system cannot map the file.
     pub fn new(file: &File) -> io::Result<Self> {
         WATCH.call_once(watch);
-        // SAFETY: the map is for reading only, and readers check what they read, so that bytes which another program changes meanwhile
-        // make answers wrong but nothing else. Of a file that is cut meanwhile the handler makes zeros.
+        // SAFETY: the map is only read, and readers check what they read. So bytes that another program changes meanwhile make results
+        // wrong, but do no other harm. If the file is cut meanwhile, the handler puts zeros in place.
         let map = unsafe { Mmap::map(file) }?;
         let region = Region::of(&map);
         Ok(Self { map, region })
@@ -38,18 +38,17 @@ impl MappedFile {
     /// Whether the file lost some of these bytes since it was mapped.
     pub fn was_cut(&self) -> bool {
         if let Some(last) = self.map.last() {
-            // SAFETY: a reference is valid to read from. The read has an effect that the compiler does not know: of a file that was cut
-            // it is the handler's.
+            // SAFETY: a reference is valid to read from. The read has an effect that the compiler does not know: if the file was cut, it
+            // runs the handler.
             unsafe { ptr::read_volatile(last) };
         }
         self.region.is_cut.load(Ordering::Acquire)
     }
 
-    /// Counts the pages that were looked at no longer as memory of the program. They stay in the memory of the system for as long as it has
-    /// room.
+    /// Stops counting the pages that were read as memory of the program. They stay in the memory of the system while it has room.
     pub fn give_back(&self) {
-        // SAFETY: the map is of a file and never written, so that a page that is needed again is the same, or zeros where the file was
-        // cut. Should the system refuse, nothing is lost.
+        // SAFETY: the map is of a file and never written. So a page that is needed again has the same bytes, or zeros if the file was cut.
+        // If the system refuses, nothing is lost.
         let _ = unsafe { self.map.unchecked_advise(UncheckedAdvice::DontNeed) };
     }
 }
@@ -64,17 +63,17 @@ impl Deref for MappedFile {
 
 impl Drop for MappedFile {
     fn drop(&mut self) {
-        // Before the system can give these addresses to others.
+        // Before the system can reuse these addresses.
         self.region.bytes.store(0, Ordering::Release);
         UNUSED.lock().push(self.region);
     }
 }
 
-/// Where a file is mapped. The handler walks over all of them without a lock, so that they stay as long as the program runs.
+/// The addresses of a mapped file. The handler visits all regions without a lock, so they stay as long as the program runs.
 #[derive(Debug)]
 struct Region {
     start: AtomicUsize,
-    /// 0 while it stands for no file.
+    /// 0 while no file uses it.
     bytes: AtomicUsize,
     is_cut: AtomicBool,
     next: Option<&'static Region>,
@@ -82,20 +81,20 @@ struct Region {
 
 /// The region that was made last.
 static REGIONS: AtomicPtr<Region> = AtomicPtr::new(ptr::null_mut());
-/// Those that stand for no file.
+/// Regions that no file uses.
 static UNUSED: Mutex<Vec<&'static Region>> = Mutex::new(Vec::new());
 static WATCH: Once = Once::new();
-/// Whether files that others have mapped are seen to, and one was cut.
+/// Whether files that other code has mapped are handled, and whether one was cut.
 static SEES_TO_OTHERS: AtomicBool = AtomicBool::new(false);
 static OTHER_IS_CUT: AtomicBool = AtomicBool::new(false);
 
-/// From now on, puts zeros also in the place of what files have lost that others in this process have mapped.
+/// From now on, also puts zeros in place of the missing bytes of files that other code in this process has mapped.
 pub fn see_to_others() {
     SEES_TO_OTHERS.store(true, Ordering::Release);
     WATCH.call_once(watch);
 }
 
-/// Whether such a file was cut.
+/// Whether a file that other code has mapped was cut.
 pub fn others_were_cut() -> bool {
     OTHER_IS_CUT.load(Ordering::Acquire)
 }
@@ -126,7 +125,7 @@ impl Region {
         unsafe { REGIONS.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Where the region ends, if the address is in it.
+    /// The end of the region, if the address is in it.
     fn end_around(&self, address: usize) -> Option<usize> {
         let offset = address.checked_sub(self.start.load(Ordering::Acquire))?;
         let bytes = self.bytes.load(Ordering::Acquire);
@@ -139,7 +138,7 @@ cfg_if::cfg_if! {
         use std::ffi::{c_int, c_void};
         use std::mem::MaybeUninit;
 
-        /// The handling of the signal before this one, for faults of others.
+        /// The previous handling of the signal, for other faults.
         static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(ptr::null_mut());
 
         fn watch() {
@@ -156,7 +155,7 @@ cfg_if::cfg_if! {
             }
         }
 
-        /// Puts zeros in the place of what a mapped file has lost, from the address on. Other faults are handled as before.
+        /// Puts zeros in place of the missing bytes of a mapped file, from the address on. Other faults are handled as before.
         extern "C" fn on_fault(_signal: c_int, info: *mut libc::siginfo_t, _context: *mut c_void) {
             // SAFETY: the system gives a valid description to handlers that ask for it.
             let (address, code) = unsafe { ((*info).si_addr() as usize, (*info).si_code) };
@@ -179,8 +178,8 @@ cfg_if::cfg_if! {
                 return;
             }
             let before = BEFORE.load(Ordering::Acquire);
-            // SAFETY: the pointer is null, which changes nothing, or of a whole action that is never freed. The fault comes again when this
-            // returns, and whoever handled it before sees it.
+            // SAFETY: the pointer is null, which changes nothing, or of a whole action that is never freed. The fault occurs again when
+            // this returns, and the previous handler gets it.
             unsafe {
                 if libc::sigaction(libc::SIGBUS, before, ptr::null_mut()) != 0 || before.is_null() {
                     libc::abort();
@@ -188,15 +187,15 @@ cfg_if::cfg_if! {
             }
         }
 
-        /// Zeros in the place of all pages from that of an address to an end.
+        /// Puts zeros in place of all pages from the page of an address to an end.
         fn put_zeros(address: usize, end: usize) -> bool {
             // SAFETY: asks for a number.
             let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096).max(1);
             let start = address - address % page;
             let (at, flags) = (start as *mut c_void, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED);
             // SAFETY: the first page is mapped, since an access to it asked the system for bytes that it cannot give, and so are those
-            // behind it if the region ends there. The pages are read only; whoever reads waits for this handler, and a writer fails as it
-            // does without it.
+            // behind it if the region ends there. The pages are read-only: readers wait for this handler, and a writer fails as it does
+            // without it.
             let mapped = unsafe { libc::mmap(at, end.saturating_sub(start), libc::PROT_READ, flags, -1, 0) };
             mapped != libc::MAP_FAILED
         }

@@ -1,33 +1,33 @@
-//! Opens files that the program looks for by itself: regular files only, of which so much is read and no more.
+//! Opens files that the program looks for by itself: only regular files, and only up to a size limit.
 //!
-//! A pipe in the place of a file would be waited for, a device has no end, and a file with holes in it can be of any size though it
-//! takes nothing on disk. Files that the user names may be pipes; these are opened where they are read.
+//! A pipe in place of a file would block, a device has no end, and a file with holes can have any size without disk space. Files that the
+//! user names may be pipes; they are opened where they are read.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::Path;
 
-/// Most bytes of a small file: settings, lists and records of a few lines.
+/// Maximum bytes of a small file: settings, lists and records of a few lines.
 pub const SMALL_BYTES: u64 = 1 << 24;
-/// Most bytes of a file that describes many others: manifests, indexes and facts of thousands of ranks.
+/// Maximum bytes of a file that describes many others: manifests, indexes and facts of thousands of ranks.
 pub const LARGE_BYTES: u64 = 1 << 30;
 
 /// Opens a regular file to read it.
 ///
 /// # Errors
-/// When it cannot be opened, or is not a regular file. Nothing is waited for.
+/// When it cannot be opened, or is not a regular file. It never blocks.
 pub fn open(path: &Path) -> Result<File> {
-    // Some devices do something when they are opened.
+    // Opening some devices has side effects.
     is_regular(&path.metadata()?)?;
     let file = not_waiting().open(path)?;
     is_regular(&file.metadata()?)?;
     Ok(file)
 }
 
-/// Content of a regular file of at most so many bytes.
+/// Content of a regular file of at most `limit` bytes.
 ///
 /// # Errors
-/// As [`open`], and when the file is larger.
+/// When [`open`] fails, or the file is larger.
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
     let file = open(path)?;
     let bytes = file.metadata()?.len();
@@ -40,10 +40,10 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Text of a regular file of at most so many bytes.
+/// Text of a regular file of at most `limit` bytes.
 ///
 /// # Errors
-/// As [`read`], and when it is not UTF-8.
+/// When [`read`] fails, or the text is not UTF-8.
 pub fn read_text(path: &Path, limit: u64) -> Result<String> {
     String::from_utf8(read(path, limit)?).map_err(|error| Error::new(ErrorKind::InvalidData, error.utf8_error()))
 }
@@ -56,7 +56,7 @@ fn is_regular(metadata: &Metadata) -> Result<()> {
     }
 }
 
-/// Opens pipes without waiting for their other end, should one have taken the place of a file.
+/// Options that open a pipe without waiting for its other end, in case it has replaced a file.
 fn not_waiting() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true);

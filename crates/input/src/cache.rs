@@ -1,7 +1,7 @@
 //! Files that were converted before, kept in a directory of the user's choice.
 //!
-//! An entry holds the tables of all processes of a file as a dataset does, and what the reader reported about them: facts,
-//! notes and anomalies. It is named after all that it depends on, appears whole by a rename and never changes, so that
+//! An entry holds the tables of all processes of a file as a dataset does, and what the reader reported about them: facts, notes and
+//! anomalies. Its name is a hash of everything it depends on. A rename puts it in place when it is complete, and it never changes, so that
 //! any number of programs can use the directory at the same time.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,14 +33,14 @@ pub struct Cache {
     directory: PathBuf,
 }
 
-/// A file, or the files of a capture, that the cache has not.
+/// A file, or the files of a capture, that the cache does not hold.
 #[derive(Clone, Debug)]
 pub struct Miss {
     /// Path as given or found.
     pub shown: String,
-    /// How many processes are in it.
+    /// Number of processes in it.
     pub processes: usize,
-    /// Where its entry belongs.
+    /// Path at which its entry belongs.
     pub entry: PathBuf,
     /// Notes of the reader about the file as a whole.
     pub notes: Vec<Anomaly>,
@@ -49,7 +49,7 @@ pub struct Miss {
 /// A process in an entry.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CachedProcess {
-    /// Where its tables are.
+    /// The process as a dataset stores it.
     pub stored: StoredProcess,
     /// Anomalies of the rows, by table.
     pub anomalies: BTreeMap<String, Vec<Anomaly>>,

@@ -54,7 +54,7 @@ pub struct PartitionFacts {
     pub guid: String,
     /// Schema version, if stated.
     pub version: Option<String>,
-    /// Whether threads, queues and agents of activity are those of its track.
+    /// Whether the track of an activity gives its thread, queue and agent.
     pub is_track_based: bool,
 }
 
@@ -99,7 +99,7 @@ pub fn rocpd_databases(inputs: &[String]) -> Result<FoundDatabases, InputError> 
     if damaged.is_empty() { Ok(found) } else { Err(InputError::Damaged { reasons: damaged }) }
 }
 
-/// Why the end of a file, or what a log next to it holds, is lost: nothing of it is copied then.
+/// The cause of damage to a file or to the log next to it. A damaged file is not copied at all.
 fn damage_of(database: &RocpdFile) -> Option<String> {
     database.file.damage(&database.shown()).into_iter().next().map(|damage| damage.cause)
 }

@@ -1,4 +1,4 @@
-//! Processes that seem to be read twice: from files of several formats without an id that all of them have.
+//! Processes that seem to be read twice, from files of different formats without a common id.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use wavesieve_tables::trace::source::ReadContext;
 /// Tables whose numbers of rows are compared.
 const COMPARED: &[&str] = &["kernels", "memory_copies"];
 
-/// A warning for every process next to an earlier one of another format with the same process id and as many dispatches and
-/// copies. Neither is left out: process ids of different nodes can be the same.
+/// Returns a warning for every process that has the process id and the numbers of dispatches and copies of an earlier process in another
+/// format. Both are kept: process ids of different nodes can be the same.
 pub(crate) fn read_twice(members: &[TraceProcess], options: &LoadOptions) -> Vec<Anomaly> {
     let mut notes = Vec::new();
     let mut by_pid: BTreeMap<i64, Vec<&TraceProcess>> = BTreeMap::new();

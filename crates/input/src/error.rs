@@ -1,4 +1,4 @@
-//! Why inputs could not be turned into a trace; the caller chooses the exit code by the variant.
+//! Errors of finding and opening inputs; the caller chooses the exit code by the variant.
 
 use thiserror::Error;
 
@@ -10,26 +10,26 @@ pub enum InputError {
         "{path}: no such file, directory or match; check the path, and quote patterns only if the shell should not expand them"
     )]
     NoSuchFile {
-        /// As given.
+        /// The path or pattern as given.
         path: String,
     },
-    /// An index of databases lists what does not exist.
+    /// An index of databases lists a file that does not exist.
     #[error(
         "{index} lists {file}, which does not exist; restore it, or write the index again with `wavesieve package`"
     )]
     NotListed {
         /// The index.
         index: String,
-        /// As a path from the current folder.
+        /// The missing file, as a path from the current folder.
         file: String,
     },
-    /// An address that does not name a dataset: without what may be secret, what is wrong with it, and what to do.
+    /// An address that does not name a dataset. The message has the problem and the fix, and leaves out possible secrets.
     #[error("{0}")]
     Address(String),
     /// No input holds a trace.
     #[error("{}", explain(.reasons))]
     NoTrace {
-        /// Path and what it is instead, for every input looked at.
+        /// Path and reason for every inspected input.
         reasons: Vec<(String, String)>,
     },
     /// Every trace among the inputs is too damaged to read.

@@ -1,4 +1,4 @@
-//! Looks into one file, or into the files of a capture: recognizes them and opens them, from the cache if it has them.
+//! Recognizes and opens one file, or the files of a capture, from the cache if it holds them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,22 +16,22 @@ use wavesieve_model::schema::facts::Role;
 use wavesieve_tables::trace::source::ProcessReader;
 
 pub(crate) enum FileKind {
-    /// A capture by itself, and what the cache has of it.
+    /// A complete capture, and its state in the cache.
     Capture(Result<Opened>, CachedCapture),
-    /// A file of a capture, by the place of its format in the list.
+    /// A file of a capture, with the position of its format in the list.
     Part(usize),
-    /// A file that is read with such files in its directory; without one it is not read.
+    /// A file that is read only if its directory has files of a capture in that format.
     Unread(usize, UnreadContent),
-    /// Nothing that can be read.
+    /// Content that cannot be read.
     UnreadContent(UnreadContent),
 }
 
 pub(crate) enum CachedCapture {
-    /// Its processes, which had these roles.
+    /// In the cache; its processes had these roles.
     Here(Vec<Role>),
-    /// Nothing yet; the entry belongs there.
+    /// Not in the cache yet; the entry belongs at this path.
     Not(PathBuf),
-    /// It cannot be kept.
+    /// Never cached.
     Never,
 }
 
@@ -46,7 +46,7 @@ fn cached(options: &LoadOptions, shown: &str, files: &[PathBuf]) -> (Option<Open
     }
 }
 
-/// Looks into a file or dataset.
+/// Recognizes and opens a file or dataset.
 pub fn look(candidate: &Candidate, options: &LoadOptions, shared: &Shared) -> FileKind {
     let (path, shown, name) = (&candidate.path, candidate.shown(), candidate.name());
     let (format, recognized) = match &candidate.problem {
@@ -62,7 +62,7 @@ pub fn look(candidate: &Candidate, options: &LoadOptions, shared: &Shared) -> Fi
         Recognized::Unread(unread) => return FileKind::Unread(format, unread),
         Recognized::UnreadContent(unread) => return FileKind::UnreadContent(unread),
     };
-    // A dataset is what the cache would make of it.
+    // A dataset already has the form of a cache entry.
     let (opened, kept) =
         if path.is_dir() { (None, CachedCapture::Never) } else { cached(options, &shown, &files_of(path)) };
     let opening = Opening {
@@ -77,10 +77,10 @@ pub fn look(candidate: &Candidate, options: &LoadOptions, shared: &Shared) -> Fi
     FileKind::Capture(opened.map_or_else(|| open(&opening), Ok), kept)
 }
 
-/// Looks into the files of a capture.
+/// Opens the files of a capture.
 pub(crate) fn inspect_group(group: &dyn Group, options: &LoadOptions) -> (Result<Opened>, CachedCapture) {
     if !group.repeated().is_empty() {
-        // Reports about files that are not read cannot be derived from those that are, so they are never cached.
+        // Reports about unread files cannot be derived from the files that are read, so they are never cached.
         return (group.open(), CachedCapture::Never);
     }
     let (opened, kept) = cached(options, group.shown(), &group.files());
@@ -112,7 +112,7 @@ impl CaptureOrigin {
         }
     }
 
-    /// The process of the capture that another one from the cache stands for.
+    /// Opens the capture again, and returns the process that a cached one stands for.
     pub(crate) fn reopened(&self, cached: &ProcessInput, options: &LoadOptions) -> Option<Arc<dyn ProcessReader>> {
         let opened = match self {
             Self::File(candidate) => match look(candidate, options, &Shared::default()) {
@@ -127,16 +127,16 @@ impl CaptureOrigin {
 }
 
 impl CachedCapture {
-    /// The entry that the cache lacks, if what was opened may be kept.
+    /// The missing cache entry, if the opened capture may be cached.
     pub fn miss(&self, shown: &str, opened: &Opened) -> Option<Miss> {
         let Self::Not(entry) = self else { return None };
         let (shown, entry) = (shown.to_owned(), entry.clone());
-        // Missing parts of a damaged file are found again every time.
+        // A damaged file is not cached, so that its missing parts are found again every time.
         let is_whole = opened.damage.is_empty();
         is_whole.then(|| Miss { shown, processes: opened.processes.len(), entry, notes: opened.notes.clone() })
     }
 
-    /// The roles that the processes had, where they are from the cache.
+    /// The roles that the processes had when they were cached; `None` if they are not from the cache.
     pub fn roles(&self) -> Option<&[Role]> {
         if let Self::Here(roles) = self { Some(roles) } else { None }
     }

@@ -1,4 +1,4 @@
-//! The files that a process is read from: which they are, whether they changed, and how much memory they take.
+//! The files of a process: their paths, their changes, and the memory that they take.
 
 use std::fs::{self, Metadata};
 use std::io::{Read, Seek, SeekFrom};
@@ -14,7 +14,7 @@ use super::stores::{Mirror, shown};
 use wavesieve_files::regular;
 use wavesieve_tables::trace::jobs::READING_BYTES;
 
-/// How much is looked at of the start and of the end of a file.
+/// Bytes that are hashed at the start and at the end of a file.
 const END_BYTES: u64 = 1 << 20;
 
 /// Identifies a file and detects changes to it, without reading all of it.
@@ -36,7 +36,7 @@ impl FileIdentity {
         Stamp::of(Path::new(&self.path)) == Some(Stamp { bytes: self.bytes, modified_ns: self.modified_ns })
     }
 
-    /// Looks at a file.
+    /// Reads the identity of a file.
     pub fn compute(path: &Path) -> Result<Self> {
         Self::read(path).with_context(|| format!("cannot read {}", path.display()))
     }
@@ -54,7 +54,7 @@ impl FileIdentity {
         }
         let modified_ns = Stamp::new(&metadata)?.modified_ns;
         let ends_hash = format!("{:032x}", xxh3_128(&ends));
-        // A copy of a dataset in a store has neither a name nor a time that lasts.
+        // The local copy of a dataset in a store does not have a lasting name or time.
         let modified_ns = if Mirror::of(path).is_some() { 0 } else { modified_ns };
         Ok(Self { path: shown(path), bytes, modified_ns, ends_hash })
     }
@@ -70,7 +70,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// That of a path; `None` if nothing is known of it.
+    /// The stamp of a path; `None` if it cannot be read.
     pub fn of(path: &Path) -> Option<Self> {
         Self::new(&fs::metadata(path).ok()?).ok()
     }
@@ -84,7 +84,7 @@ impl Stamp {
     }
 }
 
-/// The files behind a path: a database with the log next to it, of a dataset the manifest, which every writing renews.
+/// The files behind a path: a database with its log, or the manifest of a dataset, which every write renews.
 pub(crate) fn files_of(path: &Path) -> Vec<PathBuf> {
     if path.is_dir() {
         return vec![path.join(MANIFEST)];
@@ -104,7 +104,7 @@ pub(crate) fn files_of(path: &Path) -> Vec<PathBuf> {
 pub fn memory_bytes(format: &str, files: &[PathBuf], bytes: u64) -> u64 {
     let compressed = files.first().is_some_and(|path| path.extension().is_some_and(|extension| extension == "gz"));
     let unpacked = if compressed { bytes.saturating_mul(12) } else { bytes };
-    // Databases hold integers as compact as memory does, texts take several bytes for each digit and name.
+    // Databases store integers as compactly as memory does. Text formats need several bytes for each of them, and repeat names.
     let quarters = match format {
         "rocpd" | "rpd" => 4,
         _ => 2,

@@ -1,4 +1,4 @@
-//! The checks of a trace's health, over traces.
+//! Tests of the health checks on whole traces.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,9 +1,9 @@
 //! Reads every format into the canonical tables: finds inputs, recognizes them by content, and opens each with its adapter.
 //!
-//! [`open`] opens a trace; [`load`] does so with options. This crate knows no queries; nothing outside of
-//! it knows where a row came from.
+//! [`open`] opens a trace; [`load`] does so with options. This crate does not know queries; no code outside of it knows where a row came
+//! from.
 //!
-//! `unsafe` code is in `dataset/row_groups.rs` alone, which makes a column of codes that were checked before.
+//! Only `dataset/row_groups.rs` has `unsafe` code: it makes a column from codes that were checked before.
 
 mod att;
 mod common;

@@ -41,7 +41,7 @@ pub(super) struct Located {
     cached: Option<CachedAs>,
 }
 
-/// The role that a process had when it was put into the cache, and where to read it if it has another one now.
+/// The role that a process had when it was cached, and the origin to read it from if its role is now different.
 struct CachedAs {
     role: Role,
     place: CaptureOrigin,
@@ -62,8 +62,8 @@ fn located(processes: Vec<ProcessInput>, place: &CaptureOrigin, roles: Option<&[
     processes.into_iter().enumerate().map(locate).collect()
 }
 
-/// Finds, recognizes and opens all inputs. Files that are not traces are left out as long as one is; those the user
-/// named are listed in the damage of the trace.
+/// Finds, recognizes and opens all inputs. If any input is a trace, other files are left out. Files that the user named are then listed in
+/// the damage of the trace.
 ///
 /// # Errors
 /// See `InputError`.
@@ -71,7 +71,7 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
     load_with_cache(inputs, options).map(|(trace, _)| trace)
 }
 
-/// As [`load`], with the captures that the cache has not.
+/// Works like [`load`], and also returns the captures that the cache does not hold.
 ///
 /// # Errors
 /// See [`InputError`].
@@ -80,7 +80,7 @@ pub fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace
     load_candidates(inputs, candidates, options)
 }
 
-/// As [`load_with_cache`], of files that were found already.
+/// Works like [`load_with_cache`], on files that were found already.
 ///
 /// # Errors
 /// See [`InputError`].
@@ -137,7 +137,7 @@ struct Loaded {
 }
 
 impl Loaded {
-    /// Takes what a capture holds.
+    /// Adds the content of a capture.
     fn take(&mut self, opened: Result<Opened>, kept: &CachedCapture, place: CaptureOrigin) {
         let opened = match opened {
             Ok(opened) => opened,
@@ -228,7 +228,7 @@ fn assemble(found: Vec<Located>, mut notes: Vec<Anomaly>, damage: Vec<Damage>, m
         .into_iter()
         .filter_map(|(position, process)| {
             let Located { found, files, memory_bytes, cached } = found.get_mut(position)?.take()?;
-            // The role of a process depends on those next to it: a counter pass gives no kernels.
+            // The role of a process depends on the other processes: a counter pass gives no kernels.
             let other_role = cached.filter(|cached| cached.role != process.role);
             let raw = other_role.and_then(|cached| cached.place.reopened(&found, &options));
             Some(TraceProcess { process, source: raw.unwrap_or(found.source), files, memory_bytes })

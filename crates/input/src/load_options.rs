@@ -1,4 +1,4 @@
-//! How inputs are read.
+//! Options for reading inputs.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use wavesieve_tables::columns::requests::Request;
 use wavesieve_tables::trace::jobs::Jobs;
 use wavesieve_tables::trace::observer::Observer;
 
-/// How to read inputs.
+/// Options for reading inputs.
 pub struct LoadOptions {
     /// Takes the rank from the path.
     pub rank_from: Option<Regex>,
@@ -22,24 +22,24 @@ pub struct LoadOptions {
     pub categories: Categories,
     /// Threads one read may use.
     pub threads: usize,
-    /// Columns that will be read soon: a reader that has to look through all of a file may take them on the way.
+    /// Columns that will be read soon: a reader that scans a whole file may collect them on the way.
     pub ahead: Request,
     /// The reader of databases.
     pub reader: Reader,
-    /// Whether events may have any time, whatever their process recorded about itself.
+    /// Whether events may lie outside the recorded lifetime of their process.
     pub ignores_process_times: bool,
-    /// How many files and processes are read at the same time.
+    /// Number of files and processes that are read at the same time.
     pub jobs: Jobs,
-    /// Where to look for files that were converted before.
+    /// Cache of files that were converted before.
     pub cache: Option<Cache>,
-    /// Observer of how many files and processes were read.
+    /// Observer of the number of files and processes read.
     pub observer: Option<Arc<dyn Observer>>,
-    /// A directory that is not an input though it lies in one, such as an output that is being rewritten.
+    /// A directory that is not an input although it is in one, such as an output that is being rewritten.
     pub exclude: Option<PathBuf>,
 }
 
 impl LoadOptions {
-    /// Built-in categories, all processors, ranks from what is recorded, half of the machine's memory.
+    /// Built-in categories, all processors, ranks as recorded, half of the machine's memory.
     pub fn builtin() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
         Self {

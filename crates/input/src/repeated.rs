@@ -1,4 +1,4 @@
-//! Captures that inputs have more than once: copies of a file, and the same process in several formats.
+//! Captures that occur more than once among the inputs: copies of a file, and the same process in several formats.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ use wavesieve_tables::trace::source::ReadContext;
 /// Format of rocpd databases in [`ProcessFacts`].
 const ROCPD: &str = "rocpd";
 
-/// Keeps the first of captures given twice, as when a file was copied. The profiler gives all its sessions with a process the same id:
-/// captures whose activity is apart in time are parts of that process, and all are kept.
+/// Drops repeated captures, such as copies of a file, and keeps the first. The profiler gives all its sessions with a process the same id.
+/// Captures whose activities do not overlap in time are therefore parts of that process, and all are kept.
 pub(crate) fn drop_repeated(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>, options: &LoadOptions) {
     let mut seen: BTreeMap<Capture, Vec<usize>> = BTreeMap::new();
     let mut is_kept = vec![true; found.len()];
@@ -38,13 +38,13 @@ pub(crate) fn drop_repeated(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>, 
     found.retain(|_| is_kept.next().unwrap_or(true));
 }
 
-/// Whether the activity of a process was recorded before or after that of all others.
+/// Whether the activity of a process lies before or after the activity of each other process.
 fn is_apart<'a>(candidate: &Located, mut others: impl Iterator<Item = &'a Located>, options: &LoadOptions) -> bool {
     let Some((start, end)) = activity(candidate, options) else { return false };
     others.all(|other| activity(other, options).is_some_and(|(first, last)| end < first || last < start))
 }
 
-/// First start and last end of what a process did; `None` if it did nothing, or its times cannot be read.
+/// First start and last end of the activity of a process; `None` without activity, or if the times cannot be read.
 fn activity(located: &Located, options: &LoadOptions) -> Option<(i64, i64)> {
     let process = Process {
         process: 0,
@@ -70,7 +70,7 @@ fn activity(located: &Located, options: &LoadOptions) -> Option<(i64, i64)> {
     spans.reduce(|(start, end), (other_start, other_end)| (start.min(other_start), end.max(other_end)))
 }
 
-/// Tables of what a process did, and the columns of their times.
+/// Tables with the activity of a process, and their time columns.
 const TABLES: [&str; 4] = ["kernels", "memory_copies", "memory_allocations", "regions"];
 const TIMES: [&str; 2] = ["start_ns", "end_ns"];
 
@@ -90,7 +90,7 @@ fn capture(facts: &ProcessFacts) -> Option<Capture> {
     known.then(|| (facts.format.clone(), run(facts), facts.guid.clone(), content))
 }
 
-/// Leaves out of merged files what was given by itself too.
+/// Drops the processes of merged files that are also passed as files of their own.
 pub(crate) fn drop_merged(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
     let key = |facts: &ProcessFacts| facts.work_key.clone().map(|key| (facts.format.clone(), facts.pid, key));
     let own = |located: &Located| Some(&located.found.facts).filter(|facts| !facts.is_merged).and_then(key);
@@ -110,8 +110,9 @@ pub(crate) fn drop_merged(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
     });
 }
 
-/// Leaves out a merged file whose parts were all given too: programs that merge traces into one keep work and its durations, so that those
-/// of the file are the sums of those of its parts, each of which called the runtime by itself.
+/// Drops a merged file if all its parts are passed too. Programs that merge traces keep all activities and their durations, so that the
+/// totals of the merged file are the sums over its parts. Each part called the runtime by itself: there are at most as many parts as
+/// callers.
 pub(crate) fn drop_sums(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
     let folder = |facts: &ProcessFacts| std::path::Path::new(&facts.path).parent().map(std::path::Path::to_path_buf);
     let works: Vec<_> = found
@@ -139,16 +140,16 @@ pub(crate) fn drop_sums(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
     notes.push(note_about("repeated_format", Severity::Info, &found.remove(sum).found.facts, detail));
 }
 
-/// Activities, and the sum of their durations, of a process that had any.
+/// Number of activities of a process, and the sum of their durations; `None` without activities.
 fn work(facts: &ProcessFacts) -> Option<(u64, i64)> {
     let (activities, duration_ns) = facts.work_key.as_deref()?.split_once('/')?;
     Some((activities.parse().ok()?, duration_ns.parse().ok()?))
 }
 
-/// Parts below which a sum is not a merged file, but a copy.
+/// Minimum number of parts of a merged file: the sum of one part is a copy.
 const MIN_PARTS: usize = 2;
 
-/// Whether a whole is the sum of parts, of which there are at most so many.
+/// Whether a whole is the sum of its parts, of which there are at most `most`.
 fn has_sum(parts: impl Iterator<Item = (u64, i64)>, whole: (u64, i64), most: usize) -> bool {
     let (mut count, mut sum) = (0, (0_u64, 0_i64));
     for (activities, duration_ns) in parts {
@@ -158,10 +159,9 @@ fn has_sum(parts: impl Iterator<Item = (u64, i64)>, whole: (u64, i64), most: usi
     (MIN_PARTS..=most).contains(&count) && sum == whole && whole.1 > 0
 }
 
-/// Leaves out the JSON of a process whose rocpd database was given too, the CSV of one that was given in either of those, and the
-/// Perfetto trace of one that was given in any other format: rocprofv3 can write all of them side by side, and `convert` writes
-/// Perfetto traces and analysis databases next to what they were made from. An analysis of a workload is left out next to the counters
-/// of that.
+/// Drops a process that is also passed in a preferred format: JSON next to rocpd, CSV next to either of them, and a Perfetto trace next to
+/// any other format. rocprofv3 can write all of them side by side, and `convert` writes Perfetto traces and analysis databases next to
+/// their sources. The analysis of a workload is dropped next to its counters.
 pub(crate) fn drop_other_formats(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
     let facts_of = |formats: &[&str]| -> Vec<ProcessFacts> {
         let facts = found.iter().map(|located| &located.found.facts);

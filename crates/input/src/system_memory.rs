@@ -1,9 +1,9 @@
-//! How much memory there is.
+//! Size of the available memory.
 
 use std::fs;
 use std::path::Path;
 
-/// Memory of the machine, or of the control group where that is less; `None` where neither is known.
+/// Memory of the machine, or of the control group if that is less; `None` if neither is known.
 pub fn available_bytes() -> Option<u64> {
     [machine(), group()].into_iter().flatten().min()
 }
@@ -27,7 +27,7 @@ fn group() -> Option<u64> {
             }
             _ => return None,
         };
-        // In a container, the path is often one of the host, and the limit is that of the root that is seen.
+        // In a container, the path is often a path of the host. The limit is then at the visible root.
         let below = Path::new(path.trim_start_matches('/'));
         below.ancestors().filter_map(|group| limit(&Path::new(root).join(group).join(file))).min()
     });

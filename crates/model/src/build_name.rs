@@ -1,4 +1,4 @@
-//! The name of the build that is running: what one build wrote, another may write differently.
+//! The name of the running build: another build may write the same data differently.
 
 use std::sync::OnceLock;
 

@@ -1,9 +1,10 @@
 //! The tables of a trace and the arithmetic of the field.
 //!
-//! [`schema`] declares the canonical tables once; readers, writers, documents and tests use that declaration. [`analysis`] computes
-//! over plain values: intervals, iterations, metrics, counter plans. [`text`] has what messages share.
+//! [`schema`] declares the canonical tables once; readers, writers, documents and tests use that declaration.
+//! [`analysis`] computes over plain values: intervals, iterations, metrics, counter plans. [`text`] has shared parts of
+//! messages.
 //!
-//! This crate knows neither polars nor files nor the other crates.
+//! This crate does not use polars, files or the other crates.
 
 #![forbid(unsafe_code)]
 
@@ -14,7 +15,7 @@ macro_rules! data {
     };
 }
 
-/// A table at the top of the repository, which is read once; a test reads each, so that none is ever empty.
+/// A table at the top of the repository, which is read once. A test reads each table, so that none is ever empty.
 macro_rules! shared {
     ($form:ty, $path:literal) => {{
         static READ: std::sync::LazyLock<$form> =
@@ -23,7 +24,8 @@ macro_rules! shared {
     }};
 }
 
-/// Declares an enum of which each variant has a spelling, as `Order = "order"`: all of them in order, and the method that spells one.
+/// Declares an enum whose variants have spellings, as in `Order = "order"`: the list of all variants in order, and a
+/// method that returns the spelling.
 macro_rules! spelled {
     ($(#[$meta:meta])* $visibility:vis enum $name:ident by $method:ident {
         $($(#[$own:meta])* $variant:ident = $spelling:literal,)+

@@ -23,7 +23,7 @@ pub struct AnalysisOptions {
     pub layout: Layout,
     /// Form of kernel names to show and group by.
     pub name: NameForm,
-    /// Rows of tables, 0 for all.
+    /// Rows of tables; 0 for all.
     pub rows: usize,
     /// Questions in addition to those of rules and sections.
     pub questions: Vec<QueryRequest>,
@@ -31,25 +31,25 @@ pub struct AnalysisOptions {
     pub prompt: Option<String>,
     /// Heading of the document, if not the usual one.
     pub title: Option<String>,
-    /// Whether figures and findings are about all of the run even where a part of it repeats evenly.
+    /// Whether figures and findings cover the whole run even if a part of it repeats evenly.
     pub whole_run: bool,
-    /// Release of ROCm that commands from source code are for, where no trace names one.
+    /// Release of ROCm that commands from source code are for, if no trace names one.
     pub rocm: Option<RocmVersion>,
 }
 
-/// A trace with what was found in it.
+/// A trace with its results.
 pub struct Analysis {
-    /// The shown document.
+    /// The document.
     pub document: Document,
-    /// The answers that it is made of.
+    /// The answers that the document is made of.
     pub answers: Answers,
     /// Records in the trace.
     pub collected: Collected,
-    /// The main limit of the run; `None` where no GPU worked.
+    /// The main limit of the run; `None` if no GPU worked.
     pub verdict: Option<Verdict>,
-    /// The message about filters that match nothing.
+    /// Messages about filters that match nothing.
     pub unmatched: Vec<String>,
-    /// Whether nothing is left that could be analysed.
+    /// Whether nothing is left to analyze.
     pub is_empty: bool,
     /// The user's question, in words.
     pub prompt: Option<String>,
@@ -58,7 +58,7 @@ pub struct Analysis {
 }
 
 impl AnalysisOptions {
-    /// Built-in queries, rules and sections; ten rows of each table.
+    /// Options with the built-in queries, rules and sections, and ten rows of each table.
     ///
     /// # Errors
     /// When something built in is wrong, which the tests exclude.
@@ -79,7 +79,7 @@ impl AnalysisOptions {
 }
 
 impl AnalysisOptions {
-    /// Analyzes a trace: asks the questions of all rules and sections, and makes a document of findings and tables.
+    /// Analyzes a trace: runs the queries of all rules and sections, and makes a document of findings and tables.
     /// Figures and findings cover the part of the run that repeats evenly, if there is one; tables cover the whole run.
     ///
     /// # Errors
@@ -122,7 +122,7 @@ impl AnalysisOptions {
     }
 }
 
-/// Whether filters leave nothing to analyse, and the message about those that match nothing.
+/// Whether filters leave nothing to analyze, and the messages about filters that match nothing.
 fn unmatched(trace: &Trace, answers: &Answers) -> Result<(bool, Vec<String>)> {
     if effective(trace.choice()).is_empty() {
         return Ok((false, Vec::new()));

@@ -1,4 +1,4 @@
-//! The tables of a document with all their rows, for formats that are read on by other programs.
+//! The tables of a document with all their rows, for formats that other programs read.
 
 use anyhow::{Context as _, Result};
 use polars::prelude::{DataFrame, df};
@@ -25,14 +25,14 @@ pub struct FullTable {
     pub columns: Vec<OutputColumn>,
     /// The rows.
     pub frame: DataFrame,
-    /// How many rows there are, of which fewer may have been requested.
+    /// Number of all rows, of which fewer may have been requested.
     pub total_rows: usize,
-    /// Whether values and headings stay as they are: they are those of another program.
+    /// Whether values and headings stay unchanged, because they are those of another program.
     pub is_exact: bool,
 }
 
 impl FullTable {
-    /// A table in no section that is not the result of a query.
+    /// A table that is in no section and is not the result of a query.
     pub(crate) fn new(name: &str, title: &str, about: &str, columns: Vec<OutputColumn>, frame: DataFrame) -> Self {
         Self {
             section: String::new(),
@@ -48,7 +48,7 @@ impl FullTable {
     }
 }
 
-/// The tables of the sections in order: all columns and at most so many rows of the answers, 0 for all.
+/// The tables of the sections in order: all columns, and at most this many rows of the answers, 0 for all.
 pub(crate) fn full_tables(analysis: &Analysis, most_rows: usize) -> Vec<FullTable> {
     let sections = &analysis.document.sections;
     let tables = sections.iter().flat_map(|section| section.tables().map(move |table| (&section.id, table)));
@@ -71,7 +71,7 @@ fn full_table(analysis: &Analysis, section: &str, shown: &Table, most_rows: usiz
     }
 }
 
-/// The findings as a table: a row for each, lists as lines of a text.
+/// The findings as a table: one row each, with lists as lines of a text.
 pub(crate) fn findings_table(document: &Document) -> Result<FullTable> {
     let findings = &document.findings;
     let texts = |of: &dyn Fn(&Finding) -> String| -> Vec<String> { findings.iter().map(of).collect() };

@@ -1,7 +1,7 @@
 //! Documents, charts and comparisons.
 //!
-//! [`analysis`] makes a document of findings and tables, which a folder per format renders; [`compare`] compares runs. Renderers compute
-//! nothing.
+//! [`analysis`] makes a document of findings and tables, and one module per format renders it; [`compare`] compares
+//! runs. Renderers compute nothing.
 
 #![forbid(unsafe_code)]
 

@@ -24,7 +24,7 @@ struct Activity {
     last_ns: Option<i64>,
 }
 
-/// Tables of which one with rows is something to analyze.
+/// Tables to analyze; one of them with rows is enough.
 const RECORDED: [&str; 6] = ["kernels", "memory_copies", "memory_allocations", "regions", "marks", "counters"];
 
 /// Facts about a trace.
@@ -38,7 +38,7 @@ pub struct Overview {
 }
 
 impl Overview {
-    /// Looks at all processes.
+    /// Reads the facts of all processes.
     ///
     /// # Errors
     /// When a table cannot be read.
@@ -49,19 +49,19 @@ impl Overview {
         Ok(Self { headline: headline(trace), processes: processes(trace, &activities, &rows)?, rows })
     }
 
-    /// The source tables that have rows, and how many.
+    /// The source tables with rows, and their numbers of rows.
     pub fn filled_tables(&self) -> Vec<(&'static str, u64)> {
         let total = |name: &str| self.rows.iter().filter_map(|rows| rows.get(name)).sum::<u64>();
         let totals = tables().iter().map(|table| (table.name, total(table.name)));
         totals.filter(|(_, total)| *total > 0).collect()
     }
 
-    /// Whether anything was recorded that can be analyzed.
+    /// Whether there are records to analyze.
     pub fn has_activity(&self) -> bool {
         self.rows.iter().any(|rows| RECORDED.iter().any(|table| rows.get(table).is_some_and(|rows| *rows > 0)))
     }
 
-    /// The queries that have rows, and those that have rows if they find something.
+    /// The queries with rows, and the queries that have rows if they find something.
     ///
     /// # Errors
     /// When a table cannot be read.
@@ -74,12 +74,13 @@ impl Overview {
     }
 }
 
-/// Columns that spans and used GPUs are made of.
+/// Columns from which spans and used GPUs are computed.
 pub fn activity_request() -> Request {
     referenced_columns(&ACTIVITY.into())
 }
 
-/// Used GPUs and spans by process: taken from a dataset if it stores them and no filter changes them, otherwise read.
+/// Used GPUs and spans by process. They come from a dataset if it stores them and no filter changes them; otherwise
+/// they are read.
 fn activities(trace: &Trace) -> Result<BTreeMap<i64, Activity>, QueryError> {
     let known: Option<Vec<(i64, &[GpuTime])>> = trace
         .members()
@@ -184,7 +185,7 @@ fn gpu_name(member: &TraceProcess) -> Option<String> {
     (!names.is_empty()).then(|| names.into_iter().collect::<Vec<_>>().join(" "))
 }
 
-/// Numbers with runs written as `0-3`.
+/// Numbers, with runs of consecutive ones as `0-3`.
 fn list(numbers: impl Iterator<Item = i64>) -> String {
     let mut runs: Vec<(i64, i64)> = Vec::new();
     for number in numbers {

@@ -16,18 +16,18 @@ use wavesieve_engine::findings::{Answers, Collected, Finding, Priority, QueryReq
 use wavesieve_model::analysis::kernel_names::{base_name, mangled_base};
 use wavesieve_source::scan::{self, Recommendation, SourceScan, TreeScan};
 
-/// Verdict of a trace on an advice.
+/// Verdict of a trace on a recommendation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TraceVerdict {
-    /// A finding has the same subject: its place.
+    /// A finding has the same subject; its place.
     Found(usize),
-    /// The trace would reveal it, but it costs nothing significant there.
+    /// The trace would show it, but it has no significant cost there.
     NotFound,
     /// The trace contradicts it.
     Contradicted,
-    /// The advice asks for records that the trace has.
+    /// The recommendation is to record data that the trace already has.
     Recorded,
-    /// The trace lacks the records to check it.
+    /// The trace does not have the records to check it.
     NotRecorded,
 }
 
@@ -44,7 +44,7 @@ impl TraceVerdict {
 }
 
 impl Analysis {
-    /// An analysis without data: a document that was made otherwise.
+    /// An analysis without data, for a document that was made otherwise.
     pub fn of_document(document: Document, prompt: &str) -> Self {
         Self {
             document,
@@ -58,7 +58,7 @@ impl Analysis {
         }
     }
 
-    /// An analysis of source code alone, with at most so many rows in a table, 0 for all.
+    /// An analysis of source code alone, with at most this many rows in a table, 0 for all.
     ///
     /// # Errors
     /// When a table cannot be made.
@@ -75,8 +75,8 @@ impl Analysis {
         })
     }
 
-    /// Adds what the program's source code reveals. If the trace shows what the source only suggests, the trace takes
-    /// precedence: its findings link to places in the source. Records that the trace already has are not requested.
+    /// Adds results from the program's source code. If the trace shows what the source only suggests, the trace takes
+    /// precedence, and its findings link to places in the source. Records that the trace already has are not requested.
     ///
     /// # Errors
     /// When a table cannot be made.
@@ -139,7 +139,7 @@ impl Analysis {
     }
 }
 
-/// Kinds of records of the trace, and what follows from them.
+/// Kinds of records of the trace, and the facts that follow from them.
 fn kinds(analysis: &Analysis) -> BTreeSet<String> {
     let mut kinds = analysis.collected.kinds.clone();
     let time = time_question();
@@ -165,7 +165,7 @@ fn relevance(advice: &Recommendation, findings: &[Finding], kinds: &BTreeSet<Str
     if evidence.against.iter().any(|kind| kinds.contains(kind)) {
         return TraceVerdict::Contradicted;
     }
-    // Findings come in order of what they cost.
+    // Findings are in the order of their cost.
     if let Some(place) = findings.iter().position(|one| evidence.rules.contains(&one.rule)) {
         return TraceVerdict::Found(place);
     }
@@ -182,7 +182,7 @@ fn found(relevance: TraceVerdict, findings: &[Finding]) -> Option<String> {
     }
 }
 
-/// Where the source has the kernel that a finding is about.
+/// Place in the source of the kernel that a finding is about.
 fn defined_at(finding: &Finding, scan: &SourceScan) -> String {
     let Some(subject) = &finding.subject else { return String::new() };
     let name = own_name(subject);
@@ -195,8 +195,8 @@ fn defined_at(finding: &Finding, scan: &SourceScan) -> String {
     format!(" In the source it is {is_defined} at {}:{}{launched}.", kernel.file, kernel.line)
 }
 
-/// Files and lines that a finding is about, as the scan names them: the definition of its kernel, then where the patterns of
-/// its advice occur, those that matter most first.
+/// Files and lines that a finding is about, as the scan names them: the definition of its kernel, then the places of
+/// the patterns of its recommendation, the most important first.
 pub fn source_places(finding: &Finding, scan: &SourceScan) -> Vec<(PathBuf, u32)> {
     let name = finding.subject.as_deref().map(own_name);
     let kernel = scan.detected_kernels.iter().find(|kernel| Some(&kernel.name) == name.as_ref());
@@ -219,13 +219,13 @@ pub fn source_places(finding: &Finding, scan: &SourceScan) -> Vec<(PathBuf, u32)
     unique
 }
 
-/// Sentence from the source that is added to a finding of the trace.
+/// Sentence about the source that is added to a finding of the trace.
 fn seen_at(advice: &Recommendation, scan: &SourceScan) -> String {
     format!(" In the source: {}.{}", advice.issue, found_at(advice, scan))
 }
 
-/// The finding for an advice that the trace cannot check. No suggestion outranks a measurement, and what was recorded
-/// is not requested again.
+/// The finding for a recommendation that the trace cannot check. No suggestion outranks a measurement, and existing
+/// records are not requested again.
 fn trace_evidence(advice: &Recommendation, scan: &SourceScan, kinds: &BTreeSet<String>) -> Finding {
     let mut finding = finding(advice, scan);
     if kinds.contains("kernels") {
@@ -246,7 +246,7 @@ fn trace_evidence(advice: &Recommendation, scan: &SourceScan, kinds: &BTreeSet<S
     finding
 }
 
-/// The name of a kernel as source code has it.
+/// The name of a kernel in source code.
 fn own_name(kernel: &str) -> String {
     mangled_base(kernel).map_or_else(|| base_name(kernel), ToOwned::to_owned)
 }

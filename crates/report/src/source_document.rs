@@ -13,10 +13,10 @@ use wavesieve_export::cell::Cell;
 use wavesieve_source::scan::{self, DetectedKernel, DetectedPattern, Recommendation, SourceScan, TreeScan};
 use wavesieve_tables::trace::views::View;
 
-/// Places that a row names.
+/// Maximum number of places that a row names.
 const SHOWN_PLACES: usize = 3;
 
-/// The document of a scan, with at most so many rows in a table, 0 for all.
+/// The document of a scan, with at most this many rows in a table, 0 for all.
 ///
 /// # Errors
 /// When a table cannot be made.
@@ -45,7 +45,7 @@ pub fn source_document(tree: &TreeScan, rows: usize) -> Result<Document> {
     })
 }
 
-/// The scan in a sentence.
+/// The scan, summarized in a sentence.
 pub(super) fn scan_summary(scan: &SourceScan) -> String {
     let many = |count: usize| if count == 1 { "" } else { "s" };
     format!(
@@ -121,12 +121,13 @@ pub(super) fn finding(advice: &Recommendation, scan: &SourceScan) -> Finding {
     }
 }
 
-/// A command of a scan as one of a finding.
+/// A command of a scan, as a command of a finding.
 pub(super) fn command(command: &scan::Command) -> Command {
     Command { tool: command.tool.clone(), description: command.description.clone(), words: command.words.clone() }
 }
 
-/// Where in the source an advice has its reason, if single places are: those of the pattern that matters most first.
+/// Places in the source that are the reason for a recommendation, if there are single places; those of the most
+/// important pattern first.
 pub(super) fn found_at(advice: &Recommendation, scan: &SourceScan) -> String {
     let of = |id: &String| scan.detected_patterns.iter().find(|pattern| pattern.pattern_id == *id);
     let patterns = advice.trace_evidence.patterns.iter().filter_map(of);
@@ -156,7 +157,7 @@ fn next(scan: &SourceScan) -> Section {
     Section::new("source_next", "What to measure first", "Then `wavesieve analyze` tells where the time goes.", notes)
 }
 
-/// Kernels by name; of a trace those with the most time first, with their calls and time there.
+/// Kernels by name. If there is a trace, those with the most time come first, with their calls and time there.
 pub(super) fn kernels(
     kernels: &[DetectedKernel],
     rows: usize,
@@ -231,13 +232,13 @@ pub(super) fn patterns(patterns: &[DetectedPattern], rows: usize) -> Result<Sect
     Ok(Section::new("source_patterns", "Patterns", about, vec![Block::Table(Box::new(table))]))
 }
 
-/// The first places of so many.
+/// The first of these places, with the number of all.
 pub(super) fn places(places: &[String], count: usize) -> String {
     let shown = places.iter().take(SHOWN_PLACES).cloned().collect::<Vec<String>>().join(", ");
     if count > SHOWN_PLACES { format!("{shown}, …") } else { shown }
 }
 
-/// A column of texts: its name, what it is, and its values.
+/// A column of texts: its name, unit, documentation and values.
 pub type Texts<'a> = (&'a str, ColumnUnit, &'a str, Vec<Option<String>>);
 
 /// A table of texts.
@@ -258,7 +259,7 @@ fn table(id: &str, title: &str, columns: Vec<(Column, ColumnUnit, &str)>, key: &
     Ok(Table::new((id, title, ""), outputs, frame, rows, key))
 }
 
-/// The provenance: files that were left out.
+/// The provenance, with the files that were left out.
 pub(super) fn provenance(tree: &TreeScan) -> Provenance {
     let mut left_out = Vec::new();
     if tree.beyond > 0 {

@@ -1,4 +1,4 @@
-//! A roofline drawn with characters.
+//! A roofline made of characters.
 
 use std::fmt::Write as _;
 
@@ -11,8 +11,8 @@ const HEIGHT: usize = 20;
 const MARGIN: usize = 11;
 const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// The picture: intensity to the right and GFLOP/s upwards, both logarithmic; a letter for each kernel, with a key. Kernels
-/// without FLOPs cannot be drawn and are listed. Nothing where there is neither a point nor a roof.
+/// The picture: intensity to the right and GFLOP/s upwards, both logarithmic; a letter for each kernel, with a key.
+/// Kernels without FLOPs cannot be drawn and are listed. Empty if there is neither a point nor a roof.
 pub(crate) fn text_roofline(points: &[Point], roofs: &Roofs, width: usize) -> String {
     let columns = width.saturating_sub(MARGIN + 1).clamp(40, 200);
     let placed: Vec<(&Point, f64, f64)> = points
@@ -113,7 +113,7 @@ fn decades(values: impl Iterator<Item = f64>) -> (f64, f64) {
     (least, greatest.max(least + 1.0))
 }
 
-/// Which of `cells` a value is in, on a logarithmic scale.
+/// The cell of `cells` that contains a value, on a logarithmic scale.
 fn place(value: f64, from: f64, to: f64, cells: usize) -> usize {
     let share = (value.log10() - from) / (to - from);
     ((share * cells as f64) as usize).min(cells.saturating_sub(1))

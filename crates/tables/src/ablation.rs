@@ -1,9 +1,9 @@
-//! Optimizations that benchmarks turn off to measure what each is worth: `WAVESIEVE_DISABLE=local,sums` in the environment.
-//! Results stay the same. `benches/ablation.py` prints the table that decides what is kept.
+//! Optimizations that benchmarks turn off to measure their benefit: `WAVESIEVE_DISABLE=local,sums` in the environment. Results stay the
+//! same. `benches/ablation.py` prints the table that decides which ones are kept.
 
 use std::sync::LazyLock;
 
-/// Names of the optimizations that are off, as given.
+/// Environment variable with the names of the optimizations to turn off.
 const VARIABLE: &str = "WAVESIEVE_DISABLE";
 
 /// An optimization.

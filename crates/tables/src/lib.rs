@@ -1,11 +1,11 @@
-//! A trace as tables: its processes, ranks, clocks and selections, and the tables derived from those that were read.
+//! A trace as tables: its processes, ranks, clocks and selections, and tables derived from source tables.
 //!
-//! [`trace::Trace`] is a set of lazy frames over all processes, which one executor reads, derives and hands out. [`columns`] makes
-//! canonical columns, [`mod@derive`] the derived tables.
+//! [`trace::Trace`] is a set of lazy frames over all processes, which one executor reads, derives and returns. [`columns`] makes canonical
+//! columns, [`mod@derive`] the derived tables.
 //!
-//! This crate knows no file format and no SQL.
+//! This crate does not know file formats or SQL.
 //!
-//! `unsafe` code is in `columns/arrow_bridge.rs` alone, which hands columns from one implementation of Arrow to the other.
+//! Only `columns/arrow_bridge.rs` has `unsafe` code. It passes columns from one implementation of Arrow to the other.
 
 /// The text of a file at the top of the repository.
 macro_rules! data {

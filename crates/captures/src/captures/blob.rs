@@ -1,27 +1,27 @@
-//! How the bytes of a region are kept.
+//! Storage of the bytes of a region.
 
 use serde::{Deserialize, Serialize};
 
 use super::hash::Hash;
 
-/// Bytes of a piece that is read, hashed and compressed by itself: they stay in the cache of a processor.
+/// Bytes of a chunk, which is read, hashed and compressed separately: they stay in the cache of a processor.
 pub const CHUNK_BYTES: u64 = 1 << 20;
-/// The pieces that are taken for true.
+/// Plausible chunk sizes.
 const LEAST_CHUNK: u64 = 4096;
 const MOST_CHUNK: u64 = 1 << 26;
-/// Bytes that chunks which are worked on at the same time may take.
+/// Maximum bytes of chunks that are processed at the same time.
 const AT_ONCE: u64 = 1 << 28;
-/// Buffers of a chunk, the packed one of which may be as large as two.
+/// Buffers per chunk; the packed buffer counts twice, as it may be twice as large.
 const BUFFERS: u64 = 4;
 
 /// Whether bytes are compressed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
-    /// Each at its place, as rocm-perf-lab and kerncap have it. Chunks of zeros may be holes in the file.
+    /// Each byte at its offset, as in rocm-perf-lab and kerncap. Chunks of zeros may be holes in the file.
     #[default]
     Plain,
-    /// Chunks one after the other, a frame of zstd each; chunks of zeros have none.
+    /// Chunks one after the other, a frame of zstd each; chunks of zeros have no frame.
     Zstd,
 }
 
@@ -36,11 +36,11 @@ pub struct Blob {
     pub chunks: Vec<Chunk>,
 }
 
-/// A piece: its bytes in the file (0: all zeros, and nothing has to be read), and the hash of what is in memory.
+/// A chunk: its bytes in the file (0: all zeros, nothing to read), and the hash of its bytes in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunk(pub u64, pub Hash);
 
-/// How many threads can work on chunks of a size: more of them take no more memory.
+/// Number of threads that may work on chunks of a size, so that memory stays limited.
 pub(super) fn threads_for(chunk_bytes: u64, threads: usize) -> usize {
     let most = AT_ONCE / chunk_bytes.saturating_mul(BUFFERS).max(1);
     threads.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1)

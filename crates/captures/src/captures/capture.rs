@@ -24,7 +24,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Its name.
+    /// The name of the program.
     pub fn name(self) -> &'static str {
         match self {
             Self::Wavesieve => "wavesieve",
@@ -34,7 +34,7 @@ impl Origin {
     }
 }
 
-/// A dispatch with all that is needed to run it again.
+/// A dispatch with everything that is needed to run it again.
 #[derive(Debug, Clone)]
 pub struct Capture {
     pub directory: PathBuf,
@@ -48,7 +48,7 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Reads all but the code object and the bytes of regions and variables, and checks that it can be true.
+    /// Reads everything but the code object and the bytes of regions and variables, and checks it for impossible values.
     pub fn read(directory: &Path) -> Result<Self, CaptureError> {
         if !directory.is_dir() {
             return Err(CaptureError::NoDirectory { path: directory.to_owned() });
@@ -111,7 +111,7 @@ impl Capture {
         Ok(bytes)
     }
 
-    /// Where the code object is.
+    /// The path of the code object.
     pub fn hsaco(&self) -> PathBuf {
         self.directory.join(HSACO)
     }
@@ -121,7 +121,7 @@ impl Capture {
         StoredBlob::open(&self.directory, region)
     }
 
-    /// Reads what is known of the variables of a capture, or of memory that was saved after a dispatch.
+    /// Reads the list of variables of a capture, or of memory that was saved after a dispatch.
     pub fn read_variables(directory: &Path) -> Result<Vec<Variable>, CaptureError> {
         let metadata: Option<Metadata> = optional(read_json(&directory.join(METADATA)))?;
         Ok(variables_of(directory, metadata.as_ref())?.unwrap_or_default())
@@ -132,7 +132,7 @@ impl Capture {
         Self::read_variable_of(&self.directory, variable)
     }
 
-    /// The same of a variable of any directory with variables.
+    /// Like [`Self::read_variable`], for any directory with variables.
     pub fn read_variable_of(directory: &Path, variable: &Variable) -> Result<Vec<u8>, CaptureError> {
         let path = inside(directory, &variable.blob).ok_or_else(|| CaptureError::Impossible {
             path: directory.join(VARIABLES),
@@ -149,7 +149,7 @@ impl Capture {
     }
 }
 
-/// The variables of a directory; nothing if it has no list of them, which captures of ours always have.
+/// The variables of a directory; `None` if it has no list of them. Captures by wavesieve always have one.
 fn variables_of(directory: &Path, metadata: Option<&Metadata>) -> Result<Option<Vec<Variable>>, CaptureError> {
     let path = directory.join(VARIABLES);
     let variables: Option<Variables> = optional(read_json(&path))?;
@@ -159,7 +159,7 @@ fn variables_of(directory: &Path, metadata: Option<&Metadata>) -> Result<Option<
     }
 }
 
-/// Regions of no bytes are not restored: a file with bytes of one shows that its size is wrong.
+/// Checks empty regions, which are not restored: if a file has bytes of one, its size is wrong.
 fn check_empty(directory: &Path, regions: &Regions) -> Result<(), CaptureError> {
     for region in regions.regions.iter().filter(|region| region.size == 0 && region.error.is_none()) {
         let Some(path) = inside(directory, &region.file()) else { continue };

@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use wavesieve_source::objects::demangled;
 
-/// The most work-items of a group, by far: the packet has 16 bits for each size.
+/// Maximum size of a group in one dimension: the packet has 16 bits for each size.
 const MAX_BLOCK: u32 = 65_535;
-/// The most bytes of arguments that are taken for true; the hardware's limit is 4096 by convention.
+/// Maximum plausible bytes of arguments; the hardware limit is 4096 by convention.
 const MAX_KERNARG: u64 = 1 << 20;
 
-/// A dispatch and its kernel. The keys are those of rocm-perf-lab; what has a default came later, or is ours.
+/// A dispatch and its kernel. The keys are from rocm-perf-lab. Keys with a default were added later, or by wavesieve.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dispatch {
     /// The kernel's symbol, with `.kd` or without.
@@ -40,13 +40,13 @@ pub struct Dispatch {
     /// Bytes of the arguments.
     #[serde(default)]
     pub kernarg_size: u64,
-    /// How many dispatches of the kernel went before it.
+    /// Number of earlier dispatches of the kernel.
     #[serde(default)]
     pub dispatch_index: u64,
     /// LDS of a group by the kernel itself; the rest is dynamic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_group_segment_size: Option<u32>,
-    /// Where the arguments were.
+    /// Address of the arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernarg_address: Option<u64>,
 }
@@ -57,8 +57,8 @@ impl Dispatch {
         self.mangled_name.strip_suffix(".kd").unwrap_or(&self.mangled_name)
     }
 
-    /// The name to show: that of the symbol, because it is what runs. If the symbol is not mangled, the recorded name may add its
-    /// parameters.
+    /// The name to show: the name of the symbol, because the symbol is what runs. If the symbol is not mangled, the recorded name may add
+    /// its parameters.
     pub fn shown_name(&self) -> String {
         let symbol = self.kernel();
         let recorded = self.recorded_name();
@@ -69,14 +69,14 @@ impl Dispatch {
         })
     }
 
-    /// The recorded name without what compilers add in brackets.
+    /// The recorded name without the suffix that compilers add in brackets.
     fn recorded_name(&self) -> &str {
         let name = self.demangled_name.split(" [").next().unwrap_or_default();
         name.strip_suffix(".kd").unwrap_or(name)
     }
 
-    /// That the recorded name is of another kernel than the symbol, if it is. Demanglers spell lambdas and operators differently,
-    /// so that only plain names are compared.
+    /// A message if the recorded name belongs to another kernel than the symbol. Demanglers spell lambdas and operators differently, so
+    /// only plain names are compared.
     pub fn contradiction(&self) -> Option<String> {
         let (symbol, name) = (self.kernel(), identifier(self.recorded_name()));
         let is_plain = |name: &str| name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '$'));
@@ -93,7 +93,7 @@ impl Dispatch {
         })
     }
 
-    /// The impossible value in it, if there is one.
+    /// A message about an impossible value, if there is one.
     pub(crate) fn impossibility(&self) -> Option<String> {
         if self.kernel().is_empty() {
             return Some("`mangled_name` is empty".to_owned());
@@ -111,7 +111,7 @@ impl Dispatch {
     }
 }
 
-/// The last name of a function as C++ spells it, without its types: of `void ns::scale<float>(float*)` it is `scale`.
+/// The last name of a function as C++ spells it, without its types: `scale` for `void ns::scale<float>(float*)`.
 fn identifier(name: &str) -> String {
     let mut depth = 0_u32;
     let mut plain = String::new();

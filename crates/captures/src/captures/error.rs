@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a capture cannot be read or written. Each names the file.
+/// Reason why a capture cannot be read or written. Each names the file.
 #[derive(Debug, Error)]
 pub enum CaptureError {
     /// The directory does not exist.
@@ -26,13 +26,13 @@ pub enum CaptureError {
     /// A file is shorter or longer than recorded.
     #[error("{} has {found} bytes, not the {recorded} recorded: it is truncated or of another capture; copy or capture again", path.display())]
     WrongLength { path: PathBuf, found: u64, recorded: u64 },
-    /// Bytes are not those that were written.
+    /// Bytes differ from the bytes that were written.
     #[error("{}: the bytes from {offset} do not fit their hash: the file is damaged; copy or capture again", path.display())]
     WrongHash { path: PathBuf, offset: u64 },
-    /// A compressed piece cannot be read.
+    /// A compressed chunk cannot be read.
     #[error("{}: the bytes from {offset} cannot be decompressed: {reason}; copy or capture again", path.display())]
     NotDecompressed { path: PathBuf, offset: u64, reason: String },
-    /// A value cannot be true.
+    /// A value is impossible.
     #[error("{}: {reason}; capture again", path.display())]
     Impossible { path: PathBuf, reason: String },
     /// Memory cannot be read or written.

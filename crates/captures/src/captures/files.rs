@@ -10,10 +10,10 @@ use serde::de::DeserializeOwned;
 use super::error::CaptureError;
 use wavesieve_files::regular;
 
-/// The largest JSON that is read: the chunks of 1 TB take 50 MB.
+/// Maximum bytes of JSON: the chunks of 1 TB take 50 MB.
 const MOST_JSON: u64 = 512 << 20;
 
-/// Reads a file of at most so many bytes.
+/// Reads a file of at most `most_bytes` bytes.
 pub fn read_file(path: &Path, most_bytes: u64) -> Result<Vec<u8>, CaptureError> {
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => CaptureError::NoFile { path: path.to_owned() },
@@ -32,7 +32,7 @@ pub fn read_file(path: &Path, most_bytes: u64) -> Result<Vec<u8>, CaptureError> 
     Ok(bytes)
 }
 
-/// Reads JSON. A comma before a closing bracket is passed over: rocm-perf-lab leaves one when memory could not be copied.
+/// Reads JSON. A comma before a closing bracket is ignored: rocm-perf-lab leaves one if memory could not be copied.
 pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, CaptureError> {
     parse_json(&read_file(path, MOST_JSON)?).map_err(|reason| CaptureError::OtherJson { path: path.to_owned(), reason })
 }
@@ -44,7 +44,7 @@ pub(super) fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String>
     })
 }
 
-/// JSON without commas that nothing follows; `None` if it has none.
+/// JSON without trailing commas; `None` if it has no trailing comma.
 fn without_trailing_commas(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut kept: Vec<u8> = Vec::with_capacity(bytes.len());
     let (mut is_text, mut is_escaped) = (false, false);
@@ -85,7 +85,7 @@ pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), CaptureErr
     write_file(path, &[text.as_slice(), b"\n"].concat())
 }
 
-/// Where a file of a capture is, if its recorded name stays inside.
+/// The path of a file of a capture, if its recorded name stays inside the capture.
 pub(super) fn inside(directory: &Path, name: &str) -> Option<PathBuf> {
     let path = Path::new(name);
     let is_inside = path.components().all(|part| matches!(part, Component::Normal(_)));

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub struct Hash(pub u64);
 
 impl Hash {
-    /// That of these bytes.
+    /// The hash of these bytes.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         Self(xxh3_64(bytes))
     }

@@ -4,15 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use super::hash::Hash;
 
-/// Marks a capture of ours.
+/// Marks a capture by wavesieve.
 pub const FORMAT: &str = "wavesieve-capture";
 /// The version of its format that is written, and the newest that is read.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// Metadata of a capture and its other files. kerncap's has other keys, of which one is read.
+/// Metadata of a capture and its other files. The metadata of kerncap has other keys; one of them is read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata {
-    /// [`FORMAT`] in ours.
+    /// [`FORMAT`] in captures by wavesieve.
     #[serde(default)]
     pub format: String,
     #[serde(default)]
@@ -31,7 +31,7 @@ pub struct Metadata {
     /// The code object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hsaco: Option<StoredFile>,
-    /// kerncap: bytes of the arguments by the notes of the code object.
+    /// kerncap: bytes of the arguments, from the notes of the code object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernarg_segment_size_meta: Option<u64>,
 }
@@ -44,7 +44,7 @@ pub struct StoredFile {
 }
 
 impl StoredFile {
-    /// That of these bytes.
+    /// The length and hash of these bytes.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         Self { bytes: bytes.len() as u64, xxh3: Hash::from_bytes(bytes) }
     }

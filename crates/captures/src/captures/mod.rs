@@ -1,5 +1,5 @@
-//! Captures of dispatches: the files in which a dispatch is kept with its code and its memory. Ours are written and read, those
-//! of rocm-perf-lab and kerncap read. No polars is here: the library that captures uses it too.
+//! Captures of dispatches: files that hold a dispatch with its code and memory. Captures by wavesieve are written and read; captures by
+//! rocm-perf-lab and kerncap are only read. This module does not use polars, because the capturing library needs it too.
 
 mod blob;
 mod capture;

@@ -1,4 +1,4 @@
-//! Names of the files of a capture; those of rocm-perf-lab and kerncap, which read each other's.
+//! Names of the files of a capture, as in rocm-perf-lab and kerncap, which read each other's captures.
 
 /// Names and sizes of the dispatch.
 pub const DISPATCH: &str = "dispatch.json";
@@ -6,24 +6,24 @@ pub const DISPATCH: &str = "dispatch.json";
 pub const KERNARG: &str = "kernarg.bin";
 /// The code object of its kernel.
 pub const HSACO: &str = "kernel.hsaco";
-/// Where its memory was.
+/// The regions of its memory.
 pub const REGIONS: &str = "memory_regions.json";
-/// The directory of what was in it.
+/// The directory with the bytes of its memory.
 pub const MEMORY: &str = "memory";
-/// Variables of code objects; of kerncap and us.
+/// Variables of code objects; in captures by kerncap and wavesieve.
 pub const VARIABLES: &str = "module_variables.json";
 /// The directory of their bytes.
 pub(super) const VARIABLE_DIRECTORY: &str = "module_variables";
-/// Metadata of a capture, with the program that wrote it; of kerncap and us.
+/// Metadata of a capture, with the program that wrote it; in captures by kerncap and wavesieve.
 pub const METADATA: &str = "metadata.json";
 
-/// The file of a region of a base, relative to the capture. With zstd the name ends in `.zst`.
+/// The file of the region at a base address, relative to the capture. With zstd the name ends in `.zst`.
 pub(crate) fn region_file(base: u64) -> String {
     format!("{MEMORY}/region_{base:x}.bin")
 }
 
-/// The file of a variable, relative to the capture, as kerncap names it: 16 digits of the hash of the code object, and the name
-/// without characters that paths have. Two names may lead to one file, so a number goes between them.
+/// The file of a variable, relative to the capture, as kerncap names it: 16 digits of the hash of the code object, and the name without
+/// special characters. Two names may then be the same, so a number goes between hash and name.
 pub fn variable_file(executable_sha256: &str, number: usize, name: &str) -> String {
     let hash: String = executable_sha256.chars().take(16).collect();
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.' | '-' | '$');

@@ -1,4 +1,4 @@
-//! Promises of the readers of captures about any bytes.
+//! Properties that the readers of captures guarantee for any bytes.
 
 use super::dispatch::Dispatch;
 use super::files::parse_json;
@@ -7,8 +7,8 @@ use super::regions::Regions;
 use super::spans::{MIN_PAGE, spans};
 use super::variables::Variables;
 
-/// The files of a capture: reading them fails or gives what can be written and read again; regions that pass are in order, do
-/// not overlap, and lie in spans of whole pages that do not overlap either.
+/// Reading the files of a capture fails, or gives values that can be written and read again. Valid regions are in order, do not overlap,
+/// and lie in spans of whole pages that do not overlap either.
 pub fn capture_files(bytes: &[u8]) {
     if let Ok(dispatch) = parse_json::<Dispatch>(bytes) {
         let _ = dispatch.impossibility();

@@ -1,4 +1,4 @@
-//! Reading the bytes of regions, in parallel.
+//! Reads the bytes of regions in parallel.
 
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -15,9 +15,9 @@ use wavesieve_files::regular;
 /// Whether hashes are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
-    /// Yes: each chunk is read to where a processor has it at hand, and goes to its place only if it is right.
+    /// Yes: each chunk is read into a small buffer in the processor cache, and copied to its target only if its hash matches.
     Hashes,
-    /// No: what is not compressed is read to its place directly.
+    /// No: chunks that are not compressed are read directly into their target.
     Nothing,
 }
 
@@ -28,7 +28,7 @@ pub struct StoredBlob {
     encoding: Encoding,
     size: u64,
     chunk_bytes: u64,
-    /// Where each chunk begins in the file, how many bytes it has there, and its hash; none in captures of others.
+    /// The start of each chunk in the file, its bytes there, and its hash; `None` in captures by other programs.
     chunks: Option<Vec<(u64, Chunk)>>,
 }
 
@@ -79,7 +79,7 @@ impl StoredBlob {
         ranges.map(|begin| (begin, usize::try_from(self.chunk_bytes.min(self.size - begin)).unwrap_or(usize::MAX)))
     }
 
-    /// Reads the chunk of an offset, which is as long as the target.
+    /// Reads the chunk at an offset, which is as long as the target.
     fn read_chunk(&self, offset: u64, target: &mut [u8], rooms: &mut Rooms, check: Check) -> Result<(), CaptureError> {
         let number = usize::try_from(offset / self.chunk_bytes).unwrap_or(usize::MAX);
         let chunk = self.chunks.as_ref().and_then(|chunks| chunks.get(number)).copied();
@@ -141,7 +141,7 @@ fn sized(buffer: &mut Vec<u8>, length: usize) -> &mut [u8] {
     buffer.get_mut(..length).unwrap_or_default()
 }
 
-/// Reads regions into memory that this process may write to: each blob with as many bytes as it has.
+/// Reads regions into memory that this process may write to. Each target is as long as its blob.
 pub fn restore(targets: Vec<(&StoredBlob, &mut [u8])>, check: Check, threads: usize) -> Result<(), CaptureError> {
     let threads = threads_of(targets.iter().map(|(blob, _)| *blob), threads);
     let pieces = targets.into_iter().flat_map(|(blob, target)| {
@@ -156,7 +156,7 @@ fn threads_of<'a>(blobs: impl Iterator<Item = &'a StoredBlob>, threads: usize) -
     threads_for(blobs.map(|blob| blob.chunk_bytes.min(blob.size)).max().unwrap_or(0), threads)
 }
 
-/// Takes bytes of the blob of a number, from an offset.
+/// Takes the number of a blob, an offset in it, and the bytes from there.
 type Take<'a> = dyn Fn(usize, u64, &[u8]) -> Result<(), CaptureError> + Sync + 'a;
 
 /// Reads regions piece by piece, and hands each to a function with the number of its blob and its offset.
@@ -175,7 +175,7 @@ pub fn restore_by(blobs: &[&StoredBlob], check: Check, threads: usize, take: &Ta
     })
 }
 
-/// Works through pieces with several threads. Of several failures, keeps that of the first piece among those that were begun.
+/// Processes pieces on several threads. If several pieces fail, returns the failure of the first of them.
 fn in_parallel<Piece: Send>(
     pieces: impl Iterator<Item = Piece> + Send,
     threads: usize,

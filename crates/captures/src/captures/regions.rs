@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::blob::Blob;
 use super::names::region_file;
 
-/// The largest region that is taken for true: 1 TiB, as kerncap has it.
+/// Maximum plausible size of a region: 1 TiB, as in kerncap.
 const MAX_REGION: u64 = 1 << 40;
 /// Addresses of processes have 57 bits at most.
 const ADDRESS_END: u64 = 1 << 57;
@@ -16,12 +16,12 @@ pub struct Regions {
     pub regions: Vec<Region>,
 }
 
-/// Memory that was allocated when the dispatch was captured. The keys are those of rocm-perf-lab; `blob` and `error` are ours.
+/// Memory that was allocated when the dispatch was captured. The keys are from rocm-perf-lab; `blob` and `error` were added by wavesieve.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Region {
     pub base: u64,
     pub size: u64,
-    /// Whether it is of a pool.
+    /// Whether it is from a pool.
     #[serde(default)]
     pub is_pool: bool,
     /// Whether it is mapped virtual memory.
@@ -34,10 +34,10 @@ pub struct Region {
     pub handle: u64,
     #[serde(default)]
     pub access: u64,
-    /// How its bytes are kept; others keep them as they are, in `memory/region_BASE.bin`.
+    /// Storage of its bytes; other programs store them unchanged, in `memory/region_BASE.bin`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blob: Option<Blob>,
-    /// Why it has no bytes.
+    /// Reason why it has no bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -60,7 +60,7 @@ impl Region {
 }
 
 impl Regions {
-    /// In the order of addresses, without those of no bytes.
+    /// Sorts the regions by address, and removes empty regions.
     pub(super) fn sort(&mut self) {
         self.regions.retain(|region| region.size > 0);
         self.regions.sort_by_key(|region| (region.base, region.size));

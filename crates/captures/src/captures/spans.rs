@@ -2,7 +2,7 @@
 
 use super::regions::Region;
 
-/// The least page of memory of GPUs.
+/// Minimum page size of GPU memory.
 pub const MIN_PAGE: u64 = 4096;
 
 /// Pages that follow each other, with all regions that have bytes in them.

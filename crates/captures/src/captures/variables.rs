@@ -20,10 +20,10 @@ pub struct Variable {
     pub size: u64,
     /// The file of its bytes, relative to the capture.
     pub blob: String,
-    /// Their hash; ours.
+    /// Hash of the bytes; only in captures by wavesieve.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub xxh3: Option<Hash>,
-    /// Where it was; ours.
+    /// Address of the variable; only in captures by wavesieve.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<u64>,
 }

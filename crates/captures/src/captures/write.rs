@@ -1,4 +1,4 @@
-//! Writing the bytes of regions, in parallel.
+//! Writes the bytes of regions in parallel.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,7 +16,7 @@ use super::names::region_file;
 /// Compression that keeps up with copies: 1 is the fastest of zstd's levels with a table.
 const LEVEL: i32 = 1;
 
-/// How regions are kept.
+/// Options for the storage of regions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlobOptions {
     pub encoding: Encoding,
@@ -26,8 +26,8 @@ pub struct BlobOptions {
 /// Copies bytes of a region from an offset into a buffer, wherever they are.
 type CopyOut<'a> = dyn Fn(u64, &mut [u8]) -> Result<(), String> + Sync + 'a;
 
-/// Writes the region of a base into `memory/` of a capture, chunk by chunk: never more than one chunk a thread is held. Chunks
-/// of zeros become holes, or nothing. A region that cannot be copied leaves no file.
+/// Writes the region at a base address into `memory/` of a capture, chunk by chunk. At most one chunk per thread is in memory. Chunks of
+/// zeros become holes, or nothing. A region that cannot be copied leaves no file.
 pub fn write_blob(
     directory: &Path,
     base: u64,
@@ -54,13 +54,13 @@ pub fn write_blob(
     }
 }
 
-/// Why a region is not written.
+/// Reason why a region is not written.
 enum Reason {
     Io(io::Error),
     Memory(String),
 }
 
-/// Shared by the workers: chunks are taken in order, and compressed ones written in order.
+/// State that the workers share: chunks are taken in order, and compressed chunks are written in order.
 struct Shared {
     /// The next chunk to take.
     next: AtomicU64,
@@ -71,9 +71,9 @@ struct Shared {
 
 #[derive(Default)]
 struct Written {
-    /// Chunks in order, of which the next is not there yet.
+    /// Chunks in order, up to the first that is not written yet.
     chunks: Vec<Chunk>,
-    /// Those that came earlier than their turn.
+    /// Chunks that were written before their turn.
     early: BTreeMap<u64, Chunk>,
     /// Bytes of the file.
     bytes: u64,
@@ -165,7 +165,7 @@ impl Shared {
         self.turn.notify_all();
     }
 
-    /// Where the bytes of a chunk go, when all before it have theirs; nothing if another failed.
+    /// Waits for all chunks before a chunk, and returns the offset of its bytes; `None` if another chunk failed.
     fn wait_for_turn(&self, number: u64, bytes: u64) -> Option<u64> {
         let mut written = self.written.lock().ok()?;
         while u64::try_from(written.chunks.len()) != Ok(number) {
@@ -179,7 +179,7 @@ impl Shared {
         Some(at)
     }
 
-    /// Ends the work of all.
+    /// Stops all workers.
     fn fail(&self, reason: Reason) {
         if let Ok(mut written) = self.written.lock() {
             self.is_over.store(true, Ordering::Relaxed);

@@ -3,7 +3,7 @@
 use super::types::Status;
 
 pub const SUCCESS: Status = 0;
-/// A callback wants no more.
+/// A callback stops the iteration.
 pub const INFO_BREAK: Status = 1;
 pub const ERROR_INVALID_MEMORY_POOL: Status = 0x28;
 pub const ERROR: Status = 0x1000;

@@ -25,9 +25,9 @@ pub type QueueCreate =
     unsafe extern "C" fn(Agent, u32, u32, Option<QueueCallback>, *mut c_void, u32, u32, *mut *mut Queue) -> Status;
 pub type QueueDestroy = unsafe extern "C" fn(*mut Queue) -> Status;
 pub type QueueAddIndex = unsafe extern "C" fn(*const Queue, u64) -> u64;
-/// Packets, and how many.
+/// Packets, and their number.
 pub type PacketWriter = unsafe extern "C" fn(*const c_void, u64);
-/// Packets, how many, the index of the first in the queue of the user, the data of the registration, the writer.
+/// Packets, their number, the index of the first in the queue of the user, the data of the registration, the writer.
 pub type InterceptHandler = unsafe extern "C" fn(*const c_void, u64, u64, *mut c_void, PacketWriter);
 pub type QueueInterceptRegister = unsafe extern "C" fn(*mut Queue, InterceptHandler, *mut c_void) -> Status;
 
@@ -35,7 +35,7 @@ pub type SignalCreate = unsafe extern "C" fn(i64, u32, *const Agent, *mut Signal
 pub type SignalDestroy = unsafe extern "C" fn(Signal) -> Status;
 pub type SignalLoad = unsafe extern "C" fn(Signal) -> i64;
 pub type SignalStore = unsafe extern "C" fn(Signal, i64);
-/// Signal, condition, value, limit in ticks of the clock, way of waiting; gives the value.
+/// Signal, condition, value, limit in ticks of the clock, way of waiting; returns the value.
 pub type SignalWait = unsafe extern "C" fn(Signal, u32, i64, u64, u32) -> i64;
 
 pub type RegionCallback = unsafe extern "C" fn(Region, *mut c_void) -> Status;
@@ -52,10 +52,10 @@ pub type MemoryPoolGetInfo = unsafe extern "C" fn(MemoryPool, u32, *mut c_void) 
 pub type MemoryPoolAllocate = unsafe extern "C" fn(MemoryPool, usize, u32, *mut *mut c_void) -> Status;
 pub type AgentsAllowAccess = unsafe extern "C" fn(u32, *const Agent, *const u32, *const c_void) -> Status;
 
-/// Where the address goes, bytes, the requested address, flags.
+/// Place for the address, bytes, the requested address, flags.
 pub type VmemAddressReserve = unsafe extern "C" fn(*mut *mut c_void, usize, u64, u64) -> Status;
 pub type VmemAddressFree = unsafe extern "C" fn(*mut c_void, usize) -> Status;
-/// Pool, bytes, type of memory, flags, where the handle goes.
+/// Pool, bytes, type of memory, flags, place for the handle.
 pub type VmemHandleCreate = unsafe extern "C" fn(MemoryPool, usize, u32, u64, *mut VmemHandle) -> Status;
 /// Address, bytes, offset in the handle, handle, flags.
 pub type VmemMap = unsafe extern "C" fn(*mut c_void, usize, usize, VmemHandle, u64) -> Status;
@@ -66,7 +66,7 @@ pub type VmemSetAccess = unsafe extern "C" fn(*mut c_void, usize, *const MemoryA
 pub type ReaderCreateFromFile = unsafe extern "C" fn(c_int, *mut CodeObjectReader) -> Status;
 pub type ReaderCreateFromMemory = unsafe extern "C" fn(*const c_void, usize, *mut CodeObjectReader) -> Status;
 pub type ReaderDestroy = unsafe extern "C" fn(CodeObjectReader) -> Status;
-/// Profile, rounding, options, where the executable goes.
+/// Profile, rounding, options, place for the executable.
 pub type ExecutableCreateAlt = unsafe extern "C" fn(u32, u32, *const c_char, *mut Executable) -> Status;
 pub type ExecutableDestroy = unsafe extern "C" fn(Executable) -> Status;
 pub type ExecutableLoadAgentCodeObject =

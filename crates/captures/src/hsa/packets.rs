@@ -41,7 +41,7 @@ pub struct BarrierPacket {
 }
 
 impl BarrierPacket {
-    /// A packet that completes when all before it have.
+    /// A packet that completes when all packets before it have completed.
     #[must_use]
     pub fn after_all(completion_signal: Signal) -> Self {
         Self {

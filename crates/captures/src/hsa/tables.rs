@@ -1,4 +1,4 @@
-//! The tables of functions that the runtime hands to a tool, as of ROCm 6.1; later ones only grow at the end.
+//! The tables of functions that the runtime hands to a tool, as of ROCm 6.1; later tables only grow at the end.
 
 use std::ffi::c_void;
 use std::mem::offset_of;
@@ -10,7 +10,7 @@ pub type Slot = *const c_void;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ApiTableVersion {
-    /// Another number is another layout.
+    /// A different number means a different layout.
     pub major_id: u32,
     /// Bytes of the table that the runtime filled.
     pub minor_id: u32,
@@ -18,7 +18,7 @@ pub struct ApiTableVersion {
     pub reserved: u32,
 }
 
-/// The layouts that are known here.
+/// Major versions of the known layouts.
 pub const API_TABLE_MAJOR: u32 = 3;
 pub const CORE_TABLE_MAJOR: u32 = 2;
 pub const AMD_EXT_TABLE_MAJOR: u32 = 2;
@@ -46,7 +46,7 @@ macro_rules! table {
         }
 
         impl $name {
-            /// Whether a table whose version is this one has the slot at a place.
+            /// Whether a table with this version has the slot at a place.
             #[must_use]
             pub fn has(version: &ApiTableVersion, place: usize) -> bool {
                 place.saturating_add(size_of::<Slot>()) <= usize::try_from(version.minor_id).unwrap_or(0)

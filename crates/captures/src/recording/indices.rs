@@ -1,4 +1,4 @@
-//! Which dispatches of a kernel are captured.
+//! The dispatches of a kernel to capture.
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -8,14 +8,14 @@ use std::str::FromStr;
 pub struct Indices(Vec<RangeInclusive<u64>>);
 
 impl Default for Indices {
-    /// The first only.
+    /// Only the first dispatch.
     fn default() -> Self {
         Self(vec![0..=0])
     }
 }
 
 impl Indices {
-    /// All ranges in their order; one without an end ends with the largest number.
+    /// All ranges in their order; a range without an end ends with the largest number.
     pub fn ranges(&self) -> impl Iterator<Item = &RangeInclusive<u64>> {
         self.0.iter()
     }
@@ -30,7 +30,7 @@ impl Indices {
 impl FromStr for Indices {
     type Err = String;
 
-    /// From `0,2,5-7,10-`.
+    /// Parses a list such as `0,2,5-7,10-`.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is not a list of dispatches; write it as `0,2,5-7` or `10-`");
         let number = |word: &str| word.trim().parse::<u64>().map_err(|_| wrong());

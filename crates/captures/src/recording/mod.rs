@@ -1,5 +1,4 @@
-//! The agreement between the program and the library that records for it: the variables that ask for captures, and the lines that
-//! report what became of them.
+//! The protocol between wavesieve and the library that records for it: variables that request captures, and lines that report the results.
 
 mod events;
 mod indices;
@@ -7,5 +6,5 @@ mod indices;
 pub use events::{EVENTS, Event, Line};
 pub use indices::Indices;
 
-/// Variables of the library begin with this.
+/// Prefix of the variables of the library.
 pub const VARIABLE_PREFIX: &str = "WAVESIEVE_CAPTURE_";

@@ -1,4 +1,4 @@
-//! Segments of which only counts in which interval they lie, kept small until the intervals are known.
+//! Segments in compact form until the intervals are known in which their time is summed.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use wavesieve_tables::derive::gpu_work::gpu_times::SUMMED_COLUMNS;
 use wavesieve_tables::trace::TraceProcess;
 use wavesieve_tables::trace::consumer::TableConsumer;
 
-/// The derived table of what ran on the GPUs.
+/// Name of the derived table of work on the GPUs.
 pub const GPU_SEGMENTS: &str = "gpu_segments";
 
-/// Bits of a packed run that encode what ran; those above are its length.
+/// Bits of a packed run that encode the kinds of work; the bits above are its length.
 const KIND_BITS: u32 = 3;
 const KINDS: usize = 1 << KIND_BITS;
 const LONGEST: u64 = (1 << (u32::BITS - KIND_BITS)) - 1;
@@ -103,11 +103,11 @@ impl CoalescedSegments {
         Ok(())
     }
 
-    /// Rows of `gpu_segments` whose times within each interval of a grid are as long, for every kind of work, as those of the
-    /// segments are. The grid has `process`, `origin_ns` and `length_ns`; nothing starts before the origin.
+    /// Rows of `gpu_segments` with the same time for each kind of work in each interval of a grid as the segments have. The grid has
+    /// `process`, `origin_ns` and `length_ns`; nothing starts before the origin.
     ///
     /// # Errors
-    /// When the grid lacks a column or has an interval of no length, or a sum is out of range.
+    /// When the grid lacks a column or has an interval of length 0, or a sum is out of range.
     pub(crate) fn by_grid(&self, grid: &DataFrame) -> Result<DataFrame> {
         // The engine may give small numbers in narrower types.
         let column =

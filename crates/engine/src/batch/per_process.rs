@@ -1,4 +1,4 @@
-//! Steps of statements that are worked out of a few processes at a time, whose tables are dropped then.
+//! Steps of statements that are computed from a few processes at a time. The tables of these processes are dropped afterwards.
 
 use std::collections::BTreeMap;
 
@@ -15,27 +15,28 @@ use wavesieve_tables::columns::requests::{ProcessTables, Request, united};
 use wavesieve_tables::trace::consumer::TableConsumer;
 use wavesieve_tables::trace::{Trace, TraceProcess};
 
-/// Estimated bytes of processes that are worked on together: enough that planning takes a small part of the time. In tests each
-/// process is worked on by itself.
+/// Estimated bytes of processes that are handled together: enough that planning takes a small part of the time. In tests each process is
+/// handled alone.
 const BLOCK_BYTES: u64 = if cfg!(test) { 1 } else { 16 << 20 };
 
-/// Steps of a statement whose rows are those of each process, one after the other.
+/// Steps of a statement whose rows are the rows of each process, one process after the other.
 pub(crate) struct PerProcessSteps {
     pub names: Vec<String>,
-    /// A statement that has them.
+    /// The statement with these steps.
     statement: PreparedStatement,
     /// Tables and columns that the statement reads.
     request: Request,
 }
 
-/// Takes steps out of a statement, with what only they read; also returns the rest of it. `None` if it has none of them.
+/// Takes steps out of a statement, with the expressions that only they read, and returns both parts. `None` if the statement has none of
+/// the steps.
 pub fn apart(statement: &ParsedStatement, names: &[String]) -> Option<(PerProcessSteps, ParsedStatement)> {
     if names.is_empty() {
         return None;
     }
     let mut expressions = Expressions::new(statement)?;
     let is_step = |cte: &Cte| bare_name(cte).is_some_and(|name| names.contains(&name));
-    // A query may be without some of its steps, as it was asked.
+    // Options may remove steps from a query.
     let there = expressions.with.cte_tables.iter().filter(|cte| is_step(cte));
     let there: Vec<String> = there.filter_map(bare_name).collect();
     let statement = expressions.statement_of(&there).filter(|_| !there.is_empty())?;
@@ -46,13 +47,13 @@ pub fn apart(statement: &ParsedStatement, names: &[String]) -> Option<(PerProces
     Some((steps, expressions.into_statement()))
 }
 
-/// Estimated bytes of the rows of a process; a small one counts for this much, so that its tables are not kept for thousands of others.
+/// Minimum of the estimated bytes of a process, so that a block does not keep the tables of thousands of small processes.
 const MIN_BYTES: u64 = 256 << 10;
 
 /// Rows of steps by their names.
 pub(crate) type Rows = BTreeMap<String, DataFrame>;
 
-/// Tables of processes that are worked on together.
+/// Tables of processes that are handled together.
 struct Block {
     /// Processes whose tables are not there yet.
     missing: usize,
@@ -90,7 +91,7 @@ impl<'a> Sharing<'a> {
         Self { statements, request, block_of, blocks }
     }
 
-    /// Takes the tables of a process; gives the number and the tables of its block, if they are the last of it.
+    /// Takes the tables of a process. Returns the number and the tables of its block if the block is complete.
     fn completed(
         &self,
         trace: &Trace,
@@ -118,12 +119,12 @@ impl<'a> Sharing<'a> {
 pub(crate) struct Locals<'a> {
     statements: usize,
     sharing: Vec<Sharing<'a>>,
-    /// By statement and block; a statement that cannot be run in steps has none.
+    /// By statement and block; `None` for a statement that cannot be run in steps.
     rows: Mutex<BTreeMap<(usize, usize), Option<Rows>>>,
 }
 
 impl<'a> Locals<'a> {
-    /// Steps to be worked out over a trace.
+    /// Steps to compute over a trace.
     pub fn new(trace: &Trace, statements: &[&'a PerProcessSteps]) -> Self {
         let mut sharing: Vec<Vec<(usize, &PerProcessSteps)>> = Vec::new();
         for one in statements.iter().copied().enumerate() {
@@ -138,7 +139,7 @@ impl<'a> Locals<'a> {
         Self { statements: statements.len(), sharing, rows: Mutex::default() }
     }
 
-    /// Works out the steps: of tables of each process those that read them, when these are the last of a block.
+    /// Consumers that compute the steps of a block when the last of its tables is read.
     pub fn consumers<'b>(&'b self, trace: &'b Trace) -> impl Iterator<Item = TableConsumer<'b>> {
         self.sharing.iter().map(move |sharing| {
             TableConsumer::new(sharing.request.clone(), move |member, tables| self.see(trace, sharing, member, tables))
@@ -159,7 +160,7 @@ impl<'a> Locals<'a> {
         workers.run(&sharing.statements, |_| 0, work_out).map(drop)
     }
 
-    /// The rows of the steps of each statement in turn; `None` where they could not be worked out.
+    /// The rows of the steps of each statement in turn; `None` if they could not be computed.
     pub fn finish(self) -> Vec<Option<Rows>> {
         let mut statements: Vec<Vec<Option<Rows>>> = vec![Vec::new(); self.statements];
         for ((at, _), rows) in self.rows.into_inner() {

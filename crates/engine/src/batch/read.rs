@@ -20,7 +20,7 @@ use wavesieve_tables::trace::Trace;
 use wavesieve_tables::trace::consumer::TableConsumer;
 use wavesieve_tables::trace::views::{SteadyParts, View};
 
-/// Tables that stand for steps of a statement, by their names.
+/// Tables that replace steps of a statement, with the names of the steps.
 pub(crate) type StepTables = Vec<(String, DataFrame)>;
 
 /// A statement that is run after the trace was read, split into parts.
@@ -37,9 +37,9 @@ pub struct Statement {
     pub rest: PreparedStatement,
     /// Tables and columns that the rest reads.
     pub request: Request,
-    /// The step with the intervals within which it is given segments put together, if all that reads segments before is a grouping.
+    /// The step with the intervals in which segments are merged for this statement, if only groupings read segments before it.
     pub grid: Option<String>,
-    /// Tables that stand for steps of it, once they are read; `None` where it had better be run alone.
+    /// Tables that replace its steps, once they are read; `None` if it is better to run the statement alone.
     pub steps: Option<StepTables>,
 }
 
@@ -51,7 +51,7 @@ impl Statement {
         let whole = ParsedStatement::from(sql);
         let (local, rest) = apart(&whole, local).unzip();
         let statement = rest.unwrap_or(whole);
-        // Whoever needs sums of segments only must not ask for the segments.
+        // A statement that needs only sums of segments must not request the segments.
         let recognized = if is_of_sums { recognize(&statement) } else { recognize_all(&statement) };
         let recognized = recognized.filter(|_| is_on(Optimization::Groupings));
         let (groupings, without_groupings) = recognized.map(|found| (found.groupings, found.rest)).unzip();
@@ -66,7 +66,7 @@ impl Statement {
     }
 }
 
-/// Statements with what they are run over.
+/// Statements and the tables that they read.
 pub struct StatementBatch {
     pub statements: Vec<Statement>,
     /// Tables of the whole run.
@@ -92,8 +92,8 @@ impl StatementBatch {
         Ok(batch)
     }
 
-    /// Equal groupings are worked out once, those of the same rows in one pass, and what only groupings and local steps need is
-    /// dropped process by process. Gives the tables that stand for steps of each statement.
+    /// Computes equal groupings once, and groupings of the same rows in one pass. Tables that only groupings and local steps need are
+    /// dropped process by process. Returns the tables that replace steps of each statement.
     fn read_once(&mut self, trace: &Trace) -> Result<Vec<Option<StepTables>>> {
         let of_view = |view: View| self.statements.iter().filter(move |statement| statement.view == view);
         let whole = ViewStatements::new(trace, of_view(View::WholeRun));
@@ -145,10 +145,10 @@ impl StatementBatch {
         frames
     }
 
-    /// The table that a statement reads after one of its steps is there: segments put together within the intervals of it.
+    /// The table that a statement reads once one of its steps is computed: segments merged within the intervals of the step.
     ///
     /// # Errors
-    /// When the step has other columns than it should.
+    /// When the step does not have the expected columns.
     pub(crate) fn after_step(
         &self,
         statement: &Statement,

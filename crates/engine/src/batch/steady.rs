@@ -1,5 +1,5 @@
-//! Tables for statements about a part of the run while the trace is read: those about the steady part are made of the tables that are
-//! read for those about all of it.
+//! Tables for statements about a part of the run, made while the trace is read. Tables of the steady part are made from the tables of the
+//! whole run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,14 +18,14 @@ use wavesieve_tables::trace::Trace;
 use wavesieve_tables::trace::consumer::TableConsumer;
 use wavesieve_tables::trace::views::SteadyParts;
 
-/// Statements about a part of the run. Of each pair, the second is about tables that depend on all processes, which come after
-/// those that are read of each, out of which they can be taken.
+/// Statements about a part of the run. The second of each pair is for tables that depend on all processes. They come after the tables of
+/// each process.
 pub(crate) struct ViewStatements<'a> {
     /// Groupings.
     pub passes: [Passes<'a>; 2],
     /// Tables that statements read.
     pub requests: [Request; 2],
-    /// Columns of segments that statements need no more of than sums.
+    /// Columns of segments of which statements need only sums.
     pub summed: BTreeSet<&'static str>,
     pub locals: Locals<'a>,
     merged: CoalescedSegments,
@@ -39,19 +39,19 @@ pub(crate) struct ViewTables {
     pub frames: BTreeMap<&'static str, LazyFrame>,
     /// Segments summed up.
     pub sums: Option<LazyFrame>,
-    /// Segments to be put together.
+    /// Segments to be merged.
     pub merged: CoalescedSegments,
 }
 
-/// Steps of statements that are worked out already.
+/// Steps of statements that are already computed.
 pub(crate) struct ViewSteps<'a> {
     tables: [Tables<'a>; 2],
-    /// Steps of each statement in turn that has some.
+    /// Local steps of each statement that has some, in order.
     local: std::vec::IntoIter<Option<Rows>>,
 }
 
 impl ViewSteps<'_> {
-    /// The tables that stand for steps of the next statement; `None` if one could not be worked out.
+    /// The tables that replace steps of the next statement; `None` if a step could not be computed.
     pub fn next(&mut self, statement: &Statement) -> Option<StepTables> {
         let local = statement.local.as_ref().map(|_| self.local.next().flatten());
         let grouped = statement.groupings.iter().map(|grouping| {
@@ -98,7 +98,7 @@ impl<'a> ViewStatements<'a> {
         united([request, &passes.request()])
     }
 
-    /// Consumers for local steps, and for segments to be put together.
+    /// Consumers for local steps, and for segments to be merged.
     pub fn consumers<'b>(&'b self, trace: &'b Trace) -> impl Iterator<Item = TableConsumer<'b>> {
         self.locals.consumers(trace).chain(self.has_grid.then(|| self.merged.consumer()))
     }
@@ -124,7 +124,7 @@ pub struct Steady<'a> {
 }
 
 impl<'a> Steady<'a> {
-    /// The statements with what is known of them.
+    /// Prepares to collect the rows that the statements need.
     pub fn new(trace: &Trace, statements: impl Iterator<Item = &'a Statement> + Clone) -> Self {
         let statements = ViewStatements::new(trace, statements);
         let sums = Sums::of_segments(statements.summed.clone());
@@ -144,7 +144,7 @@ impl<'a> Steady<'a> {
         consumers.map(|consumer| parts.consumer(consumer, false)).collect()
     }
 
-    /// The same of tables that depend on all processes, when the parts are known.
+    /// Consumers of the tables that depend on all processes, once the steady parts are known.
     pub(crate) fn late_consumers<'b>(&'b self, trace: &'b Trace, parts: &'b SteadyParts) -> Vec<TableConsumer<'b>> {
         let ([_, passes], [_, kept], [_, request]) = (&self.statements.passes, &self.kept, &self.statements.requests);
         let consumers = passes.consumers(trace).chain(kept.consumers(trace, request));

@@ -14,7 +14,7 @@ use wavesieve_tables::trace::{Trace, TraceProcess};
 pub(crate) struct SteadyRows(Mutex<BTreeMap<i64, ProcessTables>>);
 
 impl SteadyRows {
-    /// Takes the rows of each table as it is there.
+    /// Consumers that take the rows of each table as soon as it is read.
     pub fn consumers<'a>(&'a self, trace: &'a Trace, request: &Request) -> Vec<TableConsumer<'a>> {
         let of_table = |(name, columns): (&&'static str, _)| {
             let request = Request::from([(*name, Clone::clone(columns))]);

@@ -1,4 +1,4 @@
-//! Segments summed up for statements that need no more.
+//! Sums of segments, for statements that need only sums.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,24 +17,24 @@ use wavesieve_tables::trace::{Trace, TraceProcess};
 /// Origin of the sums.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    /// Segments that are read for others anyway.
+    /// Segments that are read anyway for other statements.
     Segments,
-    /// Kernels and copies that are read for others anyway.
+    /// Kernels and copies that are read anyway for other statements.
     Activities,
-    /// Tables that are read for them alone.
+    /// Tables that are read only for the sums.
     Nothing,
 }
 
 /// Sums of segments by process.
 pub struct Sums {
-    /// Columns that are wanted of the sums.
+    /// Requested columns of the sums.
     columns: BTreeSet<&'static str>,
     origin: Origin,
     times: Mutex<BTreeMap<i64, Vec<GpuTime>>>,
 }
 
 impl Sums {
-    /// Sums with some columns, of what is `read` of every process for others.
+    /// Sums with some columns. `read` has the tables of every process that are read for other statements.
     pub fn new(trace: &Trace, columns: BTreeSet<&'static str>, read: &Request) -> Result<Self> {
         let mut origin = Origin::Nothing;
         if read.contains_key(GPU_SEGMENTS) {
@@ -50,7 +50,7 @@ impl Sums {
         Self { columns, origin: Origin::Segments, times: Mutex::default() }
     }
 
-    /// Sums up the segments of each process, if anyone wants that and what they are made of is read.
+    /// Consumer that sums up the segments of each process, if sums are requested and their source tables are read.
     pub fn consumer(&self) -> Option<TableConsumer<'_>> {
         let request = match self.origin {
             Origin::Segments => Request::from([(GPU_SEGMENTS, SUMMED_COLUMNS.iter().copied().collect())]),
@@ -70,7 +70,7 @@ impl Sums {
         Ok(())
     }
 
-    /// The table that stands for the segments, if anyone wants it.
+    /// The table of sums that replaces the segments, if it is requested.
     ///
     /// # Errors
     /// When a table cannot be read or built.

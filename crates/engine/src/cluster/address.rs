@@ -1,4 +1,4 @@
-//! Where a cluster is.
+//! Address of a cluster.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,7 +25,7 @@ impl FromStr for Address {
         let wrong = || format!("`{text}` is not an address of a cluster; write {SCHEME}HOST:PORT of its scheduler");
         let host_and_port = text.strip_prefix(SCHEME).ok_or_else(wrong)?;
         let (host, port) = host_and_port.rsplit_once(':').ok_or_else(wrong)?;
-        // Colons stand in the numbers of IPv6 alone, in brackets.
+        // Only IPv6 addresses contain colons, and they are in brackets.
         let is_host = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
             Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
             None => {

@@ -19,19 +19,19 @@ use wavesieve_tables::derive;
 use wavesieve_tables::trace::Trace;
 use wavesieve_tables::trace::runner::{Asked, StatementRunner};
 
-/// The table of how clocks were aligned, which is made for each run.
+/// The table of clock alignment, which is made for each run.
 const CLOCKS: &str = "clocks";
-/// A statement with rows of it.
+/// Template of a statement that returns rows of that table.
 const CLOCKS_ROWS: &str = data!("queries/_clocks.sql");
 
-/// A cluster of Apache DataFusion Ballista, and the files of the dataset that a trace is.
+/// A cluster of Apache DataFusion Ballista, and the files of the dataset behind the trace.
 pub struct Ballista {
     pub address: Address,
-    /// The program that hands it statements.
+    /// The program that sends statements to it.
     pub client: PathBuf,
     /// Parquet files by table, at the same place for all programs of the cluster.
     pub files: BTreeMap<String, Vec<String>>,
-    /// How many processes are in these files.
+    /// Number of processes in these files.
     pub processes: usize,
 }
 
@@ -59,7 +59,7 @@ impl Ballista {
         if is_ordered { Ok(rows) } else { in_order(rows) }
     }
 
-    /// Where the rows of all tables are that a statement reads.
+    /// The location of the rows of each table that a statement reads.
     fn tables(&self, trace: &Trace, statement: &str) -> Result<BTreeMap<&'static str, Table<'_>>, String> {
         let parsed = ParsedStatement::from(statement);
         let mut names: Vec<&'static str> = referenced_columns(&parsed).into_keys().collect();
@@ -116,7 +116,7 @@ fn clocks(trace: &Trace) -> Result<String, String> {
     Ok(CLOCKS_ROWS.replace("{names}", &names.join(", ")).replace("{rows}", &values.join(", ")))
 }
 
-/// The rows of a statement that leaves their order open, in one that does not depend on which executor was first.
+/// Sorts the rows of a statement without ORDER BY, so that their order does not depend on which executor was first.
 fn in_order(rows: DataFrame) -> Result<DataFrame, String> {
     let names = rows.get_column_names_owned();
     let options = SortMultipleOptions::default().with_nulls_last(true);

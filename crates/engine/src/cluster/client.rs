@@ -1,4 +1,4 @@
-//! The program that hands statements to a cluster.
+//! The client, a program that sends statements to a cluster.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -13,9 +13,9 @@ use serde::Serialize;
 use super::rows::rows_of_stream;
 use wavesieve_model::text::causes::with_causes;
 
-/// Its file.
+/// File name of the client.
 const CLIENT: &str = "wavesieve-ballista";
-/// The variable that names it.
+/// The environment variable with the path of the client.
 pub const CLIENT_VARIABLE: &str = "WAVESIEVE_BALLISTA";
 
 /// A request to the client.
@@ -27,20 +27,20 @@ pub(super) struct Request<'a> {
     pub tables: BTreeMap<&'static str, Table<'a>>,
 }
 
-/// Where the rows of a table are.
+/// Location of the rows of a table.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Table<'a> {
-    /// Parquet files, and the rows of them to keep.
+    /// Parquet files, and a condition for the rows to keep.
     Files { files: &'a [String], condition: Option<String> },
-    /// A statement that gives them.
+    /// A statement that returns the rows.
     Statement(String),
 }
 
-/// Finds the program: the one that is named, or next to this program, or in PATH.
+/// Finds the client: at the named path, next to this program, or in PATH.
 ///
 /// # Errors
-/// With what to do where it is not there.
+/// When the client is not found. The message states what to do.
 pub fn find_client(named: Option<&Path>, program: &Path) -> Result<PathBuf, String> {
     if let Some(path) = named {
         let wrong = || format!("{CLIENT_VARIABLE} names {}, which is not a file; name {CLIENT}", path.display());
@@ -57,7 +57,7 @@ pub fn find_client(named: Option<&Path>, program: &Path) -> Result<PathBuf, Stri
     })
 }
 
-/// Has a statement run, and reads its rows.
+/// Runs a statement through the client and reads its rows.
 ///
 /// # Errors
 /// The reason in one line.
@@ -71,11 +71,11 @@ pub(super) fn run(client: &Path, request: &Request<'_>) -> Result<DataFrame, Str
     let (rows, message) = thread::scope(|scope| {
         let message = scope.spawn(|| {
             let mut message = String::new();
-            // The message is the text that was read until it failed.
+            // The message is the text that was read before any failure.
             let _ = errors.map(|mut errors| errors.read_to_string(&mut message));
             message
         });
-        // If it went away before it read everything, its message reports why.
+        // If the client stops before it has read everything, its message reports why.
         let _ = input.map(|mut input| input.write_all(&text));
         let rows = match output {
             Some(output) => rows_of_stream(output).map_err(|error| with_causes(&error)),

@@ -1,4 +1,4 @@
-//! The rows that a cluster answers with.
+//! Rows that a cluster returns.
 
 use std::io::Read;
 

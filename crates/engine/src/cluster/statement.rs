@@ -1,4 +1,4 @@
-//! Statements in the words of DataFusion, and those that would give other rows there.
+//! Statements in the SQL of DataFusion. Statements that would return other rows there are refused.
 
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
@@ -25,9 +25,9 @@ struct Replaced {
 #[derive(Debug, Deserialize)]
 struct Refused {
     function: String,
-    /// With so many arguments alone.
+    /// The number of arguments with which it differs; any number if absent.
     arguments: Option<usize>,
-    /// How it differs, and what to do.
+    /// The difference, and what to do.
     reason: String,
 }
 
@@ -42,7 +42,7 @@ struct ReplacedFunctionsFile {
 static FILE: LazyLock<ReplacedFunctionsFile> =
     LazyLock::new(|| toml::from_str(data!("share/sql/cluster.toml")).unwrap_or_default());
 
-/// A statement with the aggregates that DataFusion computes otherwise written out.
+/// Writes out the aggregates that DataFusion computes differently.
 ///
 /// # Errors
 /// When such an aggregate is called in a way that cannot be written out.
@@ -72,7 +72,7 @@ pub(super) fn with_exact_aggregates(sql: &str) -> Result<String, String> {
     }
 }
 
-/// The call of an aggregate as the expression that it stands for.
+/// The expression that replaces the call of an aggregate.
 fn written_out(function: &Function, becomes: &str) -> Option<Expr> {
     let FunctionArguments::List(list) = &function.args else { return None };
     let is_plain = function.over.is_none()
@@ -90,10 +90,10 @@ fn written_out(function: &Function, becomes: &str) -> Option<Expr> {
     is_plain.then(|| Expr::Nested(Box::new(expr)))
 }
 
-/// A statement of the user as DataFusion runs it, and whether its rows are in an order.
+/// A statement of the user in the form that DataFusion runs, and whether it orders its rows.
 ///
 /// # Errors
-/// When DataFusion would answer otherwise than this program.
+/// When DataFusion would return other rows than this program.
 pub(super) fn of_user(sql: &str) -> Result<(String, bool), String> {
     let mut query = query_of(sql)?;
     let is_ordered = query.order_by.is_some();
@@ -101,7 +101,7 @@ pub(super) fn of_user(sql: &str) -> Result<(String, bool), String> {
         ControlFlow::Break(reason) => return Err(reason),
         ControlFlow::Continue(()) => {}
     }
-    // DataFusion divides whole numbers without a rest.
+    // DataFusion truncates quotients of integers.
     let _: ControlFlow<()> = visit_expressions_mut(&mut query, |expr| {
         if let Expr::BinaryOp { left, op: BinaryOperator::Divide, .. } = expr {
             let dividend = std::mem::replace(left.as_mut(), Expr::value(sqlparser::ast::Value::Null));
@@ -132,7 +132,7 @@ fn query_of(sql: &str) -> Result<Box<Query>, String> {
     }
 }
 
-/// Looks for what DataFusion runs with other results.
+/// Looks for parts of a statement that have other results in DataFusion.
 struct Differences;
 
 impl Visitor for Differences {
@@ -200,7 +200,7 @@ fn is_integer(data_type: &DataType) -> bool {
     ["int", "signed", "long", "short"].iter().any(|word| name.contains(word)) && !name.contains("interval")
 }
 
-/// Whether an expression has whole values, or texts and truths, which are cast alike: a column that is named, or a call that rounds.
+/// Whether an expression surely has whole values: a call that rounds or counts.
 fn is_whole(expr: &Expr) -> bool {
     match expr {
         Expr::Nested(inner) => is_whole(inner),

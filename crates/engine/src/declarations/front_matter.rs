@@ -18,9 +18,9 @@ pub enum ParameterType {
 /// Bounds of a number, both included.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bounds {
-    /// Least value.
+    /// Minimum.
     pub least: f64,
-    /// Greatest value.
+    /// Maximum.
     pub greatest: f64,
 }
 
@@ -38,9 +38,9 @@ pub struct Parameter {
     pub name: String,
     /// Type of its values.
     pub parameter_type: ParameterType,
-    /// Value where none is given.
+    /// Default value.
     pub default: String,
-    /// Bounds of a number, where it has any.
+    /// Bounds of a number, if it has any.
     pub bounds: Option<Bounds>,
     /// The words to choose from, for a word.
     pub words: Vec<String>,
@@ -81,7 +81,7 @@ pub enum ColumnUnit {
 }
 
 impl ColumnUnit {
-    /// The unit of a word that front matter and data files have for it.
+    /// The unit for a word in front matter or data files.
     pub fn parse(word: &str) -> Option<Self> {
         Some(match word {
             "ns" => Self::Nanoseconds,
@@ -99,7 +99,7 @@ impl ColumnUnit {
         })
     }
 
-    /// The word that front matter and machine-readable documents have for it.
+    /// Name of the unit in front matter and machine-readable documents.
     pub fn word(self) -> &'static str {
         match self {
             Self::Nanoseconds | Self::Instant => "ns",
@@ -163,7 +163,7 @@ pub struct QueryDeclaration {
     pub title: String,
     /// One or two sentences.
     pub about: String,
-    /// summary trace histogram pace heatmap diff health.
+    /// One of summary, trace, histogram, pace, heatmap, diff and health.
     pub kind: String,
     /// Tables it reads.
     pub needs: Vec<String>,
@@ -171,12 +171,12 @@ pub struct QueryDeclaration {
     ///
     /// [`Trace::frames_with_sums`]: wavesieve_tables::trace::Trace::frames_with_sums
     pub sums: Vec<String>,
-    /// Steps whose rows are those of each process, one after the other: they may be worked out of a few processes at a time.
+    /// Steps whose rows are the rows of each process, one process after the other. They may be computed from a few processes at a time.
     pub local: Vec<String>,
-    /// The step with `process`, `origin_ns` and `length_ns` after which only counts of `gpu_segments` how long what ran within each
-    /// of the intervals that follow one another from the origin, and nothing starts before it.
+    /// The step with `process`, `origin_ns` and `length_ns`. The statement after it uses `gpu_segments` only for the time of each kind of
+    /// work in intervals of this length, one after the other from the origin. Nothing starts before the origin.
     pub grid: Option<String>,
-    /// Grouping where none is given.
+    /// Default grouping.
     pub by: Vec<String>,
     /// Columns it can be grouped by.
     pub dimensions: Vec<String>,
@@ -191,7 +191,7 @@ pub struct QueryDeclaration {
 /// Kinds a query may have.
 const KINDS: &[&str] = &["summary", "trace", "histogram", "pace", "heatmap", "diff", "health"];
 
-/// Tables that can be given summed up.
+/// Tables that sums can replace.
 const SUMMED: &[&str] = &["gpu_segments"];
 
 /// Reads the front matter of a query file.

@@ -18,14 +18,14 @@ const KINDS: &[(&str, &[&str], &[&str])] = &[
     ("roofline", &[], &[]),
 ];
 
-/// The word that stands for the columns that an answer is grouped by.
+/// The placeholder for the columns that an answer is grouped by.
 pub const GROUPING: &str = "by";
 
 /// A picture of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlotDeclaration {
     pub kind: String,
-    /// Columns in it: a role, and a column or several.
+    /// Roles, each with one or more columns.
     pub roles: Vec<(String, Vec<String>)>,
 }
 
@@ -33,7 +33,7 @@ impl PlotDeclaration {
     /// Reads `KIND ROLE=COLUMN …`; several columns have commas between them.
     ///
     /// # Errors
-    /// The error, and what to do about it.
+    /// When the text is not a picture. The message states what to do.
     pub fn parse(value: &str) -> Result<Self, String> {
         let mut words = value.split_whitespace();
         let kind = words.next().unwrap_or_default();
@@ -66,7 +66,7 @@ impl PlotDeclaration {
         }
     }
 
-    /// The columns of a role; a part of stacked bars may have the role of its color behind a colon.
+    /// The columns of a role; a part of stacked bars may have the role of its color after a colon.
     pub fn columns(&self, role: &str) -> &[String] {
         self.roles.iter().find(|(name, _)| name == role).map(|(_, columns)| columns.as_slice()).unwrap_or_default()
     }
@@ -76,7 +76,7 @@ impl PlotDeclaration {
         self.columns(role).first().map(String::as_str)
     }
 
-    /// A column that the picture needs and that is not among the given ones.
+    /// A column that the picture needs and that is not `known`.
     pub fn unknown_column(&self, known: impl Fn(&str) -> bool) -> Option<&str> {
         let free = ["role", "scale"];
         let named =

@@ -1,4 +1,4 @@
-//! Which queries have rows for what was recorded, by `share/query_rows.toml` and the declarations of derived tables.
+//! Distinguishes queries with and without rows for the recorded tables, by `share/query_rows.toml` and the declarations of derived tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -38,19 +38,19 @@ fn conditions() -> &'static QueryRowsFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum HasRows {
     Yes,
-    /// It has if what it looks for is found.
+    /// It has rows if it finds what it looks for.
     IfFound,
     /// Its input was not recorded.
     No,
 }
 
-/// The queries that have rows, and those that have rows if they find something, for source tables with rows.
+/// The queries that have rows if these source tables are recorded, and the queries that have rows if they find something.
 pub fn by_rows<'a>(registry: &'a Registry, recorded: &BTreeSet<&'static str>) -> (Vec<&'a Query>, Vec<&'a Query>) {
     let of = |wanted: HasRows| registry.iter().filter(move |query| has_rows(query, recorded) == wanted).collect();
     (of(HasRows::Yes), of(HasRows::IfFound))
 }
 
-/// The source tables without rows for lack of which a query has none.
+/// The empty source tables that a query needs for its rows.
 pub fn missing_tables(query: &Query, recorded: &BTreeSet<&'static str>) -> Vec<String> {
     let Some(subject) = query.declaration.needs.first() else { return Vec::new() };
     let own = conditions().query.get(&query.name).filter(|_| query.is_builtin());
@@ -69,7 +69,7 @@ pub fn missing_tables(query: &Query, recorded: &BTreeSet<&'static str>) -> Vec<S
 
 fn has_rows(query: &Query, recorded: &BTreeSet<&'static str>) -> HasRows {
     let Some(subject) = query.declaration.needs.first() else { return HasRows::IfFound };
-    // A query of one's own may leave out any row of what it is about.
+    // A query of the user may filter out any row.
     let may_choose = !query.is_builtin();
     let own = conditions().query.get(&query.name).filter(|_| !may_choose);
     let (can, searches) = match (own, declaration(subject)) {

@@ -1,4 +1,4 @@
-//! All named queries: those of the binary, and those of a user's directory over them.
+//! All named queries: built-in ones, and the user's, which replace built-in ones of the same name.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub struct Query {
     pub family: String,
     /// Its front matter.
     pub declaration: QueryDeclaration,
-    /// The template below the front matter included.
+    /// The whole text: front matter and template.
     pub text: String,
 }
 
@@ -34,7 +34,7 @@ impl Query {
         Ok(Self { name: name.to_owned(), family: family.to_owned(), declaration, text: text.to_owned() })
     }
 
-    /// Whether it is one of the binary as it is there.
+    /// Whether it is an unchanged built-in query.
     pub fn is_builtin(&self) -> bool {
         EMBEDDED.iter().any(|(_, name, text)| *name == self.name && *text == self.text)
     }
@@ -43,9 +43,9 @@ impl Query {
 /// A query, or what it is read from.
 #[derive(Clone, Debug)]
 enum QueryEntry {
-    /// One of the binary, which is read when it is first asked for: most runs ask for one of many.
+    /// A built-in query, parsed at its first use: most runs use one of many.
     Embedded { family: &'static str, text: &'static str, read: OnceLock<Query> },
-    /// One of the user.
+    /// A query of the user.
     Own(Query),
 }
 
@@ -88,7 +88,7 @@ impl Registry {
         Ok(registry)
     }
 
-    /// Adds every `.sql` file below a directory but those whose names start with `_`; a query of the same name is replaced.
+    /// Adds every `.sql` file below a directory, except files whose names start with `_`. Replaces queries of the same name.
     ///
     /// # Errors
     /// When a file cannot be read or has wrong front matter.
@@ -106,7 +106,7 @@ impl Registry {
         Ok(())
     }
 
-    /// All queries in the order of their names. None of the binary is wrong, which a test makes sure of.
+    /// All queries in the order of their names. A test ensures that all built-in queries parse.
     pub fn iter(&self) -> impl Iterator<Item = &Query> {
         self.queries.iter().filter_map(|(name, entry)| entry.query(name).ok())
     }
@@ -145,7 +145,7 @@ fn sql_files(directory: &Path) -> walkdir::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Whether a file is not a query but holds what queries share, as `_prelude.sql` does, or a folder holds other statements.
+/// Whether a file holds text that queries share, such as `_prelude.sql`, or a folder holds other statements.
 fn is_shared(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('_'))
 }

@@ -10,10 +10,10 @@ use super::parts::refused;
 use super::scope::{NameMeaning, Scope};
 use crate::error::QueryError;
 
-/// Refuses columns next to aggregates of all rows, and aggregates of aggregates: polars gives something for both.
+/// Refuses columns next to aggregates of all rows, and aggregates of aggregates: polars returns values for both.
 ///
 /// # Errors
-/// When there are such.
+/// When the SELECT has one.
 pub(crate) fn check_aggregates(select: &Select, scope: &Scope) -> Result<(), QueryError> {
     let is_all_rows = matches!(&select.group_by, GroupByExpr::Expressions(keys, _) if keys.is_empty());
     if !is_aggregated(select) || !scope.is_known() {
@@ -36,7 +36,7 @@ pub(crate) fn check_aggregates(select: &Select, scope: &Scope) -> Result<(), Que
     Ok(())
 }
 
-/// Looks for columns that are in no aggregate, and for aggregates that are.
+/// Looks for columns outside aggregates, and for aggregates inside aggregates.
 struct Aggregates<'a> {
     scope: &'a Scope,
     lone: Option<String>,

@@ -1,8 +1,8 @@
-//! How operators bind: as in DuckDB, whatever the parser thinks.
+//! Precedence of operators as in DuckDB, which the parser does not follow.
 //!
-//! The parser takes all that follows `IS DISTINCT FROM` as its right side, AND and OR too, binds `^` less than `+`, and `||` more. The
-//! trees that it makes are taken apart into operands and operators, and put together again. Parentheses keep what was put together,
-//! because polars parses the text of the statement once more.
+//! The parser takes all that follows `IS DISTINCT FROM` as its right side, AND and OR too, binds `^` less than `+`, and `||` more. Its
+//! trees are split into operands and operators, and built again. Parentheses preserve the result, because polars parses the text of the
+//! statement once more.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use sqlparser::tokenizer::Token;
 
 use crate::depth::is_too_deep;
 
-/// The operand of a test that stands behind it, of a reference of either kind.
+/// The operand before a postfix test such as `IS NULL`, for both kinds of references.
 macro_rules! operand_before {
     ($tested:expr) => {
         match $tested {
@@ -44,13 +44,13 @@ pub fn bind(part: &mut impl VisitMut) -> bool {
     binder.is_changed
 }
 
-/// A condition with parentheses where the parser would bind operators otherwise than DuckDB, and with comparisons in the place of
-/// `IS NOT TRUE` and its like, which polars finds unknown of what is unknown; the same if it cannot be parsed.
+/// A condition with parentheses where the parser would bind operators differently from DuckDB. Comparisons replace `IS NOT TRUE` and
+/// similar tests, which polars finds unknown for unknown values. The condition stays the same if it cannot be parsed.
 pub(crate) fn bound_condition(written: &str) -> String {
     let bound = || {
         let mut parser = Parser::new(&GenericDialect {}).try_with_sql(written).ok()?;
         let mut expr = parser.parse_expr().ok()?;
-        // The engine names the error in the rest.
+        // The engine reports the error in the rest.
         let is_whole = parser.peek_token().token == Token::EOF;
         let is_bound = bind(&mut expr);
         let mut truths = Truths { is_changed: false };
@@ -82,7 +82,7 @@ impl VisitorMut for Binder {
     }
 }
 
-/// Puts comparisons of truth values in the place of tests of them.
+/// Replaces tests of truth values with comparisons.
 struct Truths {
     is_changed: bool,
 }
@@ -112,7 +112,7 @@ enum Piece {
     Operand(Expr),
     Before(UnaryOperator),
     Between(Operator),
-    /// The part behind its operand, as `IN (…)`, with something else in its place.
+    /// A postfix test such as `IN (…)`, with a placeholder as its operand.
     Behind(Expr),
 }
 
@@ -122,7 +122,7 @@ enum Operator {
     NotDistinct,
 }
 
-/// How tightly an operator binds.
+/// Precedence of an operator.
 fn strength(op: &BinaryOperator) -> u8 {
     use BinaryOperator as Op;
     match op {
@@ -137,7 +137,7 @@ fn strength(op: &BinaryOperator) -> u8 {
     }
 }
 
-/// How tightly binds what stands behind its operand: tests such as `IS NULL` as `IS DISTINCT FROM`.
+/// Precedence of a postfix test: `IS NULL` and similar tests bind as `IS DISTINCT FROM`.
 fn strength_behind(expr: &Expr) -> u8 {
     match expr {
         Expr::InList { .. }
@@ -163,7 +163,7 @@ fn is_operation(expr: &Expr) -> bool {
     ) || operand_before!(expr).is_some()
 }
 
-/// Whether a chain has an operator that the parser may bind otherwise.
+/// Whether a chain has an operator that the parser may bind differently.
 fn has_doubtful(expr: &Expr) -> bool {
     match expr {
         Expr::IsDistinctFrom(..) | Expr::IsNotDistinctFrom(..) => true,
@@ -207,7 +207,7 @@ fn take_apart(expr: Expr, pieces: &mut VecDeque<Piece>) {
     }
 }
 
-/// The expression that the next pieces are, up to an operator that binds less than `least`.
+/// The expression made of the next pieces, up to an operator that binds less than `least`.
 fn put_together(pieces: &mut VecDeque<Piece>, least: u8) -> Option<Expr> {
     let mut left = match pieces.pop_front()? {
         Piece::Operand(expr) => expr,
@@ -253,7 +253,7 @@ fn apart(expr: Expr) -> Box<Expr> {
     Box::new(if is_operation(&expr) && !is_sign { Expr::Nested(Box::new(expr)) } else { expr })
 }
 
-/// An expression as its parts are put together, with parentheses around each of them.
+/// An expression with parentheses around each operation, to compare how it is built.
 fn bare(expr: &Expr) -> String {
     let mut expr = expr.clone();
     let _ = VisitMut::visit(&mut expr, &mut Parentheses);

@@ -20,11 +20,11 @@ use wavesieve_model::schema;
 pub struct Sources {
     /// The tables that the rest of the SELECT sees.
     pub scope: Scope,
-    /// Conditions of inner joins that polars takes in WHERE alone.
+    /// Conditions of inner joins that polars takes only in WHERE.
     pub conditions: Vec<Expr>,
 }
 
-/// Which rows a join gives.
+/// Kind of a join, by the rows that it returns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum JoinKind {
     /// Pairs that meet the condition.
@@ -152,7 +152,7 @@ impl Translator<'_, '_> {
             TableFactor::Derived { subquery, alias, .. } => {
                 self.subqueries += 1;
                 let number = self.subqueries;
-                // polars wants a name for each.
+                // polars requires a name for each subquery.
                 let alias = alias.get_or_insert_with(|| named(&format!("subquery_{number}")));
                 name_columns(subquery, alias);
                 let columns = self.query(subquery)?;
@@ -183,7 +183,7 @@ impl Translator<'_, '_> {
     }
 }
 
-/// The columns by which a NATURAL JOIN joins.
+/// The columns that a NATURAL JOIN compares.
 fn common(scope: &Scope, relation: &Relation) -> Result<Vec<ObjectName>, QueryError> {
     let Some(columns) = relation.columns.as_ref().filter(|_| scope.is_known()) else {
         return Err(refused("the columns of a NATURAL JOIN are not known here; write USING (column, …)"));
@@ -197,7 +197,7 @@ fn common(scope: &Scope, relation: &Relation) -> Result<Vec<ObjectName>, QueryEr
     Ok(names)
 }
 
-/// Notes what the columns of USING are in a join whose left side may be missing.
+/// Records the expressions of USING columns in a join whose left side may be missing.
 fn merge(scope: &mut Scope, right: &Relation, kind: JoinKind) -> Result<(), QueryError> {
     for name in &right.hidden {
         if scope.merged.iter().any(|(merged, _)| merged == name) {
@@ -219,7 +219,7 @@ fn merge(scope: &mut Scope, right: &Relation, kind: JoinKind) -> Result<(), Quer
     Ok(())
 }
 
-/// Whether a condition compares something of the tables before a join with something of the joined one.
+/// Whether a condition compares a value of the tables before a join with a value of the joined table.
 fn is_joining(condition: &Expr, before: &Scope, all: &Scope) -> bool {
     let Expr::BinaryOp { left, op, right } = condition else { return false };
     let is_comparison = matches!(
@@ -235,7 +235,7 @@ fn is_joining(condition: &Expr, before: &Scope, all: &Scope) -> bool {
     is_comparison && matches!(sides, [Some(one), Some(other)] if one != other)
 }
 
-/// Whether an expression is of the joined table, if it is of one side alone.
+/// Whether an expression reads the joined table; `None` if it does not read exactly one side.
 fn side_of(expr: &Expr, before: &Scope, all: &Scope) -> Option<bool> {
     let mut sides: Vec<Option<bool>> = Vec::new();
     let mut look = |expr: &mut Expr| {

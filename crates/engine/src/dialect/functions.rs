@@ -1,4 +1,4 @@
-//! Functions of DuckDB that polars has under another name, or can compute of others; and what the page of functions lists.
+//! Functions of DuckDB that polars has under another name or can compute from others, and the documented functions.
 
 use std::sync::LazyLock;
 
@@ -17,9 +17,9 @@ use crate::units::arguments;
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "lowercase")]
 pub enum FunctionKind {
-    /// Computes one value of many rows.
+    /// Computes one value from many rows.
     Aggregate,
-    /// Computes a value of each row and those around it.
+    /// Computes a value from each row and the rows around it.
     Window,
     Number,
     Text,
@@ -44,7 +44,7 @@ struct Rewrite {
     renamed: Option<String>,
     /// An expression of the arguments `{0}`, `{1}`, ….
     becomes: Option<String>,
-    /// An alternative, if polars has nothing.
+    /// An alternative, if polars has no such function.
     instead: Option<String>,
 }
 
@@ -57,19 +57,19 @@ struct FunctionsFile {
 static FILE: LazyLock<FunctionsFile> =
     LazyLock::new(|| toml::from_str(data!("share/sql/functions.toml")).unwrap_or_default());
 
-/// The functions of the page, in its order.
+/// The documented functions, in the order of the page.
 pub fn calls() -> &'static [Call] {
     &FILE.function
 }
 
-/// Whether a function is there by a name, as it is or as another.
+/// Whether a function is supported, directly or by a rewrite.
 pub fn is_known(name: &str) -> bool {
     let is_call = |call: &Call| call.call.split_once('(').is_some_and(|(known, _)| known == name);
     let is_other = |rewrite: &Rewrite| rewrite.name == name;
     AGGREGATES.contains(&name) || FILE.function.iter().any(is_call) || FILE.rewrite.iter().any(is_other)
 }
 
-/// Functions that compute one value of many rows.
+/// Functions that compute one value from many rows.
 const AGGREGATES: &[&str] = &[
     "any_value",
     "approx_count_distinct",
@@ -140,7 +140,7 @@ pub fn expression(text: &str) -> Option<Expr> {
     Parser::new(&GenericDialect {}).try_with_sql(text).ok()?.parse_expr().ok()
 }
 
-/// A number with an exponent, which polars cannot read, without it.
+/// A number without its exponent, because polars cannot read exponents.
 pub(crate) fn literal_number(digits: &str) -> Option<Expr> {
     if !digits.contains(['e', 'E']) {
         return None;
@@ -150,13 +150,13 @@ pub(crate) fn literal_number(digits: &str) -> Option<Expr> {
     expression(&if text.contains('.') { text } else { text + ".0" })
 }
 
-/// An expression in the form of polars; `None` where it has that form.
+/// An expression in the form of polars; `None` if it already has that form.
 ///
 /// # Errors
 /// When polars has nothing for it.
 pub fn rewritten(expr: &mut Expr) -> Result<Option<Expr>, QueryError> {
     match expr {
-        // polars gives up on some. A value of rows stays one.
+        // polars fails on some of these. A value that varies by row stays one.
         Expr::BinaryOp { left, op, right } if is_arithmetic(op) && (is_null(left) || is_null(right)) => {
             let other = if is_null(left) { right } else { left };
             let template = if is_constant(other) { UNKNOWN } else { UNKNOWN_OF_ROWS };
@@ -211,7 +211,7 @@ pub fn rewritten(expr: &mut Expr) -> Result<Option<Expr>, QueryError> {
         Expr::IsNotFalse(inner) => Ok(filled("{0} IS DISTINCT FROM FALSE", &[inner.as_ref().clone()])),
         Expr::IsUnknown(inner) => Ok(filled("{0} IS NULL", &[inner.as_ref().clone()])),
         Expr::IsNotUnknown(inner) => Ok(filled("{0} IS NOT NULL", &[inner.as_ref().clone()])),
-        // The digits alone are beyond 64 bits.
+        // Without the sign, the digits overflow 64 bits.
         Expr::UnaryOp { op: UnaryOperator::Minus, expr: inner } if is_least(inner) => {
             Ok(expression("(-9223372036854775807 - 1)"))
         }
@@ -232,22 +232,22 @@ fn is_null(expr: &Expr) -> bool {
     matches!(expr, Expr::Value(value) if value.value == Value::Null)
 }
 
-/// A number that is not known.
+/// An unknown number.
 const UNKNOWN: &str = "CAST(NULL AS BIGINT)";
 
-/// The same, of each row.
+/// An unknown number for each row.
 const UNKNOWN_OF_ROWS: &str = "CASE WHEN {0} IS NULL THEN CAST(NULL AS BIGINT) END";
 
-/// A whole quotient is cut off towards zero; polars takes the whole number below.
+/// Integer division truncates toward zero; polars rounds down.
 const QUOTIENT: &str = "CASE WHEN ({0} < 0) = ({1} < 0) THEN DIV({0}, {1}) ELSE -DIV(-({0}), {1}) END";
 
-/// The remainder of a division has the sign of the dividend; in polars it has that of the divisor.
+/// The remainder of a division has the sign of the dividend; in polars it has the sign of the divisor.
 const REMAINDER: &str = "CASE WHEN ({0} < 0) = ({1} < 0) THEN MOD({0}, {1}) ELSE -MOD(-({0}), {1}) END";
 
-/// The place of a text in another.
+/// The position of a text in another.
 const FOUND_AT: &str = "CASE WHEN {0} IS NOT NULL THEN CAST(STRPOS({0}, {1}) AS BIGINT) END";
 
-/// A power is a float, whatever it is of.
+/// A power is a float, for operands of any type.
 const POWER: &str = "POWER(CAST({0} AS DOUBLE), CAST({1} AS DOUBLE))";
 
 /// Whether an expression is the size of the smallest number of 64 bits.
@@ -261,7 +261,7 @@ fn matched(name: &str, text: &Expr, pattern: Expr, negated: bool) -> Expr {
     if negated { Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(call) } } else { call }
 }
 
-/// LIKE with a character that takes the meaning from the one after it.
+/// LIKE with an escape character.
 fn like(text: &Expr, pattern: &Expr, escape: &Value, negated: bool, options: &str) -> Result<Option<Expr>, QueryError> {
     let wrong =
         || refused("LIKE … ESCAPE takes a pattern and one character as texts of the statement; write them there");
@@ -289,7 +289,7 @@ fn text_of(expr: &Expr) -> Option<String> {
     }
 }
 
-/// Functions that polars computes in a type without numbers below zero, where differences of them wrap around.
+/// Functions that return unsigned integers in polars, whose differences wrap around.
 const COUNTS: &[&str] = &["count", "length", "row_number", "rank", "dense_rank"];
 
 fn of_function(function: &mut Function) -> Result<Option<Expr>, QueryError> {
@@ -311,7 +311,7 @@ fn of_function(function: &mut Function) -> Result<Option<Expr>, QueryError> {
             }
         }
     }
-    // The smallest of different values is the smallest of all.
+    // DISTINCT does not change a minimum or maximum.
     if matches!(name.as_str(), "min" | "max")
         && let FunctionArguments::List(list) = &mut function.args
     {
@@ -322,7 +322,7 @@ fn of_function(function: &mut Function) -> Result<Option<Expr>, QueryError> {
     }
     filter_first(function)?;
     if matches!(name.as_str(), "strpos" | "instr") {
-        // polars finds a text at place 0 of a missing one.
+        // polars returns position 0 for a missing text.
         let given: Vec<Expr> = arguments(function).into_iter().cloned().collect();
         return Ok(filled(FOUND_AT, &given).filter(|_| given.len() == 2));
     }
@@ -361,7 +361,8 @@ fn of_function(function: &mut Function) -> Result<Option<Expr>, QueryError> {
     Ok(filled(becomes, &given))
 }
 
-/// Filters the first argument of an aggregate of several: polars filters all, a share too, of which nothing is left then.
+/// Filters only the first argument of an aggregate with several. polars filters all arguments, so that the fraction of a quantile has no
+/// value left.
 fn filter_first(function: &mut Function) -> Result<(), QueryError> {
     if !AGGREGATES.contains(&name_of(function).as_str()) || arguments(function).len() < 2 || function.over.is_some() {
         return Ok(());
@@ -376,7 +377,7 @@ fn filter_first(function: &mut Function) -> Result<(), QueryError> {
     Ok(())
 }
 
-/// A count as a number that may be below zero once it is computed with.
+/// Casts a count to a signed integer, so that differences can be negative.
 fn counted(function: &Function) -> Option<Expr> {
     if !COUNTS.contains(&name_of(function).as_str()) {
         return None;
@@ -394,7 +395,7 @@ const FINDS_TEXT: [&str; 3] = ["contains", "instr", "strpos"];
 /// Characters with a meaning in regular expressions; the first escapes the others.
 const SPECIAL: [&str; 14] = ["\\", ".", "+", "*", "?", "(", ")", "|", "[", "]", "{", "}", "^", "$"];
 
-/// Lets the text that is looked for mean itself.
+/// Escapes the searched text, so that it is matched literally.
 fn escape(function: &mut Function) -> Result<(), QueryError> {
     let FunctionArguments::List(list) = &mut function.args else { return Ok(()) };
     match list.args.get_mut(1) {
@@ -404,7 +405,7 @@ fn escape(function: &mut Function) -> Result<(), QueryError> {
             }
         }
         Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))) => {
-            // A text that is only known for each row.
+            // The text differs by row.
             for special in SPECIAL {
                 let template = format!("REPLACE({{0}}, '{special}', '\\{special}')");
                 let escaped = filled(&template, std::slice::from_ref(expr))
@@ -417,13 +418,13 @@ fn escape(function: &mut Function) -> Result<(), QueryError> {
     Ok(())
 }
 
-/// Whether a function computes one value of what its first argument is in several rows, be they a group or a window.
+/// Whether a function computes one value from its first argument over several rows, of a group or a window.
 pub(crate) fn is_of_rows(function: &Function) -> bool {
     function.within_group.is_empty() && AGGREGATES.contains(&name_of(function).as_str())
 }
 
-/// Gives constants that an aggregate takes a value for each row, where polars would take them for one of all rows;
-/// `column` is any column of these rows.
+/// Gives constant arguments of an aggregate a value for each row, because polars would take them as one value for all rows. `column` is any
+/// column of these rows.
 ///
 /// # Errors
 /// When no column is known.
@@ -453,7 +454,7 @@ pub fn spread(function: &mut Function, column: Option<Expr>) -> Result<(), Query
     Ok(())
 }
 
-/// A constant as a value of each row that has a column.
+/// A constant as a value for each row of the table that has the column.
 pub(crate) fn spread_over(column: &Expr, constant: &Expr) -> Option<Expr> {
     filled("CASE WHEN {0} IS NULL THEN {1} ELSE {1} END", &[column.clone(), constant.clone()])
 }
@@ -476,7 +477,7 @@ pub fn is_constant(expr: &Expr) -> bool {
     is_constant
 }
 
-/// A template with expressions in the places of their numbers.
+/// A template with expressions in place of its numbers.
 fn filled(template: &str, given: &[Expr]) -> Option<Expr> {
     let named = (0..given.len())
         .fold(template.to_owned(), |text, at| text.replace(&format!("{{{at}}}"), &format!("argument_{at}")));

@@ -1,4 +1,4 @@
-//! The items of a SELECT: `*` written out, names of columns, and aliases in the place of what they stand for.
+//! The items of a SELECT: `*` written out, names of columns, and aliases replaced by their expressions.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::declarations::ColumnUnit;
 use crate::error::QueryError;
 use crate::units::{Meaning, meaning};
 
-/// Gives the columns of a query the names that stand after the name of its table, as in `t(a, b)`.
+/// Gives the columns of a query the names in the alias of its table, as in `t(a, b)`.
 pub(crate) fn name_columns(query: &mut Query, alias: &mut TableAlias) {
     let Some(items) = first_items(&mut query.body) else { return };
     let is_one = |item: &SelectItem| matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. });
@@ -39,11 +39,11 @@ fn first_items(body: &mut SetExpr) -> Option<&mut Vec<SelectItem>> {
     }
 }
 
-/// Puts columns in the place of `*` where it stands for others than polars gives: several relations may have some of the same name, and
-/// what is filtered after windows has those of the windows too.
+/// Replaces `*` with columns where polars would return other ones: several relations may share column names, and a subquery with windows
+/// also has the columns of the windows.
 ///
 /// # Errors
-/// When they are not known.
+/// When a `*` with options such as EXCLUDE cannot be replaced.
 pub(crate) fn expand_stars(select: &mut Select, scope: &Scope) -> Result<(), QueryError> {
     let is_plain = |options: &WildcardAdditionalOptions| options.to_string().is_empty();
     let is_split = select.qualify.is_some() || matches!(&select.distinct, Some(Distinct::On(_)));
@@ -96,7 +96,7 @@ pub(crate) fn expand_stars(select: &mut Select, scope: &Scope) -> Result<(), Que
     Ok(())
 }
 
-/// Gives every column the name that DuckDB gives it, and a number where another has that name.
+/// Names every column as DuckDB does, and adds a number if the name is taken.
 pub(crate) fn name_items(select: &mut Select, scope: &Scope) -> Columns {
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut columns: Columns = Some(Vec::new());
@@ -161,7 +161,7 @@ pub(crate) fn aliases_of(select: &Select) -> Vec<(Ident, Expr)> {
     named.collect()
 }
 
-/// Puts expressions in the place of their names where polars knows columns only: in conditions, and in items after them.
+/// Replaces aliases by their expressions where polars knows only columns: in conditions, and in later items.
 pub(crate) fn resolve_aliases(select: &mut Select, scope: &Scope, aliases: &[(Ident, Expr)]) {
     if !scope.is_known() {
         return;
@@ -190,7 +190,7 @@ pub(crate) fn resolve_aliases(select: &mut Select, scope: &Scope, aliases: &[(Id
     conditions.for_each(|condition| place(condition, aliases));
 }
 
-/// Refuses to compute an order with a name that is a column, and an item that is another value: polars takes the item for it.
+/// Refuses ORDER BY expressions with a name that is both a column and a different item: polars would take the item.
 ///
 /// # Errors
 /// When there is such a name.

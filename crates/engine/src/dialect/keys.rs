@@ -14,8 +14,8 @@ use super::parts::{Each, refused};
 use super::scope::{NameMeaning, Scope, same};
 use crate::QueryError;
 
-/// Gives constants that are keys of groups a value for each row: polars makes a group of them even without rows, and takes no text
-/// for a key.
+/// Gives constants that are keys of groups a value for each row: polars makes a group for them even without rows, and does not accept a
+/// text as a key.
 pub(crate) fn spread_keys(select: &mut Select, scope: &Scope) {
     let is_grouped = !matches!(&select.group_by, GroupByExpr::Expressions(keys, _) if keys.is_empty());
     if !is_grouped || !is_aggregated(select) {
@@ -42,7 +42,7 @@ pub(crate) fn spread_keys(select: &mut Select, scope: &Scope) {
     }
 }
 
-/// Gives quantiles of nothing but keys of the groups a column that is not a key: polars takes such a quantile over the rows of all groups.
+/// Gives quantiles of keys a column that is not a key: polars computes a quantile of keys over the rows of all groups.
 ///
 /// # Errors
 /// When all columns are keys.
@@ -86,7 +86,7 @@ pub(crate) fn part_quantiles_from_keys(
     }
 }
 
-/// Whose quantile a function of groups is.
+/// The argument of a quantile function over groups.
 fn argument_of_quantile(expr: &mut Expr) -> Option<&mut Expr> {
     let Expr::Function(function) = expr else { return None };
     if function.over.is_some()
@@ -104,7 +104,7 @@ fn argument_of_quantile(expr: &mut Expr) -> Option<&mut Expr> {
     }
 }
 
-/// The last parts of the names in an expression, in small letters.
+/// The last parts of the names in an expression, in lower case.
 fn columns_in(expr: &Expr) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut look = |expr: &mut Expr| names.extend(last_name(expr).map(|name| name.to_lowercase()));
@@ -112,8 +112,8 @@ fn columns_in(expr: &Expr) -> BTreeSet<String> {
     names
 }
 
-/// Gives what is the same for all rows a value for each row: polars gives one row where a SELECT has nothing else, or reads no rows.
-/// It knows literals for themselves, unless nothing else is ordered.
+/// Gives constants a value for each row: polars returns one row if a SELECT has only constants, or reads no rows. It handles literals
+/// correctly, unless a SELECT of only constants is ordered.
 pub(crate) fn spread_constants(select: &mut Select, is_ordered: bool, scope: &Scope) {
     let is_literal = |expr: &Expr| matches!(expr, Expr::Value(_)) || is_subquery(expr);
     let is_alone = items(select).count() == select.projection.len() && items(select).all(is_alike_with_windows);
@@ -130,7 +130,7 @@ pub(crate) fn spread_constants(select: &mut Select, is_ordered: bool, scope: &Sc
     }
 }
 
-/// Groups by nothing where all is meant and every key is the same for all rows, as DuckDB does: there is a row of no rows then.
+/// Drops GROUP BY ALL if every key is the same for all rows, as DuckDB does: the result is one row even without input rows.
 pub(crate) fn drop_constant_keys(select: &mut Select, scope: &Scope) {
     if !matches!(select.group_by, GroupByExpr::All(_)) || !items(select).any(|item| has(item, false)) {
         return;
@@ -157,14 +157,14 @@ pub(crate) fn drop_constant_keys(select: &mut Select, scope: &Scope) {
     select.group_by = GroupByExpr::Expressions(Vec::new(), Vec::new());
 }
 
-/// Whether an expression is one of these names, and no column.
+/// Whether an expression is one of these names, and not a column.
 fn is_named(expr: &Expr, names: &[Ident], scope: &Scope) -> bool {
     let Expr::Identifier(word) = expr else { return false };
     names.iter().any(|name| same(word, &name.value))
         && !matches!(scope.find(std::slice::from_ref(word)), NameMeaning::Column(..))
 }
 
-/// As [`is_alike`], also of functions over a window of all rows, which polars gives as one value.
+/// Like [`is_alike`], but also true for functions over a window of all rows, for which polars returns one value.
 fn is_alike_with_windows(expr: &Expr) -> bool {
     let mut expr = expr.clone();
     let mut take = |part: &mut Expr| {
@@ -195,7 +195,7 @@ fn is_null(expr: &Expr) -> bool {
     matches!(expr, Expr::Value(value) if value.value == Value::Null)
 }
 
-/// Puts what the items of a SELECT are in the place of their names in HAVING, except in aggregates and for keys of the groups.
+/// Replaces aliases in HAVING by their expressions, except in aggregates and for keys of the groups.
 pub(crate) fn resolve_having(select: &mut Select, aliases: &[(Ident, Expr)]) {
     let GroupByExpr::Expressions(keys, _) = &select.group_by else { return };
     let keys: Vec<String> = keys.iter().filter_map(last_name).collect();

@@ -1,4 +1,4 @@
-//! Words that DuckDB writes in quotes where they are names.
+//! Keywords that DuckDB quotes if they are names.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 /// The keywords of DuckDB, one a line.
 static KEYWORDS: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| data!("share/sql/keywords.txt").lines().collect());
 
-/// A name as it stands in a statement, in quotes if it needs any.
+/// A name as written in a statement, with quotes if it needs them.
 pub fn quoted(name: &str) -> String {
     let is_bare = name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');

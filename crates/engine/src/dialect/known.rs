@@ -19,16 +19,16 @@ use crate::error::QueryError;
 /// Advice for parts that nothing here can replace.
 const DUCKDB: &str = "DuckDB has it, over a dataset of `wavesieve convert`";
 
-/// The advice about dates: no column has any, and a number cannot tell from when it counts.
+/// The advice about dates: no column has dates, and timestamps do not record their origin.
 const TIMES: &str = "times are nanoseconds since a start that formats choose, such as the boot of the node; subtract the first, as in \
                      start_ns - (SELECT min(start_ns) FROM kernels), and divide by 1e9 for seconds";
 
 type Known = Result<(), QueryError>;
 
-/// Refuses a statement that has a part of a kind that is not known.
+/// Refuses a statement with an unknown kind of part.
 ///
 /// # Errors
-/// When it has one.
+/// When the statement has one.
 pub fn check(query: &Query) -> Known {
     match query.visit(&mut Check { is_least: false }) {
         ControlFlow::Break(error) => Err(error),
@@ -36,9 +36,9 @@ pub fn check(query: &Query) -> Known {
     }
 }
 
-/// Looks at each part of a statement.
+/// Checks each part of a statement.
 struct Check {
-    /// Whether what comes next is the size of the smallest number of 64 bits, after its sign.
+    /// Whether the next expression is the magnitude of the smallest 64-bit integer, after its sign.
     is_least: bool,
 }
 
@@ -72,12 +72,12 @@ fn flow(known: Known) -> ControlFlow<QueryError> {
     known.map_or_else(ControlFlow::Break, ControlFlow::Continue)
 }
 
-/// A refusal of a part that polars has nothing for.
+/// A refusal of a part that polars does not support.
 fn lacking(what: impl Display, instead: &str) -> Known {
     Err(refused(format!("polars has no {what}; {instead}")))
 }
 
-/// The first of some parts that is there is refused.
+/// Refuses the first of some parts that is present.
 fn none_of(parts: &[(bool, &str, &str)]) -> Known {
     match parts.iter().find(|(is_there, _, _)| *is_there) {
         Some((_, what, instead)) => lacking(what, instead),
@@ -438,9 +438,9 @@ fn of_type(data_type: &DataType) -> Known {
     lacking(format!("type {data_type}"), instead)
 }
 
-/// Functions that make one text of several.
+/// Functions that join several texts into one.
 const JOINS_TEXTS: &[&str] = &["string_agg", "listagg", "group_concat"];
-/// Functions that polars computes of distinct values, or that give the same of them.
+/// Functions that polars computes over distinct values, or that return the same for them.
 const KEEPS_DISTINCT: &[&str] = &["count", "min", "max", "array_agg"];
 
 fn of_function(function: &Function) -> Known {

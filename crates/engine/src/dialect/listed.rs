@@ -12,7 +12,7 @@ use crate::error::QueryError;
 use crate::units::Meaning;
 
 impl Translator<'_, '_> {
-    /// Brings rows of values into the form of polars, which takes literals alone, and makes the values of a column what the first is.
+    /// Brings rows of values into the form of polars, which accepts only literals, and gives the values of a column one type.
     ///
     /// # Errors
     /// When a value cannot be computed.
@@ -49,8 +49,8 @@ impl Translator<'_, '_> {
     }
 }
 
-/// Makes whole numbers of the texts that stand in their places: a number is of 32 or 64 bits to polars, and a column cannot hold both.
-/// Floats lost the exponents that distinguish them from decimals; a cast does so when the statement is translated again.
+/// Casts the texts that replace integers: a number has 32 or 64 bits in polars, and a column cannot hold both. Floats lost the exponents
+/// that distinguish them from decimals; a cast preserves the difference when the statement is translated again.
 fn with_types(body: &mut SetExpr, columns: &[Column]) {
     if !columns.iter().any(|column| matches!(column.number, Number::IntegerType | Number::Float)) {
         return;
@@ -86,7 +86,7 @@ fn is_literal(expr: &Expr) -> bool {
     }
 }
 
-/// Makes whole numbers of an expression floats.
+/// Turns the integers in an expression into floats.
 fn with_points(expr: &mut Expr) {
     let mut point = |expr: &mut Expr| {
         if let Expr::Value(value) = expr

@@ -1,4 +1,4 @@
-//! SELECTs that do two things at once, as one that does the first and another that does the second of its rows.
+//! Splits SELECTs that do two things at once: the inner SELECT does the first, the outer one does the second with its rows.
 
 use sqlparser::ast::{
     CastKind, Distinct, Expr, Function, GroupByExpr, Ident, ObjectNamePart, OrderBy, OrderByExpr, OrderByKind, Query,
@@ -12,7 +12,7 @@ use super::parts::{Each, refused};
 use super::scope::{NameMeaning, Scope, same};
 use crate::error::QueryError;
 
-/// Names of keys and aggregates in the subquery that groups; no column that a person names is called so.
+/// Prefixes for the names of keys and aggregates in the grouping subquery. Users do not name columns like this.
 const KEY: &str = "(key) ";
 const SUM: &str = "(sum) ";
 
@@ -28,7 +28,7 @@ pub fn has(expr: &Expr, over: bool) -> bool {
     found
 }
 
-/// Whether an aggregate is one of functions over windows.
+/// Whether an expression aggregates functions over windows.
 fn aggregates_windows(expr: &Expr) -> bool {
     let mut found = false;
     let mut look = |expr: &mut Expr| {
@@ -38,7 +38,7 @@ fn aggregates_windows(expr: &Expr) -> bool {
     found
 }
 
-/// The expressions that a SELECT gives.
+/// The expressions that a SELECT returns.
 pub fn items(select: &Select) -> impl Iterator<Item = &Expr> {
     select.projection.iter().filter_map(|item| match item {
         SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),
@@ -46,7 +46,7 @@ pub fn items(select: &Select) -> impl Iterator<Item = &Expr> {
     })
 }
 
-/// The keys of the groups of a SELECT: names are columns, then items.
+/// The keys of the groups of a SELECT: a name is a column first, then an item.
 pub fn keys(select: &Select, scope: &Scope) -> Vec<Expr> {
     let GroupByExpr::Expressions(keys, _) = &select.group_by else {
         return items(select).filter(|item| !has(item, false) && !has(item, true)).cloned().collect();
@@ -76,13 +76,13 @@ pub(crate) fn is_aggregated(select: &Select) -> bool {
     has_keys || items(select).chain(&select.having).any(|expr| has(expr, false))
 }
 
-/// Whether a SELECT gives one row, of aggregates of all rows that it reads.
+/// Whether a SELECT returns one row: aggregates over all rows that it reads.
 pub(crate) fn is_one_row(select: &Select) -> bool {
     let has_keys = !matches!(&select.group_by, GroupByExpr::Expressions(keys, _) if keys.is_empty());
     !has_keys && is_aggregated(select)
 }
 
-/// A SELECT that groups, and orders by aggregates or has windows over groups: groups in a subquery, and the rest over it.
+/// Splits a SELECT that groups and also orders by aggregates or has windows over groups: a subquery groups, and the rest reads its rows.
 ///
 /// # Errors
 /// When a column is not grouped by.
@@ -100,7 +100,7 @@ pub(crate) fn split_groups(
     })
 }
 
-/// A name in an expression over groups that none of them has.
+/// A name in an expression over groups that is neither a key nor an aggregate.
 fn ungrouped(expr: &Expr) -> Option<String> {
     let mut found = None;
     let mut look = |expr: &mut Expr| match expr {
@@ -199,8 +199,8 @@ fn over_groups(select: &mut Select, order: Option<&mut OrderBy>, scope: &Scope) 
     Some(outer)
 }
 
-/// Whether a SELECT computes with its keys: polars gives lists then. Keys that are no columns it computes once more, of the grouped rows,
-/// unless each is one item with a name of its own.
+/// Whether a SELECT computes with its keys: polars then returns lists. It also computes keys that are not columns again from the grouped
+/// rows, unless each key is one item with its own name.
 fn computes_with_keys(select: &Select, keys: &[Expr], orders: &[&mut Expr], scope: &Scope) -> bool {
     if keys.is_empty() {
         return false;
@@ -227,7 +227,7 @@ fn name_of_key(select: &Select, written: &str, scope: &Scope) -> Option<Ident> {
     })
 }
 
-/// Keys that differ, and how they are compared.
+/// Distinct keys, and the texts by which they are compared.
 fn distinct(keys: Vec<Expr>, scope: &Scope) -> (Vec<Expr>, Vec<String>) {
     let mut written: Vec<String> = Vec::new();
     let mut first = Vec::new();
@@ -241,7 +241,7 @@ fn distinct(keys: Vec<Expr>, scope: &Scope) -> (Vec<Expr>, Vec<String>) {
     (first, written)
 }
 
-/// An expression with a number in the place of each aggregate.
+/// An expression with NULL in place of each aggregate.
 fn without_aggregates(expr: &Expr) -> Expr {
     let mut expr = expr.clone();
     let mut take = |part: &mut Expr| {
@@ -253,7 +253,7 @@ fn without_aggregates(expr: &Expr) -> Expr {
     expr
 }
 
-/// Groups by the names of items where keys are no columns, and by each key where all are meant.
+/// Groups by the names of items if keys are not columns, and by each key for GROUP BY ALL.
 fn name_keys(select: &mut Select, keys: &[Expr], scope: &Scope) {
     let name = |key: &Expr| {
         let name = name_of_key(select, &canonical(key, scope), scope).map(Expr::Identifier);
@@ -279,7 +279,7 @@ fn is_column(expr: &Expr) -> bool {
     matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
 }
 
-/// An expression as it is compared with others: names as the columns that they mean, and one way to write each thing.
+/// The normal form of an expression for comparisons: names become the columns that they mean, and every construct is written in one way.
 fn canonical(expr: &Expr, scope: &Scope) -> String {
     let mut expr = expr.clone();
     while let Expr::Nested(inner) = expr {
@@ -306,7 +306,7 @@ fn canonical(expr: &Expr, scope: &Scope) -> String {
     expr.to_string()
 }
 
-/// A SELECT with DISTINCT ON as one that takes the first row of each key, in the order of the query.
+/// Rewrites DISTINCT ON to take the first row of each key, in the order of the query.
 ///
 /// # Errors
 /// When polars has nothing for it.
@@ -360,7 +360,7 @@ pub(crate) fn distinct_on(
     Ok(())
 }
 
-/// A SELECT with QUALIFY: its windows in a subquery, which is filtered after.
+/// Splits a SELECT with QUALIFY: a subquery computes its windows, and the outer SELECT filters.
 pub(crate) fn split_qualify(select: &mut Select, scope: &Scope) -> Result<Option<Select>, QueryError> {
     let Some(mut condition) = select.qualify.take() else { return Ok(None) };
     let [relation] = scope.relations.as_slice() else {
@@ -399,7 +399,7 @@ fn item(expr: Expr, name: &str) -> SelectItem {
     SelectItem::ExprWithAlias { expr, alias: Ident::with_quote('"', name) }
 }
 
-/// A SELECT of nothing.
+/// An empty SELECT.
 fn empty() -> Option<Select> {
     match *query_of(include_str!("sql/one.sql"))?.body {
         SetExpr::Select(mut select) => {

@@ -1,4 +1,4 @@
-//! Statements as people write them, in the SQL of DuckDB: brought into the form that polars understands, or refused with a reason.
+//! Statements in the SQL of DuckDB: translated into the form that polars supports, or refused with a reason.
 
 mod aggregates;
 mod binding;

@@ -1,4 +1,4 @@
-//! The name that a column without one gets: its expression, written as DuckDB writes it.
+//! Names of columns without an alias: the expression, written as DuckDB writes it.
 
 use sqlparser::ast::{
     BinaryOperator, CastKind, DataType, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
@@ -215,7 +215,7 @@ fn window(spec: &WindowSpec) -> String {
     parts.join(" ")
 }
 
-/// A frame; `None` for the one that is meant without any.
+/// A frame; `None` for the default frame.
 fn frame(frame: &WindowFrame) -> Option<String> {
     let end = frame.end_bound.as_ref().unwrap_or(&WindowFrameBound::CurrentRow);
     let is_usual = frame.units == WindowFrameUnits::Range

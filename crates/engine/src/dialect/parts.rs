@@ -1,4 +1,4 @@
-//! Small parts of statements, taken apart and made.
+//! Helpers that split and build small parts of statements.
 
 use std::ops::ControlFlow;
 
@@ -14,12 +14,12 @@ use crate::error::QueryError;
 
 pub type Columns = Option<Vec<Column>>;
 
-/// An error that names what polars has nothing for, and what to use instead.
+/// An error that names the unsupported part, and an alternative.
 pub fn refused(reason: impl Into<String>) -> QueryError {
     QueryError::Dialect { reason: reason.into() }
 }
 
-/// Visits each expression that is not in a subquery, before or after the parts of it.
+/// Visits each expression outside subqueries, before or after its parts.
 pub(crate) struct Each<'a> {
     each: &'a mut dyn FnMut(&mut Expr),
     is_before: bool,
@@ -27,12 +27,12 @@ pub(crate) struct Each<'a> {
 }
 
 impl<'a> Each<'a> {
-    /// Each expression after the parts of it.
+    /// Visits each expression after its parts.
     pub(crate) fn new(each: &'a mut dyn FnMut(&mut Expr)) -> Self {
         Self { each, is_before: false, queries: 0 }
     }
 
-    /// Each expression before the parts of it, which are those that it has then.
+    /// Visits each expression before its parts, as they are after the call.
     pub(crate) fn from_outside(each: &'a mut dyn FnMut(&mut Expr)) -> Self {
         Self { is_before: true, ..Self::new(each) }
     }
@@ -78,7 +78,7 @@ pub(crate) fn is_of_columns(condition: &Expr) -> bool {
     }
 }
 
-/// The conditions that must all be true for one to be; BETWEEN is two of them.
+/// The conditions that AND joins; BETWEEN is two of them.
 pub(crate) fn conjuncts(condition: Expr) -> Vec<Expr> {
     match condition {
         Expr::Nested(inner) if !matches!(*inner, Expr::BinaryOp { op: BinaryOperator::Or, .. }) => conjuncts(*inner),
@@ -96,7 +96,7 @@ pub(crate) fn conjuncts(condition: Expr) -> Vec<Expr> {
     }
 }
 
-/// One condition of several.
+/// Joins conditions with AND.
 pub(crate) fn all_of(conditions: Vec<Expr>) -> Option<Expr> {
     let is_choice = |condition: &Expr| matches!(condition, Expr::BinaryOp { op: BinaryOperator::Or, .. });
     let apart = |condition| if is_choice(&condition) { Expr::Nested(Box::new(condition)) } else { condition };
@@ -104,7 +104,7 @@ pub(crate) fn all_of(conditions: Vec<Expr>) -> Option<Expr> {
     conditions.into_iter().map(apart).reduce(and)
 }
 
-/// The query that a SELECT reads alone.
+/// The subquery that a SELECT reads first.
 pub fn derived(select: &mut Select) -> Option<&mut Query> {
     match select.from.first_mut().map(|table| &mut table.relation) {
         Some(TableFactor::Derived { subquery, .. }) => Some(subquery),

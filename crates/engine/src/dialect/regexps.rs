@@ -18,7 +18,7 @@ pub struct Functions {
 }
 
 impl Functions {
-    /// With the windows of a statement.
+    /// Functions for the windows of a statement.
     pub fn new(windows: &[WindowCall]) -> Self {
         Self { windows: windows.iter().cloned().map(Arc::new).collect() }
     }
@@ -30,13 +30,13 @@ impl Functions {
 
 type Compute = fn(&[Column]) -> PolarsResult<Column>;
 
-/// The type of what a function gives.
+/// Result type of a function.
 #[derive(Clone)]
 enum ReturnType {
     This(DataType),
-    /// That of its first column.
+    /// The type of the first column.
     First,
-    /// Whole numbers of these, floats of others.
+    /// Integers for integers, floats for other types.
     Number,
 }
 
@@ -51,7 +51,7 @@ impl ReturnType {
     }
 }
 
-/// A function of rows, or of groups, and the type of what it gives.
+/// A function over rows or groups, and its result type.
 fn own(name: &str) -> Option<(Compute, ReturnType, FunctionOptions)> {
     let elementwise = FunctionOptions::elementwise();
     Some(match name {
@@ -69,7 +69,7 @@ fn own(name: &str) -> Option<(Compute, ReturnType, FunctionOptions)> {
     })
 }
 
-/// Whether a function is one of these, which polars knows in the steps of a statement alone.
+/// Whether a function is one of these, which polars knows only in the steps of a statement.
 pub fn is_own(name: &str) -> bool {
     own(name).is_some() || name.strip_prefix("window_").is_some_and(|number| number.parse::<usize>().is_ok())
 }
@@ -105,7 +105,7 @@ impl FunctionRegistry for Functions {
     }
 }
 
-/// A type, that of texts in the place of dictionaries.
+/// A type, with texts in place of dictionaries.
 pub fn plain(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Categorical(_, _) | DataType::Enum(_, _) => DataType::String,
@@ -194,7 +194,7 @@ fn value_at_min(columns: &[Column]) -> PolarsResult<Column> {
     value_of(columns, false)
 }
 
-/// The first column's value where the second is largest or least.
+/// The first column's value where the second is largest or smallest.
 fn value_of(columns: &[Column], descending: bool) -> PolarsResult<Column> {
     let [values, by] = columns else { return Err(wrong("a function of two columns has others")) };
     let values = values.cast(&plain(values.dtype()))?;

@@ -17,12 +17,12 @@ use super::types::{Number, whole_type};
 use super::window_calls::WindowCall;
 use crate::error::QueryError;
 
-/// Where an expression stands.
+/// Place of an expression in a statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ExpressionPlace {
-    /// It is a condition of WHERE, or one of those that must all be true.
+    /// A condition of WHERE, or one of several that AND joins.
     Condition,
-    /// It is a part of one.
+    /// A part of such a condition.
     Where,
     /// Anywhere else.
     Elsewhere,
@@ -37,7 +37,7 @@ impl Translator<'_, '_> {
         self.rewrite_at(expr, scope, ExpressionPlace::Elsewhere)
     }
 
-    /// As [`Self::rewrite`], of the condition of WHERE.
+    /// Like [`Self::rewrite`], for the condition of WHERE.
     pub(crate) fn rewrite_condition(&mut self, condition: Expr, scope: &Scope) -> Result<Option<Expr>, QueryError> {
         let mut parts = conjuncts(condition);
         for part in &mut parts {
@@ -66,10 +66,10 @@ impl Translator<'_, '_> {
         columns
     }
 
-    /// The value of a subquery that stands for one.
+    /// The value of a scalar subquery.
     ///
     /// # Errors
-    /// When it depends on the row outside, or gives no value.
+    /// When it depends on the outer row, or returns no value.
     pub fn value(&mut self, query: &mut Query, scope: &Scope) -> Result<Expr, QueryError> {
         if let Some(word) = self.outside(query, scope) {
             return Err(refused(format!(
@@ -79,7 +79,7 @@ impl Translator<'_, '_> {
         self.value_apart(query, scope)
     }
 
-    /// As [`Self::value`], of a subquery that depends on nothing outside.
+    /// Like [`Self::value`], for a subquery that does not depend on the outer row.
     fn value_apart(&mut self, query: &mut Query, scope: &Scope) -> Result<Expr, QueryError> {
         self.subquery(query, scope)?;
         let mut query = query.clone();
@@ -87,7 +87,7 @@ impl Translator<'_, '_> {
         (self.scalar)(&query.to_string(), &self.windows)
     }
 
-    /// Whether a subquery has rows: its value where it depends on nothing outside, and `None` where polars joins it.
+    /// Whether a subquery has rows: a value if it does not depend on the outer row, and `None` if polars joins it.
     fn exists(&mut self, query: &mut Query, scope: &Scope, place: ExpressionPlace) -> Result<Option<Expr>, QueryError> {
         let Some(word) = self.outside(query, scope) else {
             let wrong = || refused("EXISTS takes a query; start it with SELECT");
@@ -127,7 +127,7 @@ impl Translator<'_, '_> {
         self.within(query, scope)
     }
 
-    /// Makes a subquery a step where it has functions that polars knows in steps alone.
+    /// Makes a subquery a step if it has functions that polars knows only in steps.
     fn within(&mut self, query: &mut Query, scope: &Scope) -> Result<(), QueryError> {
         let Some(name) = own_function(query) else { return Ok(()) };
         let outside = self.outside(query, scope);
@@ -156,7 +156,7 @@ impl Translator<'_, '_> {
         look.found
     }
 
-    /// As [`Self::outside`], elsewhere than in conditions that compare it with a column.
+    /// Like [`Self::outside`], but ignores conditions that compare the name with a column.
     fn outside_of_equal(&mut self, query: &Query, scope: &Scope) -> Option<String> {
         let mut query = query.clone();
         if let SetExpr::Select(select) = query.body.as_mut() {
@@ -181,12 +181,12 @@ impl Translator<'_, '_> {
     }
 }
 
-/// Looks for names that no query within a subquery knows, but one around it.
+/// Looks for names that only a query around the subquery knows.
 struct Outside<'t, 'a, 'b> {
     translator: &'t Translator<'a, 'b>,
     /// The names that the query around the subquery sees.
     scope: &'t Scope,
-    /// The names that the queries around the present expression see, where they are known.
+    /// The names that the queries around the present expression see, if they are known.
     inside: Vec<Option<Scope>>,
     found: Option<String>,
 }
@@ -233,7 +233,7 @@ impl Visitor for Outside<'_, '_, '_> {
     }
 }
 
-/// The first of the functions in a query that polars knows in steps alone.
+/// The first function in a query that polars knows only in steps.
 fn own_function(query: &Query) -> Option<String> {
     struct Look(Option<String>);
     impl Visitor for Look {
@@ -254,7 +254,7 @@ fn own_function(query: &Query) -> Option<String> {
     look.0
 }
 
-/// Whether an expression is whole whatever it is of.
+/// Whether an expression always has whole values.
 fn has_nothing_to_round(expr: &Expr) -> bool {
     match expr {
         Expr::Nested(inner) => has_nothing_to_round(inner),
@@ -266,10 +266,10 @@ fn is_whole_division(op: &BinaryOperator) -> bool {
     matches!(op, BinaryOperator::DuckIntegerDivide | BinaryOperator::MyIntegerDivide)
 }
 
-/// Makes a condition of a number, which polars would take bit by bit.
+/// Turns a number into a condition, because polars would combine numbers bit by bit.
 fn as_truth(expr: &mut Expr, scope: &Scope) {
     if matches!(expr, Expr::Value(value) if value.value == Value::Null) {
-        // polars refuses one without a type.
+        // polars refuses NULL without a type.
         if let Some(unknown) = expression("CAST(NULL AS BOOLEAN)") {
             *expr = unknown;
         }
@@ -284,7 +284,7 @@ fn as_truth(expr: &mut Expr, scope: &Scope) {
     }
 }
 
-/// Refuses a number that is computed of literals and beyond 64 bits; polars gives a missing value for it.
+/// Refuses a number computed from literals that overflows 64 bits; polars returns a missing value for it.
 fn check_constant(expr: &Expr) -> Result<(), QueryError> {
     let Expr::BinaryOp { left, op, right } = expr else { return Ok(()) };
     match (constant(left), constant(right), constant(expr)) {
@@ -295,7 +295,7 @@ fn check_constant(expr: &Expr) -> Result<(), QueryError> {
     }
 }
 
-/// The whole number that an expression of literals is.
+/// The integer value of an expression of literals.
 pub fn constant(expr: &Expr) -> Option<i128> {
     match expr {
         Expr::Nested(inner) => constant(inner),
@@ -384,7 +384,7 @@ impl VisitorMut for Rewriter<'_, '_, '_> {
         match expr {
             Expr::Cast { expr: inner, .. } => self.casts.push(Number::infer(inner, self.scope)),
             Expr::BinaryOp { left, op, right } if is_whole_division(op) => {
-                // The division of other numbers than whole ones is an ordinary one.
+                // `//` of numbers that are not integers is an ordinary division.
                 let number = Number::infer(left, self.scope).with(Number::infer(right, self.scope));
                 if matches!(number, Number::Decimal | Number::Float) {
                     *op = BinaryOperator::Divide;

@@ -9,7 +9,7 @@ use crate::units::Meaning;
 use wavesieve_model::schema;
 use wavesieve_model::schema::Table;
 
-/// A column that a part of a statement sees or gives.
+/// A column that a part of a statement sees or returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     pub name: String,
@@ -20,16 +20,16 @@ pub struct Column {
 /// A table, common table expression or subquery in a FROM clause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Relation {
-    /// Name by which its columns are qualified; empty where it has none.
+    /// Name by which its columns are qualified; empty if it has none.
     pub name: String,
-    /// Its columns; `None` where they are not known.
+    /// Its columns; `None` if they are not known.
     pub columns: Option<Vec<Column>>,
     /// Columns that `*` leaves out, because a join by USING has them once.
     pub hidden: Vec<String>,
 }
 
 impl Relation {
-    /// Whether `*` has a column of it by that name.
+    /// Whether `*` includes a column of it with that name.
     pub fn shows(&self, name: &str) -> bool {
         let is_hidden = self.hidden.iter().any(|hidden| hidden.eq_ignore_ascii_case(name));
         !is_hidden && self.columns.iter().flatten().any(|column| column.name.eq_ignore_ascii_case(name))
@@ -40,14 +40,14 @@ impl Relation {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     pub relations: Vec<Relation>,
-    /// Columns of a join by USING whose left side may be missing, and what they are.
+    /// Columns of a join by USING whose left side may be missing, and their expressions.
     pub merged: Vec<(String, Expr)>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NameMeaning<'a> {
     Column(&'a Relation, &'a Column),
-    /// Nothing that is known; it may be a column of a relation whose columns are not.
+    /// Unknown: it may be a column of a relation whose columns are not known.
     Unknown,
     /// No column of any relation.
     Nothing,
@@ -64,7 +64,7 @@ impl Scope {
         self.column_but(&BTreeSet::new())
     }
 
-    /// A column that every row has, of none of these names in small letters.
+    /// A column that every row has, with none of these names, which are in lower case.
     pub(crate) fn column_but(&self, names: &BTreeSet<String>) -> Option<Expr> {
         let columns = self.relations.iter().flat_map(|of| of.columns.iter().flatten().map(move |column| (of, column)));
         let (relation, column) =
@@ -77,12 +77,12 @@ impl Scope {
         })
     }
 
-    /// Meaning of a name without a table where a join has it once for both sides.
+    /// Meaning of an unqualified name that a join has once for both sides.
     pub fn merged(&self, name: &Ident) -> Option<&Expr> {
         self.merged.iter().find(|(merged, _)| same(name, merged)).map(|(_, expr)| expr)
     }
 
-    /// Meaning of an identifier; names without quotes are the same in any case.
+    /// Meaning of an identifier; case does not matter.
     pub fn find(&self, parts: &[Ident]) -> NameMeaning<'_> {
         let (qualifier, name) = match parts {
             [name] => (None, name),
@@ -118,7 +118,7 @@ impl Scope {
     }
 }
 
-/// Whether an identifier names what has that name.
+/// Whether an identifier matches a name, in any case.
 pub fn same(word: &Ident, name: &str) -> bool {
     word.value.eq_ignore_ascii_case(name)
 }

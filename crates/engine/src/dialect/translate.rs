@@ -1,4 +1,4 @@
-//! A statement in the SQL of DuckDB as one that polars runs, with the names and units of its columns.
+//! Translates a statement in the SQL of DuckDB into one that polars runs, with the names and units of its columns.
 
 use std::ops::ControlFlow;
 
@@ -32,19 +32,19 @@ pub(crate) struct Translated {
     pub sql: String,
     /// Calls that its `window_…` functions compute.
     pub windows: Vec<WindowCall>,
-    /// The unit of each column, where they are known.
+    /// The unit of each column, if they are known.
     pub units: Option<Vec<ColumnUnit>>,
-    /// The name of each column, where they are known.
+    /// The name of each column, if they are known.
     pub names: Option<Vec<String>>,
 }
 
-/// Gives the only value of a statement as a literal.
+/// Returns the single value of a statement as a literal.
 pub type Scalar<'a> = dyn FnMut(&str, &[WindowCall]) -> Result<Expr, QueryError> + 'a;
 
 /// Translates a statement.
 ///
 /// # Errors
-/// When it is not a SELECT, polars has nothing for a part of it, or a subquery in the place of a value cannot be run.
+/// When it is not a SELECT, polars has nothing for a part of it, or a scalar subquery cannot be run.
 pub(crate) fn translate(sql: &str, scalar: &mut Scalar<'_>) -> Result<Translated, QueryError> {
     let mut query = parsed(sql)?;
     check(&query)?;
@@ -56,7 +56,7 @@ pub(crate) fn translate(sql: &str, scalar: &mut Scalar<'_>) -> Result<Translated
     Ok(Translated { sql: query.to_string(), windows: translator.windows, units, names })
 }
 
-/// Whether a part of a statement calls a function that is ours.
+/// Whether a part of a statement calls a function of this program.
 fn calls_own(side: &SetExpr) -> bool {
     let is_own = |expr: &Expr| match expr {
         Expr::Function(function) => is_own(&function.name.to_string()),
@@ -75,7 +75,7 @@ fn parsed(sql: &str) -> Result<Query, QueryError> {
         let options = ParserOptions { trailing_commas: true, ..ParserOptions::default() };
         Parser::new(dialect).with_options(options).try_with_sql(sql)?.parse_statements()
     };
-    // The second knows `//`, which the first takes for two divisions.
+    // The DuckDB dialect knows `//`, which the generic one reads as two divisions.
     let read = statements(&GenericDialect {});
     let read = read.or_else(|error| statements(&DuckDbDialect {}).map_err(|_| unreadable(sql, &error)))?;
     match <[Statement; 1]>::try_from(read) {
@@ -103,19 +103,20 @@ pub(crate) struct Translator<'a, 'b> {
     pub steps_by_name: Vec<NamedStep>,
     /// Calls that the functions of ordered windows compute.
     pub windows: Vec<WindowCall>,
-    /// Gives the value of a subquery.
+    /// Computes the value of a subquery.
     pub scalar: &'a mut Scalar<'b>,
     /// Scopes of the queries around the present one.
     pub outer: Vec<Scope>,
     /// Subqueries in FROM so far.
     pub subqueries: usize,
-    /// Steps that the statement reads, each after those it reads itself. polars knows the functions of windows here, and in no subquery.
+    /// Steps that the statement reads, each after the steps it reads itself. polars knows the functions of windows in steps, but not in
+    /// subqueries.
     pub steps: Vec<Cte>,
     depth: usize,
 }
 
 impl<'a, 'b> Translator<'a, 'b> {
-    /// Before any part of a statement.
+    /// A translator that has seen no part of a statement.
     pub fn new(scalar: &'a mut Scalar<'b>) -> Self {
         Self {
             steps_by_name: Vec::new(),
@@ -152,13 +153,13 @@ impl Translator<'_, '_> {
         {
             query.order_by = None;
         }
-        // polars orders what is united by no name but of what it is made of.
+        // polars orders a set operation only by column names of its inputs.
         if query.order_by.is_some() && matches!(*query.body, SetExpr::SetOperation { .. }) {
             self.set_apart(query);
         }
         if let Some(OrderBy { kind: OrderByKind::Expressions(orders), .. }) = &mut query.order_by {
             for order in orders {
-                // polars puts what is missing first where the order descends.
+                // polars puts missing values first in descending order.
                 order.options.nulls_first = order.options.nulls_first.or(Some(false));
             }
         }
@@ -191,7 +192,7 @@ impl Translator<'_, '_> {
         names.into_iter().find(|name| !is_taken(name)).unwrap_or_default()
     }
 
-    /// Makes a query a step, and gives its name.
+    /// Makes a query a step and returns its name.
     pub(crate) fn add_step(&mut self, query: Query) -> String {
         let name = self.unused_name();
         self.steps.push(Cte {
@@ -224,10 +225,10 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// One side of a set operation; polars takes an operation in another for one of the same kind, unless it is a query of its own.
+    /// One side of a set operation. polars treats a nested operation as one of the same kind, unless it is a query of its own.
     fn side(&mut self, side: &mut SetExpr, around: SetOperator) -> Result<Columns, QueryError> {
         let columns = self.body(side, None)?;
-        // polars forgets our functions in the sides of set operations.
+        // polars does not know our functions in the sides of set operations.
         if matches!(side, SetExpr::Select(_))
             && calls_own(side)
             && let Some(mut query) = query_of(include_str!("sql/united.sql"))
@@ -247,7 +248,7 @@ impl Translator<'_, '_> {
     fn select(&mut self, select: &mut Select, mut order: Option<&mut OrderBy>) -> Result<Columns, QueryError> {
         let Sources { scope, conditions } = self.from(&mut select.from)?;
         if select.from.is_empty() {
-            // polars computes what two columns share over no row then, and knows no WHERE.
+            // Without a table, polars computes common parts of two columns over no row, and has no WHERE.
             select.from.extend(one_row());
         }
         select.selection = all_of(select.selection.take().into_iter().chain(conditions).collect());
@@ -255,7 +256,7 @@ impl Translator<'_, '_> {
         expand_stars(select, &scope)?;
         drop_constant_keys(select, &scope);
         if let Some(order) = order.as_deref_mut().filter(|_| is_one_row(select)) {
-            // polars orders the only row of aggregates by as many values as it has rows before.
+            // polars would order the only row of aggregates by as many values as there are input rows.
             order.kind = OrderByKind::Expressions(Vec::new());
         }
         let columns = name_items(select, &scope);
@@ -282,7 +283,7 @@ impl Translator<'_, '_> {
             return Ok(columns);
         };
         *select = outer;
-        // The outer query now reads a query of ours.
+        // The outer query now reads a subquery made here.
         let Some(inner) = derived(select) else { return Ok(columns) };
         let given = self.query(inner)?;
         if let Some(table) = select.from.first_mut() {
@@ -333,7 +334,7 @@ impl Translator<'_, '_> {
         Ok(())
     }
 
-    /// Makes one side of what is united a step, which the side then reads; before, the two have changed places.
+    /// Makes one side of a set operation a step, which the side then reads. The caller has swapped the two.
     fn set_apart_side(&mut self, query: Query, side: &mut SetExpr) {
         let SetExpr::Select(select) = side else { return };
         let Some(from) = select.from.first_mut() else { return };
@@ -343,7 +344,7 @@ impl Translator<'_, '_> {
         self.step(&mut from.relation, &None);
     }
 
-    /// Makes what is united a step of the statement.
+    /// Makes a set operation a step of the statement.
     fn set_apart(&mut self, query: &mut Query) {
         let whole = query_of(include_str!("sql/united.sql"));
         let Some(SetExpr::Select(mut select)) = whole.map(|whole| *whole.body) else { return };
@@ -370,7 +371,7 @@ impl Translator<'_, '_> {
         *factor = table;
     }
 
-    /// Puts what named windows are in the place of their names.
+    /// Replaces names of windows by their definitions.
     fn name_windows(&mut self, select: &mut Select, order: Option<&mut OrderBy>) -> Result<(), QueryError> {
         let windows = std::mem::take(&mut select.named_window);
         let spec = |word: &Ident| {

@@ -1,4 +1,4 @@
-//! Types of numbers: what values can be cast to, and what expressions give in DuckDB, where a literal with a point is a decimal.
+//! Types of numbers: targets of casts, and result types of expressions in DuckDB, where a literal with a point is a decimal.
 
 use sqlparser::ast::{BinaryOperator, DataType, Expr, Value};
 
@@ -15,7 +15,7 @@ pub(crate) struct IntegerType {
     others: &'static [&'static str],
     /// The smallest number.
     pub least: i64,
-    /// The largest number; that of unsigned numbers of 64 bits is the largest that polars has here.
+    /// The largest number; for unsigned 64-bit integers, the largest that polars has here.
     pub greatest: i64,
 }
 
@@ -34,12 +34,12 @@ const WHOLE: &[IntegerType] = &[
     whole("UBIGINT", &["UINT64"], 0, i64::MAX),
 ];
 
-/// The type of whole numbers that a name means.
+/// The integer type with this name.
 pub(crate) fn whole_named(name: &str) -> Option<&'static IntegerType> {
     WHOLE.iter().find(|whole| whole.name == name || whole.others.contains(&name))
 }
 
-/// The type of whole numbers that a type is.
+/// The integer type that an SQL type names, if it is one.
 pub(crate) fn whole_type(data_type: &DataType) -> Option<&'static IntegerType> {
     whole_named(&data_type.to_string().to_uppercase())
 }
@@ -70,16 +70,16 @@ pub(crate) fn is_known_type(data_type: &DataType) -> bool {
 pub enum Number {
     /// Whole.
     IntegerType,
-    /// With a fixed number of digits behind the point.
+    /// With a fixed number of digits after the point.
     Decimal,
     Float,
-    /// Nothing that is known, or no numbers.
+    /// Unknown, or not a number.
     Open,
 }
 
 use Number::{Decimal, Float, Open};
 
-/// Functions that give numbers of the kind of their first argument.
+/// Functions whose result has the kind of their first argument.
 const OF_FIRST: &[&str] = &[
     "abs",
     "any_value",
@@ -124,7 +124,7 @@ impl Number {
         }
     }
 
-    /// Common kind of expressions that stand for values of one column.
+    /// Common kind of the expressions for the values of one column.
     pub fn of_all<'a>(all: impl Iterator<Item = &'a Expr>, scope: &Scope) -> Self {
         // A missing value is of any kind.
         let is_missing = |expr: &&Expr| matches!(expr, Expr::Value(value) if value.value == Value::Null);
@@ -133,7 +133,7 @@ impl Number {
         all.fold(Self::infer(first, scope), |number, expr| number.with(Self::infer(expr, scope)))
     }
 
-    /// Kind of the numbers that an expression over the columns of a scope gives.
+    /// Kind of the numbers that an expression over the columns of a scope returns.
     pub fn infer(expr: &Expr, scope: &Scope) -> Self {
         match expr {
             Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } => Self::infer(inner, scope),

@@ -1,4 +1,4 @@
-//! Functions of single values as DuckDB has them, where polars has others: casts to whole numbers, rounding, parts of texts.
+//! Functions of single values that differ between DuckDB and polars: casts to integers, rounding, parts of texts.
 
 use polars::prelude::{
     Column, DataType, Float64Chunked, Int64Chunked, IntoColumn, IntoSeries, NewChunkedArray, PolarsResult,
@@ -133,7 +133,7 @@ fn whole_of(value: f64, scale: f64) -> f64 {
     if is_half && lost != 0.0 && (lost > 0.0) != (scaled > 0.0) { scaled.trunc() } else { scaled.round() }
 }
 
-/// A part of a text: from a character, counted from 1 or, below zero, from the end; so many characters, or so many before it.
+/// A part of a text. A positive start counts from 1, a negative one from the end. A negative length takes characters before the start.
 pub(crate) fn part_of_text(columns: &[Column]) -> PolarsResult<Column> {
     let values = texts(columns, 0)?;
     let whole = |at: usize| -> PolarsResult<Option<Int64Chunked>> {

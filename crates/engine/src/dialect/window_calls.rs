@@ -1,4 +1,4 @@
-//! Functions over ordered windows, which polars computes row by row whatever rows are equal, and without frames.
+//! Functions over ordered windows. polars computes them row by row, without regard to equal rows, and without frames.
 
 use polars::prelude::{DataType, Field, PlSmallStr};
 use sqlparser::ast::{
@@ -21,7 +21,7 @@ pub enum Compute {
     PercentRank,
     CumeDist,
     Ntile(i64),
-    /// The value so many rows before (less than zero: after).
+    /// The value this many rows before (negative: after).
     Shift(i64),
     First,
     Last,
@@ -39,7 +39,7 @@ pub enum Compute {
 pub enum Bound {
     /// The end of the partition on this side.
     Open,
-    /// So many rows, or so much, after the present one.
+    /// This many rows, or this distance, after the present row.
     At(f64),
 }
 
@@ -52,7 +52,7 @@ pub struct Frame {
     pub end: Bound,
 }
 
-/// How a column orders a window.
+/// Order of a window by one column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Order {
     pub descending: bool,
@@ -63,9 +63,9 @@ pub struct Order {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WindowCall {
     pub compute: Compute,
-    /// Columns of arguments: none, the value, or the value and what stands in for none.
+    /// Number of argument columns: none, the value, or the value and its default.
     pub arguments: usize,
-    /// Columns of the partition.
+    /// Number of columns of the partition.
     pub partition: usize,
     pub order: Vec<Order>,
     pub frame: Frame,
@@ -77,10 +77,10 @@ const NEVER_OF_POLARS: &[&str] =
     &["percent_rank", "cume_dist", "ntile", "nth_value", "first_value", "last_value", "lag", "lead"];
 
 impl WindowCall {
-    /// The call that a function with OVER is, with the columns that it takes; `None` for what polars does as it should.
+    /// The call for a function with OVER, with the columns that it takes; `None` if polars computes it correctly.
     ///
     /// # Errors
-    /// When neither can do it.
+    /// When neither polars nor this program can compute it.
     pub(crate) fn from_function(function: &Function) -> Result<Option<(Self, Vec<Expr>)>, QueryError> {
         let Some(WindowType::WindowSpec(spec)) = &function.over else { return Ok(None) };
         let name = name_of(function);
@@ -133,14 +133,14 @@ impl WindowCall {
         Ok(Some((call, columns)))
     }
 
-    /// Name and type of what the call gives.
+    /// Name and type of the result.
     pub fn field(&self, fields: &[Field]) -> Field {
         let first = fields.first();
         let name = first.map_or(PlSmallStr::from_static("window"), |field| field.name().clone());
         Field::new(name, self.data_type(first.map(|field| field.dtype())))
     }
 
-    /// The type of what the call gives of values of a type.
+    /// The result type for values of a type.
     pub fn data_type(&self, value: Option<&DataType>) -> DataType {
         let value = value.filter(|_| self.arguments > 0);
         match self.compute {

@@ -15,14 +15,14 @@ use super::window_calls::{Bound, Compute, WindowCall};
 struct Sorted {
     /// The name of the first column.
     name: PlSmallStr,
-    /// Where each row was before.
+    /// Original place of each row.
     places: Vec<usize>,
     values: Option<Column>,
     otherwise: Option<Column>,
     /// Whether a partition, and a run of equal rows, starts at each row.
     starts: Vec<bool>,
     peers: Vec<bool>,
-    /// Values that order the rows, if a frame is of values.
+    /// Values that order the rows, if a frame is measured in values.
     order: Vec<Option<f64>>,
 }
 
@@ -101,7 +101,7 @@ impl WindowCall {
         Ok(Sorted { name, places, values, otherwise, starts, peers, order: self.distances(&frame)? })
     }
 
-    /// The values that a frame of values is measured by, rising.
+    /// The values that measure a frame, in rising order.
     fn distances(&self, frame: &DataFrame) -> PolarsResult<Vec<Option<f64>>> {
         let ends = [self.frame.start, self.frame.end];
         if self.frame.is_rows || ends.iter().all(|end| matches!(end, Bound::Open | Bound::At(0.0))) {
@@ -170,7 +170,7 @@ impl WindowCall {
         }
     }
 
-    /// The rows that count for each row.
+    /// The frame of each row.
     fn frames(&self, sorted: &Sorted, parts: &[Range<usize>], peers: &[Range<usize>]) -> Vec<Range<usize>> {
         let mut frames = Vec::with_capacity(peers.len());
         let distance = |at: usize| sorted.order.get(at).copied().flatten();
@@ -326,7 +326,7 @@ fn peers_of(peers: &[bool]) -> Vec<Range<usize>> {
     ends_of(peers).into_iter().flat_map(|run| std::iter::repeat_n(run.clone(), run.len())).collect()
 }
 
-/// The number of the part that a row is in; the first parts have a row more.
+/// The number of the part that a row is in; the first parts have one more row.
 fn tile(rows: usize, at: i64, parts: i64) -> i64 {
     let (size, larger) = (rows as i64 / parts, rows as i64 % parts);
     if at < larger * (size + 1) { at / (size + 1) + 1 } else { larger + (at - larger * (size + 1)) / size.max(1) + 1 }
@@ -347,7 +347,7 @@ fn counted(sorted: &Sorted, frames: &[Range<usize>]) -> Column {
     Int64Chunked::from_vec(PlSmallStr::from_static("window"), counts).into_series().into_column()
 }
 
-/// Where the largest or least value of each frame is; the ends of frames only rise.
+/// The place of the largest or smallest value of each frame; the ends of frames only rise.
 fn extremes(values: &Column, frames: &[Range<usize>], is_greatest: bool) -> Vec<Option<usize>> {
     let order = values
         .as_materialized_series()

@@ -1,11 +1,11 @@
-//! Exact sums of floats, and what is made of them: the same whatever the order of the values.
+//! Exact sums of floats, and statistics made from them, independent of the order of the values.
 
 use crate::groups::Statistics;
 
-/// Values from which on the parts of a sum could leave the range of floats are made smaller before they are added.
+/// Limit from which values are scaled down before they are added, because parts of the sum could leave the range of floats.
 const LARGE: f64 = 1.0e290;
 
-/// By so much: a power of two, so that no digit is lost.
+/// The scale: a power of two, so that no digit is lost.
 const SMALLER: f64 = 1.0 / 18_446_744_073_709_551_616.0;
 
 /// A sum without an error, as floats that do not overlap, the smallest first (Shewchuk, "Adaptive Precision Floating-Point Arithmetic",
@@ -34,7 +34,7 @@ impl Parts {
         self.0.push(value);
     }
 
-    /// The float that is nearest to the sum, of two the even one.
+    /// The float nearest to the sum; the even one if two are.
     fn rounded(mut self) -> f64 {
         let Some(mut sum) = self.0.pop() else { return 0.0 };
         while let Some(part) = self.0.pop() {
@@ -44,7 +44,7 @@ impl Parts {
             if rest == 0.0 {
                 continue;
             }
-            // Half way between two floats, what is left decides.
+            // Halfway between two floats, the remaining parts decide.
             if self.0.last().is_some_and(|next| (rest < 0.0) == (*next < 0.0)) {
                 let twice = rest * 2.0;
                 let further = sum + twice;
@@ -58,7 +58,7 @@ impl Parts {
     }
 }
 
-/// The float nearest to the sum of the values; NaN and infinity as plain addition has them.
+/// The float nearest to the sum of the values; NaN and infinity follow plain addition.
 pub fn sum(values: impl Iterator<Item = f64> + Clone) -> f64 {
     let (mut whole, mut is_whole, mut largest, mut is_finite) = (0_i128, true, 0.0_f64, true);
     for value in values.clone() {
@@ -84,19 +84,19 @@ pub fn sum(values: impl Iterator<Item = f64> + Clone) -> f64 {
     parts.rounded() / SMALLER
 }
 
-/// Whether an integer of 64 bits holds it.
+/// Whether a 64-bit integer holds the value.
 fn is_whole_number(value: f64) -> bool {
     value.fract() == 0.0 && value.abs() < 9_223_372_036_854_775_808.0
 }
 
-/// The mean, which is the sum divided once; `None` of nothing.
+/// The mean, which is the sum divided once; `None` without values.
 pub fn mean(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     let count = values.clone().count();
     (count > 0).then(|| sum(values) / count as f64)
 }
 
-/// The variance around the mean, of a sample where `degrees` is 1 and of all there is where it is 0; `None` of too few. That of whole
-/// numbers is computed in integers.
+/// The variance around the mean: of a sample if `degrees` is 1, of the whole population if it is 0. `None` for too few values. The variance
+/// of whole numbers is computed in integers.
 pub fn variance(values: impl Iterator<Item = f64> + Clone, degrees: u8) -> Option<f64> {
     let count = values.clone().count();
     if count <= usize::from(degrees) {
@@ -123,7 +123,7 @@ pub fn ratio(sum: i128, count: u64) -> f64 {
     if size < EXACT && u128::from(count) < EXACT {
         return sum as f64 / count as f64;
     }
-    // As many digits as there are, so that the quotient has more than a float, and a last one for what is left.
+    // Uses all bits, so that the quotient has more digits than a float. The last bit is set if there is a remainder.
     let shift = size.leading_zeros();
     let (scaled, divisor) = (size << shift, u128::from(count));
     let quotient = (scaled / divisor) | u128::from(scaled % divisor != 0);

@@ -11,20 +11,20 @@ use polars_plan::dsl::{AnonymousColumnsUdf, ColumnsUdf};
 use super::floats::{mean, ratio, sum, variance};
 use super::integers::Operation;
 
-/// High halves of integers are multiples of it, low ones are below it: of fewer than 2^31 halves no sum is beyond 64 bits.
+/// High halves of integers are multiples of this, and low halves are below it. Sums of fewer than 2^31 halves fit in 64 bits.
 pub const HALF: i64 = 1 << 32;
 
 /// A function of columns.
 #[derive(Clone, Debug)]
 pub enum Function {
-    /// The sum of the sums of the high and the low halves of integers, as an integer of a type. The error is a sum beyond that type.
+    /// The sum of the sums of the high and the low halves of integers, as an integer of a type. Fails if the sum overflows that type.
     Sum(DataType),
     /// The mean from the sums of the high and the low halves of integers, and their number.
     Mean,
-    /// The quotient of two numbers, which are floats then.
+    /// The quotient of two numbers as floats.
     Quotient,
-    /// The result, of a type, for one or two whole numbers and the conditions of the branches that this is in. It counts where each
-    /// condition is as it is here.
+    /// The result, in a type, of an operation on one or two integers. The other columns are the conditions of the branches around it. A row
+    /// counts if each condition has the value given here.
     Whole(Operation, DataType, Vec<bool>),
     /// The sum of floats.
     FloatSum,
@@ -36,7 +36,7 @@ pub enum Function {
 }
 
 impl Function {
-    /// Whether it makes one value of all.
+    /// Whether it computes one value from all rows.
     pub(crate) fn is_aggregate(&self) -> bool {
         matches!(self, Self::FloatSum | Self::FloatMean | Self::Variance(_) | Self::Deviation(_))
     }

@@ -1,4 +1,4 @@
-//! Arithmetic of whole numbers that is refused where its result has no room; polars wraps it around.
+//! Integer arithmetic that fails on overflow, where polars wraps around.
 
 use polars::prelude::{ChunkAgg, Column, DataType, Int64Chunked, IntoColumn, PolarsError, PolarsResult, arity};
 use polars_plan::dsl::Operator;
@@ -17,7 +17,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The operation that an operator of polars is, if it can leave the range of integers.
+    /// The operation of a polars operator, if it can overflow.
     pub(crate) fn from_operator(operator: Operator) -> Option<Self> {
         match operator {
             Operator::Plus => Some(Self::Add),
@@ -27,7 +27,7 @@ impl Operation {
         }
     }
 
-    /// The result modulo 2^64, and whether it is another than the true one.
+    /// The result modulo 2^64, and whether it overflowed.
     fn wrapped(self, left: i64, right: i64) -> (i64, bool) {
         match self {
             Self::Add => left.overflowing_add(right),
@@ -40,7 +40,7 @@ impl Operation {
     fn written(self, left: i64, right: i64) -> String {
         match self {
             Self::Add => format!("{left} + {right}"),
-            // A sign is a difference to polars.
+            // polars represents a sign as a difference.
             Self::Subtract if left == 0 => format!("-({right})"),
             Self::Subtract => format!("{left} - {right}"),
             Self::Multiply => format!("{left} * {right}"),
@@ -48,11 +48,11 @@ impl Operation {
         }
     }
 
-    /// Computes it of two columns, of which one may have one row. Whatever conditions stand around it in a CASE are the columns
-    /// after these: polars computes all branches of all rows, and only those count that are taken, where a condition is as `taken` has it.
+    /// Computes the operation on two columns, one of which may have one row. The columns after them are the conditions around it in a CASE.
+    /// polars computes all branches for all rows, but only taken branches count: those whose conditions equal `taken`.
     ///
     /// # Errors
-    /// When a result that counts is beyond the type.
+    /// When a result that counts overflows the type.
     pub fn compute(self, columns: &[Column], taken: &[bool], data_type: &DataType) -> PolarsResult<Column> {
         let [left, rest @ ..] = columns else { return Err(beyond("a number")) };
         let (right, conditions) = match rest {
@@ -76,14 +76,14 @@ impl Operation {
         values.strict_cast(data_type).map_err(|_| beyond(&format!("a result of {}", name(self))))
     }
 
-    /// Whether any result could wrap around: of numbers between two ends, the extremes are results of the ends.
+    /// Whether any result could wrap around: the extreme results come from the extreme values of both sides.
     fn may_wrap(self, left: &Int64Chunked, right: &Int64Chunked) -> bool {
         let ends = |numbers: &Int64Chunked| Some([numbers.min()?, numbers.max()?]);
         let (Some(left), Some(right)) = (ends(left), ends(right)) else { return false };
         left.iter().any(|left| right.iter().any(|right| self.wrapped(*left, *right).1))
     }
 
-    /// Fails if a result that counts wrapped around; what is missing and what no branch takes does not.
+    /// Fails if a result that counts wrapped around. Missing values and branches that are not taken do not count.
     fn refuse_taken(
         self,
         left: &Int64Chunked,

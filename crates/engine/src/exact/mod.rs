@@ -1,5 +1,5 @@
-//! Sums, means, divisions and whole numbers as mathematics has them, in place of those of polars, whose results depend on the order in
-//! which threads add, or wrap around; and rows in an order that does not depend on threads either.
+//! Exact sums, means, divisions and integers in place of those of polars, whose results wrap around or depend on the order in which threads
+//! add. Also keeps rows in an order that does not depend on threads.
 
 mod floats;
 mod functions;

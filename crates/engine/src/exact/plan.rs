@@ -59,17 +59,17 @@ fn schemas_of(node: Node, plans: &Arena<IR>) -> Vec<SchemaRef> {
 struct ExactRewriter<'a> {
     schema: &'a Schema,
     expressions: &'a mut Arena<AExpr>,
-    /// The conditions of the branches around the present expression, and whether it is what they choose.
+    /// The conditions of the branches around the present expression, and whether the expression is in the branch for true.
     branches: Vec<(Node, bool)>,
 }
 
 impl ExactRewriter<'_> {
-    /// An expression with exact functions; itself where it has none.
+    /// An expression with exact functions; unchanged if it needs none.
     fn rewrite(&mut self, node: Node) -> PolarsResult<Node> {
         let expression = self.expressions.get(node).clone();
         let data_type = self.type_of(node)?;
         let mut inputs: Vec<Node> = Vec::new();
-        // In this order they are replaced.
+        // `replace_inputs` takes them in this order.
         expression.inputs_rev(&mut inputs);
         inputs.reverse();
         let exact = match &expression {

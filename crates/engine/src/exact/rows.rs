@@ -1,4 +1,4 @@
-//! Rows in an order that depends on the input alone, where a statement requests none, or for one that leaves some equal.
+//! Rows in an order that depends only on the input, if a statement requests no order or one that leaves rows equal.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub(crate) fn with_stable_rows(root: Node, plans: &mut Arena<IR>, expressions: &
     }
 }
 
-/// Orders equal rows by their place. A stable sort would do too, but sorts all rows where a few are wanted.
+/// Orders equal rows by their place. A stable sort would do too, but sorts all rows even if few are needed.
 fn then_by_place(by: &mut Vec<ExprIR>, options: &mut SortMultipleOptions, expressions: &mut Arena<AExpr>) {
     for each in [&mut options.descending, &mut options.nulls_last] {
         let first = each.first().copied().unwrap_or_default();
@@ -59,8 +59,8 @@ fn then_by_place(by: &mut Vec<ExprIR>, options: &mut SortMultipleOptions, expres
     by.push(ExprIR::from_node(place, expressions));
 }
 
-/// Orders the rows of a plan by all of their columns: those that are equal then are the same. A join by inequalities gives them in parts,
-/// as many as there are threads.
+/// Orders the rows of a plan by all columns, so that rows of equal order are identical. A join by inequalities returns its rows in as many
+/// parts as there are threads.
 fn sorted(node: Node, slice: Option<(i64, usize)>, plans: &mut Arena<IR>, expressions: &mut Arena<AExpr>) {
     let schema = plans.get(node).schema(plans).into_owned();
     let by_column = schema.iter_names().map(|name| ExprIR::from_column_name(name.clone(), expressions)).collect();
@@ -70,7 +70,7 @@ fn sorted(node: Node, slice: Option<(i64, usize)>, plans: &mut Arena<IR>, expres
     plans.replace(node, IR::Sort { input, by_column, slice, sort_options: SortMultipleOptions::default() });
 }
 
-/// Makes what an expression does with the rows of a group stable.
+/// Makes the order of rows stable in an expression over groups.
 fn stable_values(root: Node, expressions: &mut Arena<AExpr>) {
     let mut open = vec![root];
     while let Some(node) = open.pop() {

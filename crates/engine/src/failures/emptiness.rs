@@ -1,4 +1,4 @@
-//! Why the result of a query has no rows.
+//! Reasons why the result of a query is empty.
 
 use anyhow::Result;
 use polars::prelude::{DataType, col, lit};
@@ -14,7 +14,7 @@ use wavesieve_tables::trace::Trace;
 /// The source table of hardware counters.
 const COUNTERS: &str = "counters";
 
-/// The reason if the trace has nothing that the query is about; `None` if it has, so that no rows are the result.
+/// The reason if the trace lacks the subject of the query; `None` if it has the subject, so that an empty result is correct.
 ///
 /// # Errors
 /// When a table cannot be read.
@@ -32,7 +32,7 @@ pub fn why_empty(trace: &Trace, query: &Query) -> Result<Option<String>> {
     if needs.iter().any(|name| name == COUNTERS || is_of_counters(name)) { dead_counters(trace) } else { Ok(None) }
 }
 
-/// The counters that are taken as not collected, if there are any: metrics that need them have no value.
+/// The counters that count as not collected, if there are any: metrics that need them have no value.
 fn dead_counters(trace: &Trace) -> Result<Option<String>> {
     let found = trace.unfiltered("anomalies", &["check_id", "detail"])?;
     let check_id = col("check_id").cast(DataType::String);
@@ -41,7 +41,7 @@ fn dead_counters(trace: &Trace) -> Result<Option<String>> {
     Ok(found.column("detail")?.str()?.iter().flatten().next().map(str::to_owned))
 }
 
-/// The reasons for those of the tables of which the trace has nothing, whether or not a statement over them has rows.
+/// The reasons for the tables that are empty in the trace, whether or not a statement over them has rows.
 ///
 /// # Errors
 /// When a table cannot be read.
@@ -54,7 +54,7 @@ pub fn why_empty_of_tables<'a>(trace: &Trace, names: impl Iterator<Item = &'a st
     Ok(reasons)
 }
 
-/// The source tables that have rows, for people.
+/// The names of the source tables that have rows, for a message.
 fn filled(trace: &Trace) -> Result<String> {
     let mut filled = Vec::new();
     for table in schema::tables().iter().filter(|table| table.origin == schema::Origin::Source) {
@@ -89,7 +89,7 @@ fn why_without_rows(trace: &Trace, subject: &'static Table, of_segments: bool) -
     } else if subject.origin == schema::Origin::OnDemand {
         let why = derive::declaration(subject.name).map_or(WhyEmpty::Unexplained, |declared| declared.why_empty);
         let well = why == WhyEmpty::AllIsWell && has_rows(trace, "gpu_segments", "gpu")?;
-        // The query may have chosen no rows of a table that has some.
+        // The query may have filtered out all rows of a table that has some.
         if well || has_rows(trace, subject.name, "process")? {
             return Ok(None);
         }

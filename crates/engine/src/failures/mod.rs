@@ -1,4 +1,4 @@
-//! Why a statement cannot be run, gave up or has no rows, in words for users.
+//! Reasons why a statement cannot be run, failed or has no rows, in words for users.
 
 pub(crate) mod emptiness;
 pub(crate) mod panics;

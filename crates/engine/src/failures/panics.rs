@@ -1,4 +1,4 @@
-//! Panics of the engine that become errors. Nothing is printed of them; every other panic is reported as before.
+//! Turns panics of the engine into errors without printing them. Every other panic is reported as before.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Once};
 use std::thread;
 
-/// How many calls of [`with_silent_panics`] run on any thread.
+/// Number of running calls of [`with_silent_panics`].
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 static HOOK: Once = Once::new();
 /// Start of the names of the engine's own threads: of its pool, whose name a variable can change, and of its streams.
@@ -17,11 +17,11 @@ static ENGINE_THREADS: LazyLock<[String; 2]> = LazyLock::new(|| {
 });
 
 thread_local! {
-    /// How many calls of [`with_silent_panics`] run on this thread.
+    /// Number of running calls of [`with_silent_panics`].
     static HERE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Runs, and gives the cause of a panic as text. The engine works in threads of its own too, and hands their panics on.
+/// Calls a function and returns the cause of a panic as text. The engine also works in threads of its own, and passes their panics on.
 ///
 /// # Errors
 /// When it panicked.
@@ -33,8 +33,8 @@ pub(crate) fn with_silent_panics<T>(run: impl FnOnce() -> T) -> Result<T, String
     panic::catch_unwind(AssertUnwindSafe(run)).map_err(|cause| text_of(cause.as_ref()))
 }
 
-/// Puts a hook before the one of the program, once: to take hooks away and put them back loses one as soon as two threads
-/// do it at the same time.
+/// Installs a hook before the hook of the program, once. Removing and restoring hooks would lose one if two threads did it at the same
+/// time.
 fn chain_hook() {
     LazyLock::force(&ENGINE_THREADS);
     let report = panic::take_hook();

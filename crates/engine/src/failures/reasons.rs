@@ -1,4 +1,4 @@
-//! Why a statement cannot be run, in words that are not those of polars or of its parser.
+//! Reasons why a statement cannot be run, in other words than those of polars or its parser.
 
 use std::sync::LazyLock;
 
@@ -41,7 +41,7 @@ static PHRASES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
 static LEAKS: LazyLock<Vec<Regex>> =
     LazyLock::new(|| FILE.leak.iter().filter_map(|leak| Regex::new(leak).ok()).collect());
 
-/// The reason in a message of the engine, without the plan that stands below it.
+/// The reason in a message of the engine, without the plan below it.
 pub fn reason_of(message: &str) -> String {
     let first = message.lines().next().unwrap_or_default().trim_end_matches('.');
     if let Some(name) = first.strip_prefix("unsupported function '").and_then(|rest| rest.strip_suffix('\'')) {
@@ -157,7 +157,7 @@ mod tests {
         assert!(reason_of("unsupported function 'stdev_pop'").contains("did you mean stddev_pop?"));
     }
 
-    /// The engine lists only those columns that were read for the statement, which are not all that there are.
+    /// The engine lists only the columns that were read for the statement, not all columns.
     #[test]
     fn unknown_columns_come_without_a_list_that_is_not_whole() {
         for message in [

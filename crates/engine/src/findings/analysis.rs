@@ -1,4 +1,4 @@
-//! The guided analysis: questions, their answers, and what rules find in them.
+//! The guided analysis: questions, their answers, and findings of rules.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use super::run_views::RunViews;
 use crate::{NameForm, Registry};
 use wavesieve_tables::trace::Trace;
 
-/// By what a trace is judged.
+/// Criteria for judging a trace.
 pub struct Judgement<'a> {
     /// The queries.
     pub registry: &'a Registry,
@@ -47,7 +47,7 @@ impl Judgement<'_> {
         let mut asked: BTreeSet<QueryRequest> = questions();
         asked.extend(others);
         let is_windowed = trace.choice().is_windowed();
-        // Users who chose an interval want to know about all of it.
+        // A user-chosen interval is judged as a whole.
         if !self.whole_run && !is_windowed {
             asked.extend(questions_of_views());
         }

@@ -9,10 +9,10 @@ use super::rule_context::Rows;
 use crate::{Answer, NameForm, QueryError, QueryRun, Registry, applicable, recorded, run_queries_of_views, subject};
 use wavesieve_tables::trace::Trace;
 
-/// Why a question has no answer.
+/// Reason why a question has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unanswered {
-    /// The trace has none of what the query is about: the table that is empty.
+    /// The trace lacks the subject of the query: this table is empty.
     NothingOf(String),
     /// The query could not be run.
     Failed(String),
@@ -27,14 +27,14 @@ pub struct Answers {
 
 #[cfg(test)]
 impl Answers {
-    /// Made by hand.
+    /// Answers made by hand.
     pub fn by_hand(given: BTreeMap<QueryRequest, Answer>, recorded: BTreeSet<&'static str>) -> Self {
         Self { given: given.into_iter().map(|(question, answer)| (question, Ok(answer))).collect(), recorded }
     }
 }
 
 impl Answers {
-    /// Names of the tables of the trace, as their sources recorded them, that have rows.
+    /// Names of the source tables of the trace that have rows.
     pub fn recorded(&self) -> &BTreeSet<&'static str> {
         &self.recorded
     }
@@ -49,7 +49,7 @@ impl Answers {
         Rows { answer: self.get(&question), question: Some(question) }
     }
 
-    /// Why a question was not answered.
+    /// The reason why a question was not answered.
     pub fn unanswered(&self, question: &QueryRequest) -> Option<&Unanswered> {
         self.given.get(question)?.as_ref().err()
     }
@@ -63,11 +63,11 @@ impl Answers {
     }
 }
 
-/// Asks all questions of a trace that is read once for them. Those about what the trace has none of are not asked.
+/// Asks all questions of a trace, which is read once for all. Questions about empty tables are not asked.
 ///
 /// # Errors
-/// When a question names no query, its options do not fit, or the tables cannot be read. A statement that cannot be run is no
-/// error of the others.
+/// When a question names an unknown query, its options do not fit, or the tables cannot be read. A statement that cannot be run does not
+/// affect the others.
 pub fn run_questions(
     trace: &Trace,
     registry: &Registry,

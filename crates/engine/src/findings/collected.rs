@@ -33,11 +33,11 @@ pub struct Collected {
     pub architectures: BTreeSet<String>,
     /// The program and its arguments.
     pub program: Vec<String>,
-    /// Command lines of all processes as they were recorded, which are not to leave.
+    /// Command lines of all processes as recorded; they must not be disclosed.
     pub commands: BTreeSet<String>,
     /// Form of kernel names in the answers.
     pub name: NameForm,
-    /// GPUs that the process saw; `None` where there are several processes, each of which may use its own.
+    /// GPUs that the process saw; `None` for several processes, because each may use its own.
     pub visible_gpus: Option<usize>,
     /// Ranks whose dispatches were serialized by counter collection, so the time between them is meaningless.
     pub serialized_ranks: BTreeSet<i64>,
@@ -61,7 +61,7 @@ impl Collected {
         self.architectures.iter().map(String::as_str).find(|name| facts.architectures().any(|known| known == *name))
     }
 
-    /// Where a command of one kind writes to.
+    /// The output path of one kind of command.
     pub fn output(&self, directory: &str) -> String {
         if self.directory.is_empty() { directory.to_owned() } else { format!("{}/{directory}", self.directory) }
     }
@@ -147,12 +147,12 @@ fn unknown_program() -> Vec<String> {
     vec![UNKNOWN_PROGRAM.to_owned()]
 }
 
-/// The architecture of a GPU, of whose name the runtime lists features after a colon.
+/// The architecture of a GPU: its name without the features that the runtime lists after a colon.
 fn architecture(name: &str) -> String {
     name.split(':').next().unwrap_or_default().to_lowercase()
 }
 
-/// A counter without how its instances are taken together.
+/// The name of a counter without the suffix that says how its instances are combined.
 fn bare(name: &str) -> &str {
     SUFFIXES.iter().find_map(|(suffix, _)| name.strip_suffix(suffix)).unwrap_or(name)
 }

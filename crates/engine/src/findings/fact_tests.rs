@@ -1,4 +1,4 @@
-//! Facts of rocinsight that concern rules, numbered as its tests have been listed: what is kept, and what is different on purpose.
+//! Facts of rocinsight about rules, by the numbers of its tests: some are kept, some differ on purpose.
 
 use super::tests::{Rows, found, span};
 use wavesieve_model::analysis::counter_plan::CounterBlocks;
@@ -7,19 +7,19 @@ use wavesieve_model::analysis::counter_plan::CounterBlocks;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Agreement {
     Same,
-    /// It does not, for this reason.
+    /// It differs, for this reason.
     Different(&'static str),
 }
 
 use Agreement::{Different, Same};
 
-/// Given rows, what rocinsight concludes from such numbers, and what wavesieve concludes.
+/// Rows, and the conclusions of rocinsight and wavesieve from such numbers.
 struct Fact {
     number: u32,
     rows: Vec<(&'static str, String)>,
     /// Rules with their priorities that rocinsight arrives at, by their names here.
     theirs: &'static str,
-    /// Rules with their priorities here, apart from what is only good to know.
+    /// Rules with their priorities here, without findings of priority info.
     ours: &'static str,
     agreement: Agreement,
 }
@@ -43,7 +43,7 @@ fn idle(cause: &str, ns: i64) -> Vec<(&'static str, String)> {
 
 fn hotspot(pct: i64, bottleneck: Option<&str>) -> Vec<(&'static str, String)> {
     let (own, rest) = (pct * 10_000, 1_000_000 - pct * 10_000);
-    // Four others share the rest.
+    // Four other kernels share the rest.
     let others: String =
         ["a", "b", "c", "d"].map(|name| format!("\n{name} other 10 {} 10.0 10.0 10 1.0", rest / 4)).concat();
     let mut rows = vec![
@@ -147,7 +147,7 @@ fn rules_keep_the_facts_or_differ_on_purpose() {
     }
 }
 
-/// 34: where nothing is found there is exactly one finding, with commands. 42: more than half outside of ranges. 44: first calls.
+/// 34: if nothing is found, there is exactly one finding, with commands. 42: more than half outside of ranges. 44: first calls.
 #[test]
 fn what_is_good_to_know_is_told_as_such() {
     let first = |rows: &[Rows<'_>]| {

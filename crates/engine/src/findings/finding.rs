@@ -13,7 +13,7 @@ use wavesieve_tables::trace::views::View;
 /// Finding of a rule, ready to be shown.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// Stable id: that of the rule, and of what it is about where there can be several, as `rule:subject`.
+    /// Stable id: the id of the rule, and the subject if there can be several, as `rule:subject`.
     pub id: String,
     /// Id of the rule.
     pub rule: String,
@@ -27,7 +27,7 @@ pub struct Finding {
     pub explanation: String,
     /// How sure it is, from 0 to 1.
     pub confidence: f64,
-    /// Kernel, range, rank or whatever it is about; `None` where it is the whole trace.
+    /// Kernel, range, rank or another subject; `None` for the whole trace.
     pub subject: Option<String>,
     /// The part of the run that it is about.
     pub view: View,
@@ -37,11 +37,11 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
     /// Advice, the most effective first.
     pub advice: Vec<String>,
-    /// How to find out more.
+    /// Commands to find out more.
     pub commands: Vec<Command>,
     /// The kernel it is about, by its name in the answers.
     pub kernel: Option<String>,
-    /// Commands for one dispatch of that kernel, where they were asked for.
+    /// Commands for one dispatch of that kernel, if they were requested.
     pub handoff: Option<Handoff>,
 }
 
@@ -54,7 +54,7 @@ pub struct Saving {
     pub pct_of_span: f64,
     /// The part of the run that these spans cover.
     pub view: View,
-    /// In how many iterations it can be saved, where that is in as many of every rank.
+    /// Number of iterations in which it can be saved, if every rank has the same number.
     pub iterations: Option<i64>,
 }
 
@@ -64,7 +64,7 @@ impl Saving {
         self.iterations.filter(|iterations| *iterations > 0).map(|iterations| self.gpu_time_ns / iterations)
     }
 
-    /// Which spans it is a share of.
+    /// Name of the time that it is a share of.
     pub fn spans(&self) -> &'static str {
         match self.view {
             View::WholeRun => "traced GPU time",
@@ -72,7 +72,7 @@ impl Saving {
         }
     }
 
-    /// The saving per iteration, to be put behind a sentence.
+    /// The saving per iteration, to append to a sentence.
     pub fn by_iteration(&self) -> String {
         let per_iteration = self.per_iteration_ns().zip(self.iterations);
         let text =
@@ -91,6 +91,6 @@ pub struct Evidence {
     pub columns: Vec<OutputColumn>,
     /// The most relevant rows.
     pub frame: DataFrame,
-    /// The number of rows that show it in all.
+    /// Total number of rows that show it.
     pub rows: usize,
 }

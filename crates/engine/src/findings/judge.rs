@@ -1,4 +1,4 @@
-//! Puts all rules to the answers.
+//! Applies all rules to the answers.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,24 +21,23 @@ use super::texts::{rendered, shortened};
 use crate::Registry;
 use wavesieve_tables::trace::views::View;
 
-/// Longest subject in an id.
+/// Maximum length of a subject in an id.
 const LONGEST_SUBJECT: usize = 80;
 
-/// The questions that the rules and their commands ask of all of the run.
+/// The questions that the rules and their commands ask about the whole run.
 pub fn questions() -> BTreeSet<QueryRequest> {
     RULES.iter().flat_map(Rule::questions).chain(Collected::questions()).chain([time_question()]).collect()
 }
 
-/// The questions that rules about repeating work also ask of the steady part, and those that determine which part that
-/// is.
+/// The questions that rules about repeating work also ask about the steady part, and the questions that find the steady part.
 pub(crate) fn questions_of_views() -> BTreeSet<QueryRequest> {
     let asked = RULES.iter().filter(|rule| rule.repeats).flat_map(Rule::questions);
     let asked = asked.chain([time_question(), kernels()]).map(|question| question.of_view(View::Steady));
     asked.chain([run_parts()]).collect()
 }
 
-/// The findings of all rules, by priority, then by potential saving, then by id. Commands collect only what is missing.
-/// Rules about repeating work judge the view of the figures, others the whole run.
+/// The findings of all rules, by priority, then by potential saving, then by id. Commands collect only what is missing. Rules about
+/// repeating work judge the same view as the figures, other rules the whole run.
 ///
 /// # Errors
 /// When a text of the rule book is wrong.
@@ -70,7 +69,7 @@ pub fn judge(
         findings.extend(finding(&case, nothing_stands_out(&case))?);
     }
     let saved = |finding: &Finding| finding.saving.as_ref().map_or(0, |saving| saving.gpu_time_ns);
-    // Problems of the trace itself come first among equals: they decide how far to trust the rest.
+    // Problems of the trace itself come first among equals, because they decide how reliable the rest is.
     let of_trace = |finding: &Finding| OF_TRACE.contains(&finding.rule.as_str());
     findings.sort_by_key(|finding| (finding.priority, !of_trace(finding), Reverse(saved(finding)), finding.id.clone()));
     number_equal_ids(&mut findings);
@@ -116,7 +115,7 @@ fn finding(case: &RuleContext<'_>, observation: Observation) -> Result<Option<Fi
     }))
 }
 
-/// Subjects may be equal where they were shortened.
+/// Numbers ids that are equal because their subjects were shortened.
 fn number_equal_ids(findings: &mut [Finding]) {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for finding in findings {

@@ -1,4 +1,4 @@
-//! The guided analysis: questions that are asked of a trace, and rules that find in the answers what to do about it.
+//! The guided analysis: asks questions of a trace, and applies rules to the answers.
 
 mod command;
 mod priority;

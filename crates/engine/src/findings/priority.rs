@@ -1,4 +1,4 @@
-//! How much a finding matters.
+//! Priorities of findings.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Priority {
-    /// Costs much, and is worth looking at first.
+    /// Costs much; look at it first.
     High,
     /// Costs something.
     Medium,

@@ -1,4 +1,4 @@
-//! A named query with what it is asked.
+//! A named query with its options.
 
 use std::collections::BTreeMap;
 
@@ -7,31 +7,31 @@ use wavesieve_model::analysis::counter_plan::quoted;
 use wavesieve_tables::trace::selection::Window;
 use wavesieve_tables::trace::views::View;
 
-/// Queries whose answers no window changes.
+/// Queries whose answers do not depend on a window.
 const WITHOUT_TIMES: [&str; 1] = ["bottlenecks"];
 
-/// A named query with what it is asked. Equal questions have one answer.
+/// A named query with its options.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct QueryRequest {
     /// Name of the query.
     pub query: String,
-    /// Grouping; the query's own where none is given.
+    /// Grouping; `None` for the default of the query.
     pub by: Option<Vec<String>>,
     /// Values of parameters by name.
     pub parameters: BTreeMap<String, String>,
-    /// Form of kernel names, where it is not that of the whole analysis.
+    /// Form of kernel names, if it differs from the form of the whole analysis.
     pub name: Option<NameForm>,
     /// The part of the run that it is about.
     pub view: View,
 }
 
 impl QueryRequest {
-    /// A query as it is asked without options.
+    /// A query without options.
     pub fn new(query: &str) -> Self {
         Self { query: query.to_owned(), by: None, parameters: BTreeMap::new(), name: None, view: View::WholeRun }
     }
 
-    /// The same about another part of the run, where that makes a difference.
+    /// The same about another part of the run, if that makes a difference.
     #[must_use]
     pub fn of_view(mut self, view: View) -> Self {
         if !WITHOUT_TIMES.contains(&self.query.as_str()) {

@@ -25,7 +25,7 @@ questions! {
     chains: "kernel_sequences" with "top" 0;
     /// Collectives and their waiting.
     collectives: "collective_summary";
-    /// Calls that copy, and what held them.
+    /// Calls that copy, and how long they block.
     copy_calls: "copy_calls";
     /// Copies by direction.
     copies: "copy_summary";
@@ -41,9 +41,9 @@ questions! {
     health: "trace_health";
     /// Peaks of live memory.
     high_water: "memory_high_water";
-    /// Why each GPU of each rank was idle.
+    /// Causes of idle time for each GPU of each rank.
     idle: "idle_by_cause" by ["rank", "gpu"];
-    /// How unequally work is spread.
+    /// Imbalance of work.
     imbalance: "rank_imbalance";
     /// Iterations of every rank.
     iterations: "iteration_summary";
@@ -53,7 +53,7 @@ questions! {
     instruction_hotspots: "att_hotspots";
     /// Memory operations that instructions in thread traces wait for.
     instruction_waits: "att_waits";
-    /// How steady each kernel is.
+    /// Stability of each kernel.
     kernel_pace: "kernel_pace" by ["rank", "gpu"];
     /// All kernels with their time.
     kernels: "kernel_summary";
@@ -69,11 +69,11 @@ questions! {
     occupancy: "occupancy";
     /// Dispatches that took longer than others.
     outliers: "kernel_outliers";
-    /// Samples of the program counter by why waves stalled.
+    /// PC samples by the reason why waves stalled.
     pc_samples: "pc_hotspots" by ["kernel_name", "stall_reason"];
-    /// How full queues were.
+    /// Depth of queues.
     queues: "queue_summary";
-    /// How steady each range is.
+    /// Stability of each range.
     range_pace: "range_pace";
     /// Registers and LDS of kernels.
     resources: "kernel_resources";
@@ -81,11 +81,11 @@ questions! {
     roofline: "roofline";
     /// The parts of the run of every process.
     run_parts: "run_parts";
-    /// GPUs that hold the others up.
+    /// GPUs that delay the others.
     stragglers: "stragglers";
     /// Clocks below the highest.
     throttling: "throttling";
-    /// How each GPU of each rank spent its span: all spans come from here.
+    /// Use of time by each GPU of each rank; all spans come from here.
     time_question: "time_breakdown" by ["rank", "gpu"];
     /// Calls that wait for GPUs.
     waiting_calls: "api_sync";

@@ -1,4 +1,4 @@
-//! Recommendations become commands for the trace at hand: `share/rules/recommendations.toml`.
+//! Turns the recommendations of `share/rules/recommendations.toml` into commands for a trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -16,17 +16,17 @@ use wavesieve_model::analysis::kernel_names::base_name;
 use wavesieve_model::text::hidden::is_hidden;
 
 const RECOMMENDATIONS: &str = data!("share/rules/recommendations.toml");
-/// Characters of a name that a pattern is made of.
+/// Maximum length of a pattern that is made of a name.
 const LONGEST_PATTERN: usize = 200;
-/// Longest kernel name that is searched as a whole; of a longer one its own name without arguments is.
+/// Maximum length of a kernel name that is searched as a whole; a longer one is searched by its base name.
 const LONGEST_NAME: usize = 80;
-/// The profiler where a recommendation names none.
+/// The profiler if a recommendation names none.
 const ROCPROFV3: &str = "rocprofv3";
 /// This program.
 const OWN: &str = "wavesieve";
 /// Characters that regular expressions read as operators.
 const OPERATORS: &str = r"\^$.|?*+()[]{}";
-/// Longest name of a workload.
+/// Maximum length of the name of a workload.
 const LONGEST_WORKLOAD: usize = 40;
 /// Panel of the counters that rocprof-compute would collect as well.
 const EVIDENCE: &str = "bottleneck_evidence";
@@ -67,7 +67,7 @@ fn rocprofv3() -> String {
 
 fn recommendations() -> &'static BTreeMap<String, Recommendation> {
     static ALL: OnceLock<BTreeMap<String, Recommendation>> = OnceLock::new();
-    // A test excludes that the file is wrong.
+    // A test ensures that the file can be read.
     ALL.get_or_init(|| toml::from_str(RECOMMENDATIONS).unwrap_or_default())
 }
 
@@ -81,19 +81,19 @@ pub(crate) fn is_recommendation(name: &str) -> bool {
 pub struct KernelTarget<'a> {
     /// Its name in the answers.
     pub name: &'a str,
-    /// The words that restrict rocprofv3 to it, and to dispatches of it where these are known.
+    /// The words that restrict rocprofv3 to it, and to some of its dispatches if these are known.
     pub filter: Vec<String>,
 }
 
 impl<'a> KernelTarget<'a> {
-    /// A kernel of which no more than the name in the answers is known.
+    /// A kernel of which only the name in the answers is known.
     pub fn named(name: &'a str, form: NameForm) -> Self {
         Self { name, filter: kernel_filter(name, form) }
     }
 }
 
-/// The commands of a recommendation for a trace, for a kernel if it is about one. Empty if the trace already has what
-/// they would collect, or its GPUs do not support it.
+/// The commands of a recommendation for a trace, and for a kernel if it needs one. Empty if the trace already has the data, or if its GPUs
+/// do not support it.
 pub fn commands(name: &str, target: Option<&KernelTarget<'_>>, collected: &Collected) -> Vec<Command> {
     let Some(recommendation) = recommendations().get(name) else { return Vec::new() };
     let kernel = target.map(|target| target.name);
@@ -129,8 +129,8 @@ pub fn commands(name: &str, target: Option<&KernelTarget<'_>>, collected: &Colle
     for_release(vec![command], collected)
 }
 
-/// Commands as the release of ROCm spells them that the trace was recorded with. None if the release lacks something of one: they belong
-/// together.
+/// Spells commands for the release of ROCm that recorded the trace. Empty if the release lacks an option of any command, because the
+/// commands belong together.
 fn for_release(mut commands: Vec<Command>, collected: &Collected) -> Vec<Command> {
     let Some(release) = collected.rocm else { return commands };
     let profilers = |command: &&mut Command| command.tool != OWN;
@@ -166,26 +166,25 @@ fn exists(recommendation: &Recommendation, collected: &Collected) -> bool {
         || known.iter().any(|name| recommendation.architectures.contains(*name))
 }
 
-/// The words that restrict rocprofv3 to a kernel; none where the names in the answers are mangled, which rocprofv3 does not
-/// search.
+/// The words that restrict rocprofv3 to a kernel; none if the names in the answers are mangled, because rocprofv3 does not search these.
 pub fn kernel_filter(kernel: &str, name: NameForm) -> Vec<String> {
     if matches!(name, NameForm::Mangled) {
         return Vec::new();
     }
     let shown = if kernel.len() > LONGEST_NAME { base_name(kernel) } else { kernel.to_owned() };
-    // Short names have `<...>` for what was left out.
+    // Short names have `<...>` for omitted parts.
     let shown = shown.split("<...>").next().unwrap_or_default().to_owned();
     // The start of a name finds it as well.
     let shown: String = shown.chars().take(LONGEST_PATTERN).collect();
     if shown.is_empty() { Vec::new() } else { with_value("--kernel-include-regex", escaped(&shown)) }
 }
 
-/// The words that name a workload of rocprof-compute and restrict it to a kernel, which some releases search as a part of the name
-/// and others as a regular expression: what both read alike. `None` where nothing of the name is.
+/// The words that name a workload of rocprof-compute and restrict it to a kernel. Some releases search a part of the name, others a regular
+/// expression; the words suit both. `None` if no part of the name does.
 fn workload(kernel: &str, name: NameForm) -> Option<Vec<String>> {
     let own = if matches!(name, NameForm::Mangled) { kernel.to_owned() } else { base_name(kernel) };
     let is_read = |one: char| OPERATORS.contains(one) || is_hidden(one);
-    // The first of the longest.
+    // The first of the longest parts.
     let part = own.split(is_read).reduce(|best, next| if next.len() > best.len() { next } else { best })?.trim();
     let words: String = part.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '_' }).collect();
     let workload: String = words.trim_matches('_').chars().take(LONGEST_WORKLOAD).collect();
@@ -197,13 +196,13 @@ fn workload(kernel: &str, name: NameForm) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// An option with its value, which are one word where the value would be read as an option.
+/// An option with its value, joined into one word if the value would be read as an option.
 fn with_value(option: &str, value: String) -> Vec<String> {
     if value.starts_with('-') { vec![format!("{option}={value}")] } else { vec![option.to_owned(), value] }
 }
 
-/// A text as a regular expression that finds it; invisible characters match any character, but a dot matches no line end. rocprofv3
-/// matches bytes, of which a character has up to four.
+/// A regular expression that finds a text. Invisible characters match any character, but a dot matches no line end. rocprofv3 matches
+/// bytes, and a character has up to four.
 pub fn escaped(text: &str) -> String {
     let mut pattern = String::new();
     for character in text.chars() {
@@ -223,7 +222,7 @@ pub fn escaped(text: &str) -> String {
     pattern
 }
 
-/// The passes of the counters that are not there yet, and what defines accumulations.
+/// The commands for passes of the missing counters, and for the definitions of accumulations.
 fn counter_commands(
     recommendation: &Recommendation,
     kernel: Option<&str>,
@@ -252,7 +251,7 @@ fn counter_commands(
             program: collected.program.clone(),
         };
         let mut words = wavesieve_model::analysis::counter_plan::pass_command(pass, number, &collection);
-        // Counters may be any number of words, so that the filter stands before them.
+        // Any number of counters may follow, so the filter comes before them.
         words.splice(1..1, filter.iter().cloned());
         let of = if passes.len() > 1 { format!(" (pass {number} of {})", passes.len()) } else { String::new() };
         let description = format!("{}{of}", recommendation.description);
@@ -261,7 +260,7 @@ fn counter_commands(
     commands
 }
 
-/// Passes of what panels need and is not there; `None` where that is nothing, or cannot be collected.
+/// Passes for the counters of panels that are not collected yet; `None` if there are none, or if they cannot be collected.
 fn passes(panels: &[String], architecture: &str, there: &BTreeSet<String>) -> Option<Vec<Pass>> {
     let definitions = Definitions::builtin();
     let facts = CounterBlocks::builtin();
@@ -313,7 +312,7 @@ mod tests {
         assert!(is_recommendation("host_trace") && !is_recommendation("host"));
     }
 
-    /// Every recommendation on every architecture, about kernels with names that a shell or a regular expression would read.
+    /// Every recommendation on every architecture, about kernels with names that a shell or a regular expression would interpret.
     #[test]
     fn profilers_take_all_commands() {
         let long = format!("void ns::kernel<{}>(int)", "float, ".repeat(40));
@@ -364,7 +363,7 @@ mod tests {
         assert!(of("pc_sampling").len() == 1 && commands("pc_sampling", None, &collected(&[], "gfx1100")).is_empty());
     }
 
-    /// Every recommendation on every architecture for releases of ROCm: no flag that the release does not have.
+    /// Every recommendation on every architecture for releases of ROCm: no command has a flag that the release lacks.
     #[test]
     fn releases_take_all_commands_for_them() {
         let mut counts = BTreeMap::new();
@@ -383,7 +382,7 @@ mod tests {
             }
         }
         assert!(counts.values().all(|count| *count > 30), "{counts:?}");
-        // Commands without a release are taken by all from 7.0 on.
+        // Commands without a release must suit all releases from 7.0 on.
         for name in recommendations().keys() {
             for command in about(name, "gemm", &collected(&[], "gfx942")).iter().filter(|one| one.tool != OWN) {
                 for release in ["7.0", "7.2", "7.14", "10.1", "11.0"] {

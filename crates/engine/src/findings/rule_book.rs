@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use wavesieve_model::text::similar::closest;
 
-/// The files of the binary.
+/// The built-in files.
 const BUILTIN: &[(&str, &str)] = &[
     ("share/rules/time.toml", data!("share/rules/time.toml")),
     ("share/rules/communication.toml", data!("share/rules/communication.toml")),
@@ -30,9 +30,9 @@ pub struct RuleText {
     pub confidence: f64,
     /// Template of one sentence with the numbers.
     pub title: String,
-    /// Template of what it means.
+    /// Template of the explanation.
     pub explanation: String,
-    /// Templates of what to do, the first helps most.
+    /// Templates of advice, the most helpful first.
     #[serde(default)]
     pub advice: Vec<String>,
     /// Data to collect next, by the names of recommendations.
@@ -41,12 +41,12 @@ pub struct RuleText {
     /// Numbers that the rule compares with, by name; the unit is in the name.
     #[serde(default)]
     pub thresholds: BTreeMap<String, f64>,
-    /// Where the thresholds come from.
+    /// Source of the thresholds.
     #[serde(default)]
     pub source: String,
 }
 
-/// Why rules cannot be changed as requested.
+/// Errors of changing rules.
 #[derive(Debug, Error)]
 pub enum RuleBookError {
     /// A file is not TOML of rules.
@@ -61,7 +61,7 @@ pub enum RuleBookError {
     Rule {
         /// The requested rule.
         rule: String,
-        /// The most similar one, and those that share a word with it.
+        /// The most similar one, and ones that share a word with it.
         near: Vec<String>,
     },
     /// A threshold cannot have such a value.
@@ -88,9 +88,9 @@ pub enum RuleBookError {
     },
 }
 
-/// Names that are listed at most.
+/// Maximum number of suggested names.
 const NEAR_NAMES: usize = 5;
-/// Maximum threshold: no trace reaches more nanoseconds or bytes, and shares stay far below.
+/// Maximum threshold: above the nanoseconds and bytes of any trace, and far above any share.
 const MAX: f64 = 1e18;
 
 fn near_names(near: &[String]) -> String {
@@ -108,10 +108,10 @@ pub struct RuleBook {
 }
 
 impl RuleBook {
-    /// The rules of the binary.
+    /// The built-in rules.
     ///
     /// # Errors
-    /// When a file is wrong, which the tests exclude.
+    /// When a file is wrong; tests ensure that none is.
     pub fn builtin() -> Result<Self, RuleBookError> {
         let mut rules = BTreeMap::new();
         for (file, text) in BUILTIN {
@@ -128,7 +128,7 @@ impl RuleBook {
     /// The same with the thresholds that a user's file names: tables of numbers by rule.
     ///
     /// # Errors
-    /// When the file is not such TOML, or names a rule or threshold that is not there.
+    /// When the file is not such TOML, or names a rule or threshold that does not exist.
     pub fn with_file(mut self, file: &str, text: &str) -> Result<Self, RuleBookError> {
         let wrong =
             |error: toml::de::Error| RuleBookError::File { file: file.to_owned(), reason: error.message().to_owned() };
@@ -144,7 +144,7 @@ impl RuleBook {
     /// The same with an assignment such as `idle_host.high_pct=30`.
     ///
     /// # Errors
-    /// When it is not an assignment, or names a rule or threshold that is not there.
+    /// When it is not an assignment, or names a rule or threshold that does not exist.
     pub fn with_assignment(mut self, text: &str) -> Result<Self, RuleBookError> {
         let wrong = || RuleBookError::Assignment { text: text.to_owned() };
         let (name, value) = text.split_once('=').ok_or_else(wrong)?;
@@ -172,7 +172,7 @@ impl RuleBook {
         Ok(())
     }
 
-    /// The rule with the most similar id, and those that have a word of it.
+    /// The rule with the most similar id, and ids that share a word with it.
     fn near(&self, rule: &str) -> Vec<String> {
         let ids = || self.rules.keys().map(String::as_str);
         let mut near: Vec<String> = closest(rule, ids()).into_iter().collect();

@@ -15,7 +15,7 @@ use super::spans::Spans;
 use crate::{Answer, Registry};
 use wavesieve_tables::trace::views::View;
 
-/// Rows of evidence that are shown.
+/// Maximum number of rows of evidence.
 const MAX_EVIDENCE: usize = 5;
 
 /// Input of a rule: the answers, and its own thresholds.
@@ -31,11 +31,11 @@ pub struct RuleContext<'a> {
     pub spans: &'a Spans,
     /// Records in the trace.
     pub collected: &'a Collected,
-    /// The part of the run that the rule looks at.
+    /// The part of the run that the rule judges.
     pub view: View,
     /// The part of the run that the figures are about.
     pub headline: View,
-    /// In how many iterations of each rank that is, where it is in as many of all.
+    /// Number of iterations in that part, if every rank has the same number.
     pub iterations: Option<i64>,
 }
 
@@ -50,7 +50,7 @@ pub struct Observation {
     pub kernel: Option<String>,
     /// Recommendations of the rule that do not fit this case.
     pub left_out: Vec<&'static str>,
-    /// Confidence where it is not that of the rule.
+    /// Confidence, if it differs from the confidence of the rule.
     pub confidence: Option<f64>,
     pub values: BTreeMap<String, Value>,
     /// Potential saving, as GPU time in nanoseconds.
@@ -70,13 +70,13 @@ impl Observation {
         self
     }
 
-    /// With whole numbers of a row, each by the name of its column.
+    /// With integers of a row, by the names of their columns.
     #[must_use]
     pub(crate) fn integers(self, rows: &Rows<'_>, row: usize, columns: &[&str]) -> Self {
         columns.iter().fold(self, |observation, column| observation.value(column, rows.integer(row, column)))
     }
 
-    /// With numbers of a row, each by the name of its column.
+    /// With numbers of a row, by the names of their columns.
     #[must_use]
     pub(crate) fn numbers(self, rows: &Rows<'_>, row: usize, columns: &[&str]) -> Self {
         columns.iter().fold(self, |observation, column| observation.value(column, rows.number(row, column)))
@@ -103,14 +103,14 @@ impl Observation {
         self
     }
 
-    /// With another confidence than that of the rule.
+    /// With a confidence of its own.
     #[must_use]
     pub fn confidence(mut self, confidence: f64) -> Self {
         self.confidence = Some(confidence);
         self
     }
 
-    /// With the most that it could save, GPU time in nanoseconds.
+    /// With the maximum saving, as GPU time in nanoseconds.
     #[must_use]
     pub fn saving(mut self, gpu_time_ns: i64) -> Self {
         self.saving_ns = Some(gpu_time_ns);
@@ -126,18 +126,18 @@ impl Observation {
 }
 
 impl<'a> RuleContext<'a> {
-    /// The rows of an answer; none where it was not asked or has none.
+    /// The rows of an answer; none if it was not requested or is empty.
     pub fn rows(&self, question: QueryRequest) -> Rows<'a> {
         self.answers.rows(question.of_view(self.view))
     }
 
-    /// A threshold of the rule; not a number where the rule book lacks it, so that nothing exceeds it.
+    /// A threshold of the rule; NaN if the rule book lacks it, so that no value exceeds it.
     pub fn threshold(&self, name: &str) -> f64 {
         self.rule.thresholds.get(name).copied().unwrap_or(f64::NAN)
     }
 
-    /// The priority of a value by the thresholds `high_UNIT`, `medium_UNIT` and `low_UNIT` of which those that the rule has
-    /// count: that of the first it exceeds.
+    /// The priority of a value: the first threshold of `high_UNIT`, `medium_UNIT`, `low_UNIT` and `info_UNIT` that it exceeds, of those
+    /// that the rule has.
     pub fn priority(&self, value: f64, unit: &str) -> Option<Priority> {
         let levels =
             [(Priority::High, "high"), (Priority::Medium, "medium"), (Priority::Low, "low"), (Priority::Info, "info")];
@@ -147,12 +147,12 @@ impl<'a> RuleContext<'a> {
         })
     }
 
-    /// An observation that costs a share, in percent, with the priority of that.
+    /// An observation of a cost, in percent, with the priority of that share.
     pub fn observe(&self, pct: f64) -> Observation {
         Observation::new(self.priority(pct, "pct")).value("pct", pct)
     }
 
-    /// A share of a whole, in percent; 0 of nothing.
+    /// A share of a whole, in percent; 0 if the whole is 0.
     pub fn pct(part: i64, whole: i64) -> f64 {
         if whole <= 0 { 0.0 } else { part as f64 / whole as f64 * 100.0 }
     }
@@ -173,7 +173,7 @@ impl<'a> RuleContext<'a> {
         }
     }
 
-    /// Rows of an answer as evidence: the first of the given ones, with these columns.
+    /// Rows of an answer as evidence: the first of the chosen ones, with these columns.
     pub fn evidence(&self, rows: &Rows<'_>, chosen: &[usize], columns: &[&str]) -> Option<Evidence> {
         let (question, answer) = (rows.question.clone()?, rows.answer?);
         let title = self.registry.get(&question.query).ok()?.declaration.title.clone();
@@ -191,7 +191,7 @@ impl<'a> RuleContext<'a> {
 #[derive(Clone)]
 pub struct Rows<'a> {
     pub(super) answer: Option<&'a Answer>,
-    /// The question that it answers, where it is one of rules.
+    /// The question that it answers, if it is a question of rules.
     pub(super) question: Option<QueryRequest>,
 }
 
@@ -215,7 +215,7 @@ impl<'a> Rows<'a> {
         frame.column(column).ok()?.get(row).ok()
     }
 
-    /// A whole number; of one with a fraction the nearest.
+    /// A number rounded to an integer.
     pub fn integer(&self, row: usize, column: &str) -> Option<i64> {
         match self.value(row, column)? {
             AnyValue::Int64(value) => Some(value),
@@ -224,7 +224,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// A number; finite.
+    /// A finite number.
     pub fn number(&self, row: usize, column: &str) -> Option<f64> {
         let value = match self.value(row, column)? {
             AnyValue::Int64(value) => value as f64,
@@ -239,7 +239,7 @@ impl<'a> Rows<'a> {
         frame.column(column).ok()?.str().ok()?.get(row)
     }
 
-    /// The sum of whole numbers over rows; those that are missing count nothing.
+    /// The sum of integers over rows; missing values count as 0.
     pub fn sum(&self, rows: impl IntoIterator<Item = usize>, column: &str) -> i64 {
         rows.into_iter().filter_map(|row| self.integer(row, column)).fold(0, i64::saturating_add)
     }

@@ -1,4 +1,4 @@
-//! Parts of the run that figures and findings are about: the part that repeats evenly, where there is one, or all of it.
+//! Parts of the run that figures and findings are about: the evenly repeating part, or the whole run if there is none.
 
 use super::answers::Answers;
 use super::questions::{run_parts, time_question};
@@ -11,7 +11,7 @@ use wavesieve_tables::trace::views::View;
 /// Id of the thresholds in the rule book.
 pub(crate) const STEADY_VIEW: &str = "steady_view";
 
-/// The kinds of parts, in the order of a run, with what a reader calls them.
+/// The kinds of parts, in the order of a run, with their names for readers.
 const KINDS: [(&str, &str); 8] = [
     ("set_up", "set-up"),
     ("warmup", "warm-up"),
@@ -27,7 +27,7 @@ const KINDS: [(&str, &str); 8] = [
 #[derive(Clone, Debug, Default)]
 pub struct RunViews(Vec<RunView>);
 
-/// How the GPUs spent a view of the run.
+/// Use of a view of the run by the GPUs.
 #[derive(Clone, Debug)]
 pub struct RunView {
     /// `steady`, `dense` or `whole_run`.
@@ -39,9 +39,9 @@ pub struct RunView {
     pub span_ns: i64,
     /// Shares of the spans of all GPUs in percent, by the ids of figures.
     pub shares: Vec<(&'static str, f64)>,
-    /// Its iterations, where it has some.
+    /// Its iterations, if it has any.
     pub iterations: Option<IterationCounts>,
-    /// Parts of the run of all processes: kind, nanoseconds, percent; of all of the run only.
+    /// Parts of the run of all processes: kind, nanoseconds, percent; only for the whole run.
     pub parts: Vec<(&'static str, i64, f64)>,
 }
 
@@ -53,9 +53,9 @@ pub struct IterationCounts {
     pub processes: i64,
     /// Processes in the view that have none.
     pub processes_without: i64,
-    /// Those in the view of each process, where it is as many of all.
+    /// Iterations of each process in the view, if all processes have the same number.
     pub of_each: Option<i64>,
-    /// How long one takes, the mean in nanoseconds.
+    /// Mean duration of an iteration in nanoseconds.
     pub mean_ns: f64,
 }
 
@@ -69,8 +69,7 @@ struct RunPart<'a> {
 }
 
 impl RunViews {
-    /// The views that the results cover. Only the whole run, if nothing was asked of the steady part or if that is too
-    /// small.
+    /// The views that the results cover. Only the whole run, if there were no questions about the steady part or if it is too small.
     pub fn new(answers: &Answers, book: &RuleBook) -> Self {
         let rows = answers.rows(run_parts());
         let parts = parts_of(&rows);
@@ -82,7 +81,7 @@ impl RunViews {
         Self(views)
     }
 
-    /// The same of a run of which only an interval was chosen.
+    /// The same for a run of which only an interval was chosen.
     #[must_use]
     pub(crate) fn of_window(mut self) -> Self {
         for view in &mut self.0 {
@@ -100,7 +99,7 @@ impl RunViews {
         &self.0
     }
 
-    /// In how many iterations of each rank the first view is, where it is in as many of all.
+    /// Number of iterations of each rank in the first view, if all ranks have the same number.
     pub(crate) fn iterations_of_each(&self) -> Option<i64> {
         self.0.first()?.iterations.as_ref()?.of_each
     }
@@ -217,7 +216,7 @@ fn iterations_of(parts: &[RunPart<'_>], chosen: &[&RunPart<'_>]) -> Option<Itera
     })
 }
 
-/// How the GPUs spent a view; `None` where none worked.
+/// Use of a view by the GPUs; `None` if none worked.
 fn view_of(answers: &Answers, book: &RuleBook, view: View) -> Option<RunView> {
     let rows = answers.rows(time_question().of_view(view));
     let spans = Spans::new(answers, view, book.get(BROKEN_SPAN));

@@ -1,5 +1,5 @@
-//! The spans of GPUs, without intervals that are not part of the run: pauses of the recording, and gaps so long that nothing but a
-//! pause, a clock that was set, or another run explains them.
+//! The spans of GPUs, without intervals that are not part of the run: pauses of the recording, and gaps so long that only a pause, a clock
+//! change or another run explains them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ pub type GpuKey = (i64, i64);
 pub struct Spans {
     recorded_ns: BTreeMap<GpuKey, i64>,
     paused_ns: BTreeMap<GpuKey, i64>,
-    /// Length of the gaps that are not idle time.
+    /// Total length of the gaps that are not idle time.
     broken_ns: BTreeMap<GpuKey, i64>,
     /// The same by cause, with their number.
     broken_by_cause: BTreeMap<(GpuKey, String), (i64, i64)>,
@@ -35,7 +35,7 @@ pub fn gpu_of(rows: &Rows<'_>, row: usize) -> GpuKey {
 }
 
 impl Spans {
-    /// The spans by the answers about a view of the run; `rule` has the thresholds of gaps.
+    /// Computes the spans from the answers about a view of the run; `rule` has the thresholds of gaps.
     pub fn new(answers: &Answers, view: View, rule: Option<&RuleText>) -> Self {
         let mut spans = Self::default();
         let rows = answers.rows(time_question().of_view(view));
@@ -69,7 +69,7 @@ impl Spans {
             let whole_ns = self.recorded_ns.get(&gpu).copied().unwrap_or_default();
             let dominates = broken_ns as f64 * 100.0 >= threshold("min_pct") * whole_ns as f64;
             let duration_ns = |row: usize| rows.integer(row, "duration_ns").unwrap_or_default();
-            // Some lengths are beyond doubt, whatever share they have.
+            // Gaps above the threshold `sure_s` count, whatever share they have.
             let places: Vec<usize> = places
                 .into_iter()
                 .filter(|row| dominates || duration_ns(*row) as f64 >= threshold("sure_s") * 1e9)
@@ -124,12 +124,12 @@ impl Spans {
         self.recorded_ns.keys().map(|gpu| self.span_ns(*gpu)).max()
     }
 
-    /// How many GPUs were used.
+    /// Number of used GPUs.
     pub fn gpus(&self) -> usize {
         self.recorded_ns.len()
     }
 
-    /// Part of the idle time of a cause that is not idle, and in how many intervals.
+    /// Part of the idle time with a cause that is not idle, and its number of intervals.
     pub(crate) fn broken_of(&self, gpu: GpuKey, cause: &str) -> (i64, i64) {
         self.broken_by_cause.get(&(gpu, cause.to_owned())).copied().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Rules on answers made by hand: what is just at a bound and what is just above it.
+//! Rules on answers made by hand: values at a bound and just above it.
 
 mod trace;
 
@@ -19,10 +19,10 @@ use super::run_views::{RunViews, STEADY_VIEW};
 use super::verdict::{SUMMARY, verdict};
 use crate::{Answer, NameForm, Registry};
 
-/// A query and its answer: names of columns, then rows; `-` is nothing, and `~` a blank in a text.
+/// A query and its answer: names of columns, then rows; `-` is null, and `~` a blank in a text.
 pub type Rows<'a> = (&'a str, &'a str);
 
-/// The answer to the question that rules ask of a query.
+/// The answer to the question that rules ask with a query.
 fn answer(query: &str, text: &str, registry: &Registry) -> (QueryRequest, Answer) {
     let question = questions().into_iter().find(|question| question.query == query);
     let question = question.unwrap_or_else(|| panic!("no rule asks {query}"));
@@ -92,19 +92,19 @@ pub fn found(rows: &[Rows<'_>]) -> Vec<Finding> {
     found_with(rows, &collected())
 }
 
-/// The priority of what a rule found, `-` for nothing.
+/// The priority of the finding of a rule, `-` for none.
 fn priority_of(rule: &str, rows: &[Rows<'_>]) -> &'static str {
     found(rows).iter().find(|finding| finding.rule == rule).map_or("-", |finding| finding.priority.word())
 }
 
-/// A span of 1,000,000 ns on a GPU that does nothing remarkable.
+/// A span of 1,000,000 ns on a GPU that shows nothing unusual.
 const SPAN: Rows<'static> = (
     "time_breakdown",
     "rank gpu span_ns busy_ns idle_ns compute_ns comm_ns copy_ns exposed_comm_ns exposed_copy_ns lead_ns tail_ns busy_pct idle_pct
      0 0 1000000 1000000 0 1000000 0 0 0 0 0 0 100.0 0.0",
 );
 
-/// The same with so much exposed communication and copying.
+/// The same with this much exposed communication and copying.
 pub fn span(comm_ns: i64, copy_ns: i64) -> String {
     format!(
         "rank gpu span_ns busy_ns idle_ns compute_ns comm_ns copy_ns exposed_comm_ns exposed_copy_ns lead_ns tail_ns busy_pct idle_pct
@@ -113,7 +113,7 @@ pub fn span(comm_ns: i64, copy_ns: i64) -> String {
     )
 }
 
-/// Every rule has its text and the other way round, all names of commands exist, and every rule asks queries that there are.
+/// Every rule has a text and every text a rule, all names of commands exist, and every rule asks existing queries.
 #[test]
 fn the_rule_book_is_complete() {
     let book = RuleBook::builtin().unwrap();
@@ -162,7 +162,7 @@ fn idle_time_is_judged_by_cause() {
     assert_eq!(priorities, ["-", "low", "medium", "high"]);
 }
 
-/// The most that can be saved is exactly what the rows give, and never more than the spans.
+/// The saving is exactly that of the rows, and never more than the spans.
 #[test]
 fn savings_are_those_of_the_trace() {
     let findings = found(&[
@@ -369,7 +369,7 @@ const TWO_SPANS: &str = "rank gpu span_ns busy_ns idle_ns compute_ns comm_ns cop
     0 0 1000000 1000000 0 900000 100000 0 0 0 0 0 100.0 0.0
     1 1 1000000 1000000 0 900000 100000 0 0 0 0 0 100.0 0.0";
 
-/// One finding names the worst GPU and its reasons; separate runs side by side are not ranks of a job.
+/// One finding names the worst GPU and its reasons; separate runs that are analyzed together are not ranks of a job.
 #[test]
 fn stragglers_are_named_with_their_reasons() {
     let text = |pct: f64, gpus: i64| {
@@ -393,7 +393,7 @@ fn stragglers_are_named_with_their_reasons() {
     let findings = of(10.1, TWO_SPANS);
     assert_eq!(findings[0].title, "Straggler: rank 1 GPU 1: the same kernels take longer on it");
     assert_eq!(findings[0].saving.as_ref().unwrap().gpu_time_ns, 150_000);
-    // With two GPUs the odd one cannot be identified, and GPUs of one rank delay no other rank.
+    // With two GPUs, the odd one cannot be identified, and GPUs of one rank do not delay another rank.
     let is_named = |findings: &[Finding]| findings.iter().any(|one| one.rule == "straggler");
     assert!(!is_named(&among(10.1, 2, TWO_SPANS)));
     assert!(!is_named(&of(10.1, &TWO_SPANS.replace("\n    1 1 ", "\n    0 1 "))));
@@ -474,7 +474,7 @@ fn chains_clocks_and_queues() {
         );
         priority_of("low_clock", &[SPAN, ("throttling", &text)])
     };
-    // A fifth of the time at the low clock.
+    // The saving is a fifth of the time at the low clock.
     let throttled = |ns: i64| clock(ns, "throttling~by~power~suspected");
     assert_eq!([100_000, 100_010, 250_010, 500_010].map(throttled), ["-", "low", "medium", "high"]);
     assert_eq!(clock(500_010, "none"), "-");
@@ -535,7 +535,7 @@ fn stalls_are_judged_by_their_share() {
         let waits = "kernel_name instruction class counter reason source_line waits stall_cycles wait_pct\ngemm - - vmcnt path - 9 200 60.0\ngemm ds LDS lgkmcnt - 7 9 100 40.0";
         let rows = [("att_by_class", classes.as_str()), ("att_hotspots", hot), ("att_waits", waits)];
         let findings = found(&rows);
-        // A wait whose operation is not known is known by its counter.
+        // The counter of a wait identifies its operation if that is unknown.
         assert!(findings.iter().all(|one| one.explanation.contains("66.7% of the waits are for VMEM")), "{findings:?}");
         findings.first().map_or("-", |one| one.priority.word())
     };

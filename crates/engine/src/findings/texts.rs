@@ -8,19 +8,19 @@ use minijinja::{Environment, UndefinedBehavior};
 
 use wavesieve_model::text::hidden::escape_hidden;
 
-/// A day, from which on durations are days.
+/// A day; durations from one day on are in days.
 const DAY_NS: f64 = 8.64e13;
-/// Longest name in a sentence.
+/// Maximum length of a name in a sentence.
 const LONGEST_NAME: usize = 60;
-/// Text for a number that is not known.
+/// Text for an unknown number.
 const UNKNOWN: &str = "an unknown amount";
 
-/// A template with its values, in which what stands between backticks is code: values have none, so that they cannot end it.
-/// `duration`, `bytes`, `pct`, `count` and `name` are filters for numbers with units and for names; `counted("call")` is a
-/// number with its noun, `agrees("is", "are")` the word that goes with one or with several.
+/// Fills a template with values. Text between backticks is code; values contain no backticks, so that they cannot end it. `duration`,
+/// `bytes`, `pct`, `count` and `name` are filters for numbers with units and for names. `counted("call")` is a number with its noun,
+/// `agrees("is", "are")` the word for one or for several.
 ///
 /// # Errors
-/// When the template is wrong, or requests a value that is not there.
+/// When the template is wrong, or requests a value that is missing.
 pub fn rendered(template: &str, values: &BTreeMap<String, Value>) -> Result<String> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -42,7 +42,7 @@ pub fn rendered(template: &str, values: &BTreeMap<String, Value>) -> Result<Stri
     Ok(text.split_whitespace().collect::<Vec<&str>>().join(" "))
 }
 
-/// The parts of a finding's text, each with whether it is code.
+/// The parts of the text of a finding, each with whether it is code.
 pub fn pieces(text: &str) -> impl Iterator<Item = (bool, &str)> {
     text.split('`').enumerate().map(|(place, piece)| (place % 2 == 1, piece)).filter(|(_, piece)| !piece.is_empty())
 }
@@ -66,7 +66,7 @@ pub fn counted(count: f64, noun: &str) -> String {
     format!("{} {noun}", thousands(count))
 }
 
-/// Whether a number is one, as it is shown.
+/// Whether a number is 1 when rounded for display.
 fn is_one(count: f64) -> bool {
     count.round() == 1.0
 }
@@ -108,7 +108,7 @@ pub fn thousands(count: f64) -> String {
     format!("{sign}{grouped}")
 }
 
-/// A name with its middle left out where it is longer than so many characters, and with signs for invisible characters.
+/// A name with its middle omitted if it is longer than `most` characters, and with signs for invisible characters.
 pub fn shortened(name: &str, most: usize) -> String {
     let characters: Vec<char> = escape_hidden(name).chars().collect();
     if characters.len() <= most {

@@ -25,13 +25,13 @@ pub enum Limit {
     MemoryTransfer,
     /// Bandwidth of memory or cache, by counters.
     MemoryBandwidth,
-    /// GPUs wait: for the host, or wavefronts for what they requested.
+    /// GPUs wait for the host, or wavefronts for data.
     Latency,
     /// Communication that nothing hides.
     Communication,
-    /// Several limits alike.
+    /// Several similar limits.
     Mixed,
-    /// GPUs compute, and nothing indicates what limits them.
+    /// GPUs compute, and no data shows their limit.
     Unknown,
 }
 
@@ -54,11 +54,11 @@ impl Limit {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
     pub limit: Limit,
-    /// How sure that is, from 0 to 1.
+    /// How sure the limit is, from 0 to 1.
     pub confidence: f64,
 }
 
-/// Shares of the spans of all GPUs in percent, which add up to 100 with what only computes.
+/// Shares of the spans of all GPUs in percent. Together with time that only computes they add up to 100.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Shares {
     /// Copies while nothing else runs.
@@ -71,7 +71,7 @@ pub struct Shares {
     pub compute: f64,
 }
 
-/// The main limit of a view of the run: `None` where no GPU worked. Thresholds are those of `summary` in the rule book.
+/// The main limit of a view of the run: `None` if no GPU worked. The thresholds are under `summary` in the rule book.
 pub fn verdict(
     answers: &Answers,
     registry: &Registry,
@@ -115,7 +115,7 @@ pub fn verdict(
     Some(classified(shares, kernels, rule))
 }
 
-/// Classifies by shares of the spans, and of kernel time with a bottleneck found by counters.
+/// Classifies by shares of the spans, and by shares of kernel time with each bottleneck.
 fn classified(shares: Shares, kernels: [(Limit, f64); 3], rule: &RuleText) -> Verdict {
     let threshold = |name: &str| rule.thresholds.get(name).copied().unwrap_or(f64::NAN);
     let costs = [
@@ -153,8 +153,8 @@ mod tests {
         (verdict.limit.word(), verdict.confidence)
     }
 
-    /// As rocinsight sums up, by correct quantities: exposed instead of summed time, idle instead of the rest, and no word of
-    /// compute without counters.
+    /// Summarizes like rocinsight, but with correct quantities: exposed instead of summed time, measured idle time instead of the rest, and
+    /// never `compute` without counters.
     #[test]
     fn the_summary_follows_shares_and_counters() {
         let none = [0.0; 3];
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(limit(20.0, 0.0, 10.0, 70.0, none), ("mixed", 0.5));
         assert_eq!(limit(0.0, 40.0, 5.0, 55.0, none), ("communication", 0.85));
         assert_eq!(limit(10.0, 0.0, 30.1, 59.0, none), ("latency", 0.85));
-        // The largest counts, not the first.
+        // The largest share counts, not the first.
         assert_eq!(limit(21.0, 0.0, 72.0, 7.0, none), ("latency", 0.85));
         assert_eq!(limit(0.0, 0.0, 10.0, 90.0, none), ("unknown", 0.0));
         assert_eq!(limit(0.0, 0.0, 10.0, 90.0, [80.0, 10.0, 0.0]), ("compute", 0.8));

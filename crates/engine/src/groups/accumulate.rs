@@ -1,4 +1,4 @@
-//! Adds rows to groups, and makes the tables that groupings stand for.
+//! Adds rows to groups, and builds the tables of groupings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,25 +12,25 @@ use super::keys::{Key, Numbered, of_all, of_column};
 use super::recognize::Grouping;
 use super::value::{Value, ValueKind};
 
-/// Groups are computed once for several groupings with keys among theirs only if they average at least this many rows.
-/// With more groups, assigning them to the other groupings takes just as long.
+/// Several groupings share groups with all of their keys only if these groups average at least this many rows. With more groups, assigning
+/// them to the groupings takes as long as grouping the rows.
 const ROWS_PER_GROUP: usize = 64;
 
 /// Groupings of one table with the same filters, and the rows added so far.
 pub struct Pass<'a> {
     filters: &'a BTreeSet<Value>,
     groupings: Vec<Groups<'a>>,
-    /// Whether a value could not be computed. The engine then reports the error in better words.
+    /// Whether a value could not be computed. The engine then reports a better error.
     failed: bool,
 }
 
 impl<'a> Pass<'a> {
-    /// No rows yet; the filters are those of the first grouping.
+    /// A pass without rows; the filters are those of the first grouping.
     pub fn new(filters: &'a BTreeSet<Value>, groupings: &[&'a Grouping]) -> Self {
         Self { filters, groupings: groupings.iter().map(|grouping| Groups::new(grouping)).collect(), failed: false }
     }
 
-    /// The columns it needs of every row.
+    /// The columns that it needs of every row.
     pub fn columns(&self) -> BTreeSet<&'static str> {
         self.values().flat_map(|value| value.columns.iter().copied()).collect()
     }
@@ -68,7 +68,7 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    /// Adds rows that are numbered by some keys to groupings that have no other keys.
+    /// Adds rows that are numbered by some keys to groupings whose keys are among them.
     fn count(&mut self, frame: &DataFrame, keys: &[&'a Value], numbered: Numbered, groupings: &[usize]) -> Result<()> {
         let counting = |place: &&usize| self.groupings.get(**place).is_some_and(|groups| !groups.are_too_many());
         let places: Vec<usize> = groupings.iter().filter(counting).copied().collect();
@@ -104,7 +104,7 @@ impl<'a> Pass<'a> {
         self.groupings.iter_mut().zip(other.groupings).for_each(|(one, other)| one.merge(other));
     }
 
-    /// The tables of the groupings; `None` where a sum is out of range, or a value could not be computed.
+    /// The tables of the groupings; `None` if a sum is out of range, or a value could not be computed.
     pub fn finish(self) -> Result<Option<Vec<DataFrame>>> {
         if self.failed {
             return Ok(None);
@@ -113,13 +113,13 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Groupings that can be worked out of one another.
+/// Groupings that can share the groups of all their keys.
 struct Family<'a> {
     keys: Vec<&'a Value>,
     groupings: Vec<usize>,
 }
 
-/// Groupings by the one whose keys are all of theirs, but for those that all rows have in common.
+/// Families of groupings: the first has all keys of the others, except for keys that are the same in all rows.
 fn families<'a>(groupings: &[Groups<'a>], numbered: &BTreeMap<&str, Numbered>) -> Vec<Family<'a>> {
     let differs = |key: &&&Value| numbered.get(key.text.as_str()).is_none_or(|numbered| numbered.keys.len() > 1);
     let differing = |groups: &Groups<'a>| groups.keys.iter().filter(differs).count();
@@ -148,13 +148,13 @@ fn of_keys(keys: &[&Value], numbered: &BTreeMap<&str, Numbered>, height: usize) 
     of_all(&columns, height)
 }
 
-/// Takes some of all keys out of a group's.
+/// Selects some of all keys from the key of a group.
 fn projection(all: &[&Value], some: &[&Value]) -> impl Fn(&Vec<Key>) -> Vec<Key> + use<> {
     let places: Vec<usize> = some.iter().filter_map(|key| all.iter().position(|other| other == key)).collect();
     move |key| places.iter().filter_map(|place| key.get(*place).copied()).collect()
 }
 
-/// The frame with the values that are not among its columns.
+/// The frame with the values that it lacks as further columns.
 fn computed<'v>(frame: &DataFrame, values: impl Iterator<Item = &'v Value>) -> Result<DataFrame> {
     let values: BTreeSet<&Value> = values.filter(|value| frame.column(&value.text).is_err()).collect();
     if values.is_empty() {

@@ -12,23 +12,23 @@ use super::value::Value;
 /// The rows of one group.
 #[derive(Clone, Default)]
 pub struct Group {
-    /// How many there are.
+    /// Number of rows.
     pub rows: u64,
-    /// Statistics of each value that is summed up.
+    /// Statistics of each summed value.
     pub statistics: Vec<Statistics>,
     /// Kept values.
     pub values: Vec<Values>,
 }
 
 impl Group {
-    /// Adds the rows of another one, of which the same is wanted.
+    /// Adds the rows of another group with the same wanted values.
     pub fn merge(&mut self, other: Self) {
         self.rows += other.rows;
         self.statistics.iter_mut().zip(&other.statistics).for_each(|(own, other)| own.merge(other));
         self.values.iter_mut().zip(other.values).for_each(|(own, other)| own.merge(other));
     }
 
-    /// The same, of which more is `known` than `wanted`, with only that.
+    /// The same group, reduced from the `known` values to the `wanted` ones.
     pub fn narrowed(&self, known: &Wanted<'_>, wanted: &Wanted<'_>) -> Self {
         fn chosen<T: Clone>(known: &[&Value], of_known: &[T], wanted: &[&Value]) -> Vec<T> {
             let of = |value: &&Value| of_known.get(known.iter().position(|other| other == value)?).cloned();
@@ -42,12 +42,12 @@ impl Group {
     }
 }
 
-/// Values wanted of the rows of a group.
+/// Values that groups need of their rows.
 #[derive(Default)]
 pub struct Wanted<'a> {
-    /// Values of which there are statistics.
+    /// Values that need statistics.
     pub summed: Vec<&'a Value>,
-    /// Those of them of which there is the deviation.
+    /// Values whose statistics need squares for the deviation.
     pub squared: BTreeSet<&'a Value>,
     pub kept: Vec<&'a Value>,
 }
@@ -66,10 +66,10 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// The groups of a frame's rows with their keys, by the numbers of the groups.
+/// The keys and groups of the rows of a frame, by the numbers of the groups.
 ///
 /// # Errors
-/// When a column is missing or holds no integers.
+/// When a column is missing or does not hold integers.
 pub fn counted(frame: &DataFrame, numbered: Numbered, wanted: &Wanted<'_>) -> Result<Vec<(Vec<Key>, Group)>> {
     let mut groups = vec![Group::default(); numbered.keys.len()];
     for row in &numbered.rows {
@@ -91,14 +91,14 @@ pub fn counted(frame: &DataFrame, numbered: Numbered, wanted: &Wanted<'_>) -> Re
         each(frame.column(&value.text)?, &numbered.rows, &mut values, Values::add)?;
         groups.iter_mut().zip(values).for_each(|(group, values)| group.values.push(values));
     }
-    // A frame without rows has a number without rows.
+    // In a frame without rows, a number may have no rows.
     Ok(numbered.keys.into_iter().zip(groups).filter(|(_, group)| group.rows > 0).collect())
 }
 
-/// Rows that are looked at together: rows of one group often follow one another.
+/// Number of rows that are handled together: rows of one group often follow one another.
 const RUN: usize = 128;
 
-/// Adds the integers of a column to those of the groups that their rows belong to.
+/// Adds the integers of a column to the groups of their rows.
 fn each<T: Default>(column: &Column, rows: &[u32], groups: &mut [T], add: impl Fn(&mut T, i64)) -> Result<()> {
     let values = column.i64()?.rechunk();
     let values = values.downcast_as_array();
@@ -110,7 +110,7 @@ fn each<T: Default>(column: &Column, rows: &[u32], groups: &mut [T], add: impl F
         let only = rows.first().filter(|first| rows.iter().all(|row| row == *first));
         match only.map(|only| groups.get_mut(*only as usize)) {
             Some(Some(place)) => {
-                // By itself it stays in registers.
+                // A local copy stays in registers.
                 let mut group = std::mem::take(place);
                 values().for_each(|value| add(&mut group, value));
                 *place = group;

@@ -1,4 +1,4 @@
-//! Rows of small processes, which are added up together: to plan what is computed of a frame takes longer than to add a few rows.
+//! Rows of small processes, which are added up together: planning the computation of a frame takes longer than adding a few rows.
 
 use anyhow::Result;
 use parking_lot::Mutex;
@@ -7,15 +7,15 @@ use polars::prelude::DataFrame;
 use super::table_pass::TablePass;
 use wavesieve_tables::columns::frames::{FEW_ROWS, stacked};
 
-/// Rows that are added up at once.
+/// Number of rows that are added up at once.
 const ADDED_TOGETHER: usize = 16 * FEW_ROWS;
 
-/// Frames with the same columns that wait for others.
+/// Frames with the same columns that wait for more.
 #[derive(Default)]
 pub(crate) struct FewRows(Mutex<Vec<DataFrame>>);
 
 impl FewRows {
-    /// Keeps a frame; gives all that wait when there are enough rows of them.
+    /// Keeps a frame; returns all waiting frames when they have enough rows.
     pub fn put(&self, frame: DataFrame) -> Vec<DataFrame> {
         let mut waiting = self.0.lock();
         waiting.push(frame);
@@ -23,7 +23,7 @@ impl FewRows {
         if rows < ADDED_TOGETHER && waiting.len() < ADDED_TOGETHER { Vec::new() } else { std::mem::take(&mut waiting) }
     }
 
-    /// Adds what still waits.
+    /// Adds the frames that still wait.
     pub fn finish(self, pass: &mut TablePass<'_>) -> Result<()> {
         add(pass, self.0.into_inner())
     }

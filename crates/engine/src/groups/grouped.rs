@@ -1,4 +1,4 @@
-//! The groups of a grouping, and the table that it stands for.
+//! The groups of a grouping, and its table.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,22 +13,22 @@ use super::statistics::OutOfRange;
 use super::value::{Value, ValueKind};
 use wavesieve_tables::columns::frames::categorical;
 
-/// Groups of which more would take more memory than the rows: then the engine had better do it.
+/// Maximum number of groups. More would take more memory than the rows, so the engine runs the grouping instead.
 pub(crate) const MAX_GROUPS: usize = 1 << 18;
 
 pub struct Groups<'a> {
     grouping: &'a Grouping,
-    /// The shared dictionary, which polars forgets without references, and the codes with it.
+    /// The shared dictionary with its codes. polars drops the dictionary without this reference.
     dictionary: DataType,
     /// Keys in the order of the outputs.
     pub keys: Vec<&'a Value>,
-    /// Values that the outputs are made of.
+    /// Values that the outputs need.
     pub wanted: Wanted<'a>,
     groups: BTreeMap<Vec<Key>, Group>,
 }
 
 impl<'a> Groups<'a> {
-    /// No rows yet.
+    /// Groups without rows.
     pub fn new(grouping: &'a Grouping) -> Self {
         let (mut keys, mut summed, mut kept) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         let mut squared = BTreeSet::new();
@@ -54,12 +54,12 @@ impl<'a> Groups<'a> {
         Self { grouping, dictionary: categorical(), keys, wanted, groups: BTreeMap::new() }
     }
 
-    /// The values that it needs of every row.
+    /// The values that the grouping needs of every row.
     pub fn values(&self) -> impl Iterator<Item = &'a Value> {
         self.keys.iter().chain(&self.wanted.summed).chain(&self.wanted.kept).copied()
     }
 
-    /// Whether there are so many groups already that no more are counted.
+    /// Whether there are so many groups that no more rows are added.
     pub(crate) fn are_too_many(&self) -> bool {
         self.groups.len() > MAX_GROUPS
     }
@@ -81,7 +81,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// The table, one row per group in the order of the keys; `None` where a sum is out of range, or there are too many.
+    /// The table, one row per group in the order of the keys; `None` if a sum is out of range, or if there are too many groups.
     pub fn finish(mut self) -> Result<Option<DataFrame>> {
         if self.are_too_many() {
             return Ok(None);

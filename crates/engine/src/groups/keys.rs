@@ -11,7 +11,7 @@ pub type Key = Option<i64>;
 /// Pairs of numbers for which a table is used instead of a map.
 const TABLE_SIZE: usize = 1 << 20;
 
-/// Numbers of rows, dense from 0, and what each stands for.
+/// Group numbers of rows, dense from 0, and their keys.
 #[derive(Default)]
 pub struct Numbered {
     /// Number of every row.
@@ -20,7 +20,7 @@ pub struct Numbered {
     pub keys: Vec<Vec<Key>>,
 }
 
-/// Numbers rows by the numbers they have in all of some columns.
+/// Numbers rows by their combined numbers in several columns.
 pub fn of_all(columns: &[&Numbered], height: usize) -> Numbered {
     let all = Numbered { rows: vec![0; height], keys: vec![Vec::new()] };
     columns.iter().fold(all, |all, column| combined(all, column))
@@ -29,7 +29,7 @@ pub fn of_all(columns: &[&Numbered], height: usize) -> Numbered {
 /// Numbers the rows of a column by their values, in the order of their first occurrence.
 ///
 /// # Errors
-/// When the column is neither of integers nor of dictionary texts.
+/// When the column has neither integers nor dictionary texts.
 pub fn of_column(column: &Column) -> Result<Numbered> {
     if let Column::Scalar(constant) = column
         && constant.dtype() == &DataType::Int64

@@ -1,4 +1,4 @@
-//! Plain groupings in a statement, worked out without the engine: exact, in one skip the rows and with every core.
+//! Simple groupings of a statement, computed without the engine: exactly, in one pass over the rows, and on all cores.
 
 mod accumulate;
 mod counted;

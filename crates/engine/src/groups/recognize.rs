@@ -19,14 +19,14 @@ pub enum Aggregate {
     Counted(Value),
     /// Sum of integers.
     Sum(Value),
-    /// The smallest of them.
+    /// The smallest integer.
     Min(Value),
-    /// The largest of them.
+    /// The largest integer.
     Max(Value),
     Median(Value),
-    /// One of their quantiles, in thousandths, interpolated.
+    /// An interpolated quantile of integers, in thousandths.
     Quantile(Value, u16),
-    /// Their sample standard deviation.
+    /// The sample standard deviation of integers.
     Deviation(Value),
 }
 
@@ -35,7 +35,7 @@ pub enum Aggregate {
 pub enum Output {
     /// A value that the rows of a group have in common.
     Key(Value),
-    /// An aggregate of the rows.
+    /// An aggregate over the rows.
     Aggregate(Aggregate),
 }
 
@@ -52,30 +52,30 @@ pub struct Grouping {
 
 /// A statement without its groupings.
 pub struct Recognized {
-    /// Groupings that it must be given as tables.
+    /// Groupings whose tables the rest reads.
     pub groupings: Vec<Grouping>,
     /// The rest of it.
     pub rest: ParsedStatement,
 }
 
-/// Values of the rows of a table for which some are true, by the names that a statement gives them.
+/// Values of the rows of a table that meet filters, by their names in the statement.
 struct Rows {
     table: &'static Table,
     filters: BTreeSet<Value>,
     columns: BTreeMap<String, Value>,
 }
 
-/// Takes the groupings out of a statement; `None` where it has none.
+/// Takes the groupings out of a statement; `None` if it has none.
 pub fn recognize(statement: &ParsedStatement) -> Option<Recognized> {
     recognize_over(statement, &|table| table.origin != Origin::Derived)
 }
 
-/// As [`recognize`], of derived tables too: where these are made for others anyway, or are not kept after.
+/// Like [`recognize`], but includes derived tables. Use this if they are built for other consumers anyway, or are not kept afterwards.
 pub(crate) fn recognize_all(statement: &ParsedStatement) -> Option<Recognized> {
     recognize_over(statement, &|_| true)
 }
 
-/// Selects which tables are grouped here.
+/// Selects the tables that are grouped here.
 type GroupableTables<'a> = dyn Fn(&Table) -> bool + 'a;
 
 fn recognize_over(statement: &ParsedStatement, may: &GroupableTables<'_>) -> Option<Recognized> {
@@ -102,13 +102,13 @@ fn recognize_over(statement: &ParsedStatement, may: &GroupableTables<'_>) -> Opt
     Some(Recognized { groupings, rest: expressions.into_statement() })
 }
 
-/// The SELECT of a query that is nothing else.
+/// The SELECT of a query that has no other parts.
 fn plain(query: &Query) -> Option<&Select> {
     let SetExpr::Select(select) = query.body.as_ref() else { return None };
     (query.to_string() == select.to_string()).then_some(select)
 }
 
-/// A SELECT of nothing but projection, one table, filter and grouping, taken apart.
+/// The parts of a SELECT that has only projection, one table, filter and grouping.
 struct Parts<'a> {
     table: String,
     alias: Option<String>,
@@ -137,7 +137,7 @@ fn parts(select: &Select) -> Option<Parts<'_>> {
         filters,
         keys,
     };
-    // Written again from these parts it must be the same, or it has others.
+    // The text written from these parts must be the same; otherwise there are other parts.
     let list = |items: &mut dyn Iterator<Item = String>| items.collect::<Vec<_>>().join(", ");
     let mut text =
         format!("SELECT {} FROM {}", list(&mut select.projection.iter().map(ToString::to_string)), parts.table);
@@ -181,7 +181,7 @@ fn known_table(name: &str, may: &GroupableTables<'_>) -> Option<&'static Table> 
     schema::table(name).filter(|table| may(table))
 }
 
-/// Source of a SELECT: a table, or rows of one that were chosen before.
+/// Source of a SELECT: a table, or rows that an earlier expression chose.
 struct Source<'a> {
     table: &'static Table,
     chosen: Option<&'a Rows>,
@@ -205,7 +205,7 @@ impl<'a> Source<'a> {
         Value::from_expr(expr, &named)
     }
 
-    /// Conditions on rows, including those of the rows chosen before.
+    /// Conditions on rows, including the filters of an earlier expression.
     fn filters(&self, parts: &Parts<'_>) -> Option<BTreeSet<Value>> {
         let own = parts.filters.iter().map(|filter| self.value(parts, filter)?.only(ValueKind::Truth));
         let mut filters: BTreeSet<Value> = own.collect::<Option<_>>()?;
@@ -214,7 +214,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// A SELECT that does nothing but take values of the rows of a canonical table.
+/// A SELECT that only takes values from the rows of a canonical table.
 fn chosen(select: &Select, rows: &BTreeMap<String, Rows>, may: &GroupableTables<'_>) -> Option<Rows> {
     let parts = parts(select).filter(|parts| parts.keys.is_empty())?;
     let source = Source::from_parts(&parts, rows, may)?;
@@ -230,7 +230,7 @@ fn grouped(name: &str, select: &Select, rows: &BTreeMap<String, Rows>, may: &Gro
     let parts = parts(select).filter(|parts| !parts.keys.is_empty())?;
     let source = Source::from_parts(&parts, rows, may)?;
     let key = |expr: &Expr| {
-        // A number there is the place of a column.
+        // A number is the place of a column.
         let key = source.value(&parts, expr).filter(|_| !matches!(expr, Expr::Value(_)))?;
         (key.kind == ValueKind::Integer || key.kind == ValueKind::Text && !key.is_computed()).then_some(key)
     };
@@ -247,7 +247,7 @@ fn grouped(name: &str, select: &Select, rows: &BTreeMap<String, Rows>, may: &Gro
         }
     }
     let by: BTreeSet<Value> = parts.keys.iter().map(key).collect::<Option<_>>()?;
-    // Duplicate names are left to the engine, which reports them in better words.
+    // Duplicate names are left to the engine, which reports them better.
     let names: BTreeSet<&String> = outputs.iter().map(|(name, _)| name).collect();
     if names.len() < outputs.len() {
         return None;
@@ -256,7 +256,7 @@ fn grouped(name: &str, select: &Select, rows: &BTreeMap<String, Rows>, may: &Gro
     (by == keys).then(|| Grouping { name: name.to_owned(), table: source.table, filters, outputs })
 }
 
-/// An aggregate, by how queries spell it.
+/// An aggregate in the spelling of queries.
 fn aggregate(expr: &Expr, integer: &dyn Fn(&Expr) -> Option<Value>) -> Option<Aggregate> {
     let is_bigint = |expr: &Expr| matches!(expr, Expr::Cast { data_type: DataType::BigInt(None), .. });
     let function = match expr {

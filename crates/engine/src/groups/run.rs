@@ -1,4 +1,4 @@
-//! Works out the groupings of a statement over a trace.
+//! Computes the groupings of a statement over a trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,14 +19,13 @@ use wavesieve_tables::derive;
 use wavesieve_tables::trace::jobs::Jobs;
 use wavesieve_tables::trace::{Trace, TraceProcess};
 
-/// Rows of a table read as a whole that are added up at a time.
+/// Number of rows that are added up at a time, from a table that is read as a whole.
 const ADDED_ROWS: usize = 1 << 20;
 
-/// Tables that stand for the groupings of a statement.
+/// Tables that replace the groupings of a statement.
 type Grouped = Vec<(String, DataFrame)>;
 
-/// The statement without the groupings that can be worked out here, and the tables that stand for them; `None` where
-/// the engine had better run all of it.
+/// The statement without the groupings that can be computed here, and their tables; `None` if the engine should run all of it.
 pub(crate) fn without_groupings(
     trace: &Trace,
     statement: &ParsedStatement,
@@ -48,7 +47,7 @@ pub(crate) fn without_groupings(
     Ok(Some((statement, grouped)))
 }
 
-/// Groupings of one table, which is read once, and built once where it is derived.
+/// Groupings of one table, which is read only once, and built only once if it is derived.
 fn in_one_pass(trace: &Trace, groupings: &[&Grouping], rest: &Request) -> Result<Option<Vec<DataFrame>>> {
     let empty = || TablePass::new(groupings);
     let Some(table) = groupings.first().map(|grouping| grouping.table) else { return Ok(None) };
@@ -86,11 +85,11 @@ fn in_one_pass(trace: &Trace, groupings: &[&Grouping], rest: &Request) -> Result
     all.finish()
 }
 
-/// The columns of a table that a skip it reads.
+/// The columns that a pass reads from a table.
 pub(crate) fn columns_to_read(pass: &TablePass<'_>, table: &'static Table) -> BTreeSet<&'static str> {
     let mut columns = pass.columns();
     if columns.iter().all(|name| is_identity(name)) {
-        // These two are not read; a column of its own gives a frame its height.
+        // The identity columns are not read; another column gives a frame its height.
         columns.extend(table.column_names().nth(2));
     }
     columns
@@ -106,8 +105,8 @@ pub(crate) fn add_pieces(
     piece.read(&mut |frame| pass.add(&identified(frame, member, columns)?))
 }
 
-/// Adds the rows of a table of a process, in parts that are each added to a pass of their own; few rows wait for others. The workers are not those of
-/// the pool: one that waits for what is computed of its rows would start the next part, and so on, on the same stack.
+/// Adds the rows of a table of a process in parts, each to its own pass. Few rows wait for others. The workers are not pool threads: a pool
+/// thread that waits for computed rows would start the next part on the same stack, and so on.
 pub(crate) fn add_rows<'a>(
     frame: &LazyFrame,
     member: &TraceProcess,
@@ -127,7 +126,7 @@ pub(crate) fn add_rows<'a>(
         }
         return Ok(());
     }
-    // Each pass keeps data of every row for as long as a frame is added up; slices keep it of fewer.
+    // Each pass keeps data for every row while a frame is added up; slices limit the number of rows.
     let slices: Vec<i64> = (0..frame.height()).step_by(ADDED_ROWS).map(|first| first as i64).collect();
     let add = |first: &i64| {
         let mut pass = empty();
@@ -138,7 +137,7 @@ pub(crate) fn add_rows<'a>(
     workers.run(&slices, |_| 0, add).map(drop)
 }
 
-/// Rows of a process with the columns that name it.
+/// Rows of a process with the columns that identify it.
 fn identified(frame: &DataFrame, member: &TraceProcess, columns: &BTreeSet<&'static str>) -> Result<DataFrame> {
     let mut frame = frame.clone();
     for (name, value) in [("process", member.process.process), ("rank", member.process.rank)] {

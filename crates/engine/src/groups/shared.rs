@@ -1,4 +1,4 @@
-//! Works out the groupings of several statements while the tables of a trace are read for all of them.
+//! Computes the groupings of several statements while the tables of a trace are read for all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use wavesieve_tables::trace::consumer::TableConsumer;
 use wavesieve_tables::trace::jobs::Jobs;
 use wavesieve_tables::trace::{Trace, TraceProcess};
 
-/// Key of a grouping: equal ones have equal tables.
+/// Key of a grouping: groupings with equal keys have equal tables.
 type GroupingKey<'a> = (&'static str, &'a BTreeSet<Value>, &'a [(String, Output)]);
 
 fn kind(grouping: &Grouping) -> GroupingKey<'_> {
@@ -60,7 +60,7 @@ impl<'a> RowGroupings<'a> {
 pub struct Passes<'a>(Vec<RowGroupings<'a>>);
 
 impl<'a> Passes<'a> {
-    /// Those of the same rows belong together, and of equal ones only one counts.
+    /// Joins groupings of the same rows, and keeps one of equal groupings.
     pub fn new(groupings: impl Iterator<Item = &'a Grouping>) -> Self {
         let kinds: BTreeMap<GroupingKey<'a>, &'a Grouping> =
             groupings.map(|grouping| (kind(grouping), grouping)).collect();
@@ -87,16 +87,16 @@ impl<'a> Passes<'a> {
         request
     }
 
-    /// Adds the rows of each process, of tables that are read as a whole.
+    /// Consumers that add the rows of each process, for tables that are read as a whole.
     pub fn consumers<'b>(&'b self, trace: &Trace) -> impl Iterator<Item = TableConsumer<'b>> {
         let workers = trace.jobs().shared_by(trace.members().len());
         self.0.iter().map(move |rows| rows.look(workers))
     }
 
-    /// Reads the tables of a request, and of others what the groupings and other looks need.
+    /// Reads the tables of a request, and the tables that the groupings and other consumers need.
     ///
     /// # Errors
-    /// When a table cannot be read, or a look not be taken.
+    /// When a table cannot be read, or a consumer fails.
     pub fn read(
         &self,
         trace: &Trace,
@@ -110,7 +110,7 @@ impl<'a> Passes<'a> {
         let is_read_anyway = source_request(&united(read_for_all));
         for (at, rows) in self.0.iter().enumerate() {
             for member in trace.members() {
-                // A table that is read as a whole for others is not read in pieces once more.
+                // A table that other consumers read as a whole is not read again in pieces.
                 let pieces = match is_read_anyway.contains_key(rows.table.name) {
                     true => None,
                     false => trace.pieces(member, rows.table, &rows.columns)?,
@@ -139,7 +139,7 @@ impl<'a> Passes<'a> {
         trace.frames_with_consumers(request, looks_at)
     }
 
-    /// The tables of the groupings; groupings whose sums are out of range have none.
+    /// The tables of the groupings; groupings with sums out of range have none.
     pub fn finish(self) -> Result<Tables<'a>> {
         let finish = |rows: RowGroupings<'a>| {
             let mut all = rows.all.into_inner();
@@ -153,7 +153,7 @@ impl<'a> Passes<'a> {
     }
 }
 
-/// Tables that stand for groupings.
+/// Tables of groupings.
 pub struct Tables<'a>(BTreeMap<GroupingKey<'a>, DataFrame>);
 
 impl Tables<'_> {

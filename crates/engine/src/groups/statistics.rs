@@ -1,4 +1,4 @@
-//! Exact statistics of integers: what does not depend on the order in which they come, or on the thread that added them up.
+//! Exact statistics of integers. They do not depend on the order of the integers or on the thread that adds them.
 
 /// Integers of one group.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ impl Default for Statistics {
 }
 
 impl Statistics {
-    /// Adds an integer if the deviation is not requested.
+    /// Adds an integer; enough if the deviation is not requested.
     pub fn add(&mut self, value: i64) {
         self.count += 1;
         self.sum += i128::from(value);
@@ -26,7 +26,7 @@ impl Statistics {
         self.max = self.max.max(value);
     }
 
-    /// Adds an integer and its square, as the deviation needs it.
+    /// Adds an integer and its square, which the deviation needs.
     pub(crate) fn add_squared(&mut self, value: i64) {
         self.add(value);
         let magnitude = u128::from(value.unsigned_abs());
@@ -46,12 +46,12 @@ impl Statistics {
         self.max = self.max.max(other.max);
     }
 
-    /// How many there are.
+    /// Number of integers.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The sum; `None` of nothing. The error is a sum out of range.
+    /// The sum; `None` without integers. Fails if the sum is out of range.
     pub fn sum(&self) -> Result<Option<i64>, OutOfRange> {
         if self.count == 0 {
             return Ok(None);
@@ -59,23 +59,24 @@ impl Statistics {
         i64::try_from(self.sum).map(Some).map_err(|_| OutOfRange)
     }
 
-    /// The smallest; `None` of nothing.
+    /// The smallest integer; `None` without integers.
     pub fn min(&self) -> Option<i64> {
         (self.count > 0).then_some(self.min)
     }
 
-    /// The largest; `None` of nothing.
+    /// The largest integer; `None` without integers.
     pub fn max(&self) -> Option<i64> {
         (self.count > 0).then_some(self.max)
     }
 
-    /// The sample standard deviation of what was added with its square; `None` of fewer than two. The error is a sum of squares out of range.
+    /// The sample standard deviation of the integers added with squares; `None` for fewer than two. Fails if the sum of squares is out of
+    /// range.
     pub fn deviation(&self) -> Result<Option<f64>, OutOfRange> {
         Ok(self.variance(1)?.map(f64::sqrt))
     }
 
-    /// The variance of what was added with its square, where `degrees` of freedom are lost; `None` of no more than these.
-    /// The error is a sum of squares out of range.
+    /// The variance of the integers added with squares, with `degrees` of freedom lost; `None` if there are no more integers than
+    /// `degrees`. Fails if the sum of squares is out of range.
     pub fn variance(&self, degrees: u8) -> Result<Option<f64>, OutOfRange> {
         if self.count <= u64::from(degrees) {
             return Ok(None);
@@ -93,14 +94,14 @@ impl Statistics {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutOfRange;
 
-/// Integers from so many on are kept as they were added, those of fewer are moved together.
+/// Vectors of at least this length are kept as they are; shorter ones are merged.
 const MANY: usize = 1024;
 
-/// All integers of one group, four bytes each where that is enough.
+/// All integers of one group, in four bytes each if these are enough.
 #[derive(Clone, Debug, Default)]
 pub struct Values {
     small: Vec<i32>,
-    /// Further ones, which are not moved until they are needed.
+    /// Further small integers, which are not merged until needed.
     more: Vec<Vec<i32>>,
     others: Vec<i64>,
 }
@@ -126,14 +127,14 @@ impl Values {
         self.others.append(&mut other.others);
     }
 
-    /// The median, for an even number the mean of the two in the middle; `None` of nothing.
+    /// The median, or the mean of the two middle values for an even number; `None` without integers.
     pub fn median(&mut self) -> Option<f64> {
         let count = self.gather();
         let (below, above) = self.neighbors(count.checked_sub(1)? / 2)?;
         Some(if count % 2 == 1 { below } else { (below + above) / 2.0 })
     }
 
-    /// The value below which a share of all lies, between two the one in proportion; `None` of nothing.
+    /// The interpolated value below which a share of all lies; `None` without integers.
     pub fn quantile(&mut self, share: f64) -> Option<f64> {
         let count = self.gather();
         let position = count.checked_sub(1)? as f64 * share;
@@ -141,7 +142,7 @@ impl Values {
         Some(below + (above - below) * position.fract())
     }
 
-    /// Moves all together; gives their number.
+    /// Merges all integers and returns their number.
     fn gather(&mut self) -> usize {
         self.small.reserve_exact(self.more.iter().map(Vec::len).sum());
         for more in std::mem::take(&mut self.more) {
@@ -153,7 +154,7 @@ impl Values {
         self.small.len() + self.others.len()
     }
 
-    /// The value at a place in their order, and the next, which of the last is itself; when all are gathered.
+    /// The value at a place in sorted order, and the next value; the last value is its own next. All integers must be gathered.
     fn neighbors(&mut self, place: usize) -> Option<(f64, f64)> {
         fn pair_at<T: Ord + Copy>(values: &mut [T], place: usize) -> Option<(T, T)> {
             let (_, at, after) = (place < values.len()).then(|| values.select_nth_unstable(place))?;
@@ -212,7 +213,7 @@ mod tests {
                 let (below, above) = (sorted[position.floor() as usize] as f64, sorted[position.ceil() as usize] as f64);
                 prop_assert_eq!(all.quantile(share), Some(below + (above - below) * position.fract()), "{}", share);
             }
-            // Often enough to be kept as they were added.
+            // Enough to be kept as they were added.
             let mut often = (0..3).fold(Values::default(), |mut often, _| {
                 let mut part = Values::default();
                 (0..MANY).for_each(|_| sorted.iter().for_each(|value| part.add(*value)));

@@ -1,4 +1,4 @@
-//! One skip a table for all groupings of it, whichever of its rows they take.
+//! One pass over a table for all its groupings, whichever rows they use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ struct RowGroupings<'a> {
 }
 
 impl<'a> TablePass<'a> {
-    /// No rows yet.
+    /// A pass without rows.
     pub fn new(groupings: &[&'a Grouping]) -> Self {
         let mut by_filters: BTreeMap<&'a BTreeSet<Value>, Vec<(usize, &'a Grouping)>> = BTreeMap::new();
         for (place, grouping) in groupings.iter().copied().enumerate() {
@@ -38,7 +38,7 @@ impl<'a> TablePass<'a> {
         Self { groupings: groupings.len(), passes: passes.collect() }
     }
 
-    /// The columns that are needed of every row.
+    /// The columns that the groupings need of every row.
     pub fn columns(&self) -> BTreeSet<&'static str> {
         self.passes.iter().flat_map(|rows| rows.columns.iter().copied()).collect()
     }
@@ -52,7 +52,7 @@ impl<'a> TablePass<'a> {
             return only.pass.add(frame);
         }
         self.passes.iter_mut().try_for_each(|rows| match rows.columns.is_empty() {
-            // Rows are counted, which a frame without columns has none of.
+            // Counting rows needs a frame with a height, which a frame without columns lacks.
             true => rows.pass.add(frame),
             false => rows.pass.add(&frame.select(rows.columns.iter().copied())?),
         })
@@ -63,7 +63,7 @@ impl<'a> TablePass<'a> {
         self.passes.iter_mut().zip(other.passes).for_each(|(own, other)| own.pass.absorb(other.pass));
     }
 
-    /// The tables of the groupings in their order; `None` where a sum is out of range, or a value could not be computed.
+    /// The tables of the groupings in their order; `None` if a sum is out of range, or a value could not be computed.
     pub fn finish(self) -> Result<Option<Vec<DataFrame>>> {
         let mut tables = vec![DataFrame::empty(); self.groupings];
         for rows in self.passes {

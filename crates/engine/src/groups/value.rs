@@ -1,4 +1,4 @@
-//! A value taken of each row of a table: a column, or a value computed of columns.
+//! A value of each row of a table: a column, or computed from columns.
 
 use std::collections::BTreeSet;
 
@@ -11,28 +11,28 @@ use wavesieve_model::schema::{ColumnType, Table};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ValueKind {
-    /// Integers of 64 bits.
+    /// 64-bit integers.
     Integer,
     /// True or false.
     Truth,
     /// Texts of a dictionary, or one text.
     Text,
-    /// Floats, which are compared or made integers of: their sums depend on the order of what is added.
+    /// Floats, which are only compared or turned into integers: sums of floats depend on their order.
     Float,
 }
 
 /// A value of each row.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Value {
-    /// The name of a column of the table, or an expression of such.
+    /// The name of a column of the table, or an expression over columns.
     pub text: String,
-    /// The columns that it is made of.
+    /// The columns that it is computed from.
     pub columns: BTreeSet<&'static str>,
     pub kind: ValueKind,
 }
 
 impl Value {
-    /// A column of a table; `None` if the table has none of that name, or it has floats or plain texts.
+    /// A column of a table; `None` if the table has no such column, or if it has floats or plain texts.
     pub fn column(table: &'static Table, name: &str) -> Option<Self> {
         let column = table.column(name)?;
         let kind = match column.column_type {
@@ -44,7 +44,7 @@ impl Value {
         Some(Self { text: column.name.to_owned(), columns: BTreeSet::from([column.name]), kind })
     }
 
-    /// Whether it must be worked out of columns.
+    /// Whether it must be computed from columns.
     pub(crate) fn is_computed(&self) -> bool {
         !self.columns.contains(self.text.as_str())
     }
@@ -156,7 +156,7 @@ impl Value {
     }
 }
 
-/// The name of a function and its arguments, where it is called with nothing else.
+/// The name of a function and its arguments, if the call has no other parts.
 pub fn called(expr: &Expr) -> Option<(String, Vec<&Expr>)> {
     let Expr::Function(called) = expr else { return None };
     let FunctionArguments::List(list) = &called.args else { return None };
@@ -171,8 +171,7 @@ pub fn called(expr: &Expr) -> Option<(String, Vec<&Expr>)> {
     (expr.to_string() == format!("{name}({})", texts.join(", "))).then_some((name, arguments))
 }
 
-/// Kind of the result of an operator; `None` where it takes none of these kinds, or is a division, which engines round in their
-/// own ways.
+/// Kind of the result of an operator. `None` if it does not take these kinds, or for a division, which engines round in different ways.
 fn kind_of(operator: &BinaryOperator, left: ValueKind, right: ValueKind) -> Option<ValueKind> {
     use BinaryOperator as Op;
     let kind = (left == right).then_some(left)?;

@@ -1,4 +1,4 @@
-//! The tables and views of AMD's databases by their names and with their columns, as common table expressions over our tables.
+//! The tables and views of AMD's databases, with their names and columns, as common table expressions over the canonical tables.
 
 mod names;
 mod rewrite;

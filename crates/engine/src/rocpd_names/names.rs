@@ -1,4 +1,4 @@
-//! The statements that stand for the tables and views of AMD's databases.
+//! The statements that define the tables and views of AMD's databases.
 
 /// Names and statements, in the order of the names.
 pub(super) const NAMES: [(&str, &str); 44] = [

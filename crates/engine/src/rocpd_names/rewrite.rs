@@ -1,4 +1,4 @@
-//! Puts the statements of AMD's names in front of a statement that uses them.
+//! Adds the statements of AMD's names to a statement that uses them.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use super::names::NAMES;
 use crate::depth::parse;
 use wavesieve_model::schema;
 
-/// Whose names a statement uses.
+/// The names that a statement uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Dialect {
     /// The canonical tables, and names that only AMD's databases have
@@ -25,12 +25,12 @@ pub enum Dialect {
 /// The name of a copy `c` in AMD's databases and files.
 pub const COPY_NAME: &str = data!("queries/_copy_name.sql");
 
-/// Name for the expression of a name: no table and no other expression has such a name.
+/// Name of the expression for a name; no table or other expression has such a name.
 fn own_name(name: &str) -> String {
     format!("rocpd_name_{name}")
 }
 
-/// The names, and what each stands for.
+/// The names and their descriptions.
 pub fn described() -> impl Iterator<Item = (&'static str, String)> {
     NAMES.iter().map(|(name, statement)| {
         let comment = statement.lines().map_while(|line| line.strip_prefix("-- "));
@@ -38,7 +38,7 @@ pub fn described() -> impl Iterator<Item = (&'static str, String)> {
     })
 }
 
-/// The statement with those of the names in front of it; the same if it uses none, or cannot be read.
+/// The statement with the expressions of the names that it uses; unchanged if it uses none, or cannot be parsed.
 pub fn with_rocpd_names(sql: &str, dialect: Dialect) -> String {
     let Some(mut query) = parsed(sql) else { return sql.to_owned() };
     let mut own = OwnNames::default();
@@ -91,7 +91,7 @@ impl VisitorMut for OwnNames {
     }
 }
 
-/// Gives tables the names of their expressions, and keeps those that they had as aliases.
+/// Gives tables the names of their expressions, and keeps their own names as aliases.
 struct Names {
     dialect: Dialect,
     own: BTreeSet<String>,

@@ -1,5 +1,5 @@
-//! A file of trace events. Calls are on threads of the process; kernels and copies are on threads of another process, which stands
-//! for the GPU, with the stream as its id.
+//! A file of trace events. Calls are on threads of the process. Kernels and copies are on threads of another process,
+//! which represents the GPU; the stream determines the thread id.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -10,19 +10,19 @@ use crate::timeline::{Counts, Event, ProcessFacts, Sink, Texts, TrackContent, Tr
 
 /// Bytes that are written at a time.
 const BUFFER: usize = 256 << 10;
-/// Lanes of a stream have threads of their own from its id times this.
+/// Thread ids per stream: the lanes of a stream start at its id times this.
 const LANES: i64 = 100;
-/// Thread ids from here on stand for notes of processes and GPUs.
+/// Thread ids from here on are for notes of processes and GPUs.
 const NOTES: i64 = 1_000_000;
 /// Numbers of GPUs are below this.
 const MAX_GPUS: i64 = 4096;
-/// Arguments whose names Kineto has other words for.
+/// Arguments that Kineto names differently.
 const NAMES: [(&str, &str); 4] =
     [("corr_id", "correlation"), ("stream_ID", "stream"), ("copy_bytes", "bytes"), ("LDS_Block_Size", "shared memory")];
-/// Sizes that are arrays of three.
+/// Sizes that Kineto writes as arrays of three.
 const ARRAYS: [(&str, &str); 2] = [("grid", "grid_"), ("block", "workgroup_")];
 
-/// Copies by the names that Kineto gives them, by which readers know them from kernels.
+/// Kineto's names of copies, by which readers distinguish them from kernels.
 const COPIES: [(&str, &str); 4] = [
     ("MEMORY_COPY_HOST_TO_DEVICE", "Memcpy HtoD (Host -> Device)"),
     ("MEMORY_COPY_DEVICE_TO_HOST", "Memcpy DtoH (Device -> Host)"),
@@ -30,12 +30,12 @@ const COPIES: [(&str, &str); 4] = [
     ("MEMORY_COPY_HOST_TO_HOST", "Memcpy HtoH (Host -> Host)"),
 ];
 
-/// The facts of a file.
+/// Facts about a file.
 #[derive(Clone, Debug)]
 pub struct Header {
     pub rank: i64,
     pub ranks: usize,
-    /// Time from which the others count.
+    /// Time that all others are relative to.
     pub base_ns: i64,
 }
 
@@ -60,11 +60,11 @@ enum StreamKind {
 enum Shown {
     /// Under this name.
     As(String),
-    /// One of an array, which is written with its last.
+    /// An element of an array, which ends with its last element.
     Of { array: &'static str, place: usize },
 }
 
-/// The file.
+/// Writer of a file.
 pub struct Stream<'a> {
     out: &'a mut dyn Write,
     buffer: Vec<u8>,
@@ -79,7 +79,7 @@ pub struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// Starts a file. A rank is found by readers with a regular expression that wants a blank after the colon.
+    /// Starts a file. Readers find the rank with a regular expression that needs a blank after the colon.
     ///
     /// # Errors
     /// When the facts cannot be written as JSON.
@@ -121,7 +121,7 @@ impl<'a> Stream<'a> {
         })
     }
 
-    /// Writes the end.
+    /// Writes the end, and returns the bytes of the file.
     ///
     /// # Errors
     /// When writing fails.
@@ -138,7 +138,7 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// The start of an event: its phase, process and thread.
+    /// Writes the start of an event: its phase, process and thread.
     fn open(&mut self, phase: &str, pid: i64, tid: i64) {
         self.buffer.extend_from_slice(if self.is_first { b"\n" } else { b",\n" });
         self.is_first = false;
@@ -153,7 +153,7 @@ impl<'a> Stream<'a> {
         self.buffer.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
     }
 
-    /// A time or length in microseconds with all of its nanoseconds.
+    /// Writes a time or length in microseconds, exact to the nanosecond.
     fn microseconds(&mut self, before: &str, nanoseconds: i64) {
         self.buffer.extend_from_slice(before.as_bytes());
         if nanoseconds < 0 {
@@ -176,7 +176,7 @@ impl<'a> Stream<'a> {
         if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
     }
 
-    /// A fact about a process or a thread.
+    /// Writes a fact about a process or a thread.
     fn fact(&mut self, kind: &str, pid: i64, tid: i64, key: &str, value: &serde_json::Value) -> Result<()> {
         self.open("M", pid, tid);
         self.text(",\"name\":", kind)?;
@@ -196,7 +196,7 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// How an argument is shown.
+    /// Returns how an argument is shown.
     fn shown(&mut self, name: u32, texts: &Texts) -> Shown {
         if let Some(shown) = self.shown.get(&name) {
             return shown.clone();
@@ -215,7 +215,7 @@ impl<'a> Stream<'a> {
         shown
     }
 
-    /// The arguments of an event.
+    /// Writes the arguments of an event.
     fn arguments(&mut self, event: &Event<'_>, kind: StreamKind, length_ns: i64, texts: &Texts) -> Result<()> {
         self.buffer.extend_from_slice(b",\"args\":{");
         let mut separator = "";
@@ -242,7 +242,8 @@ impl<'a> Stream<'a> {
                 Shown::Of { array, place } => {
                     let Value::Integer(mut value) = *value else { continue };
                     if let Some(size) = block.get_mut(place) {
-                        // Grids are recorded in work-items, and shown in blocks, which come before them.
+                        // Grids are recorded in work-items and shown in blocks. The sizes of blocks come before those
+                        // of grids.
                         match array {
                             "block" => *size = value.max(1),
                             _ => value = value.div_euclid(*size) + i64::from(value.rem_euclid(*size) > 0),
@@ -262,7 +263,7 @@ impl<'a> Stream<'a> {
             separator = ",";
         }
         if let Some(bytes) = bytes.filter(|_| length_ns > 0) {
-            // Bytes a nanosecond are gigabytes a second.
+            // Bytes per nanosecond are gigabytes per second.
             let rate = bytes as f64 / length_ns as f64;
             self.text(separator, "memory bandwidth (GB/s)")?;
             self.buffer.push(b':');
@@ -272,7 +273,7 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// One end of a flow.
+    /// Writes one end of a flow.
     fn flow(&mut self, phase: &str, track: &Track, at_ns: i64, id: u64) -> Result<()> {
         self.open(phase, track.pid, track.tid);
         self.microseconds(",\"ts\":", at_ns - self.base_ns);
@@ -299,7 +300,7 @@ impl Sink for Stream<'_> {
 
     fn process(&mut self, facts: &ProcessFacts<'_>) -> Result<()> {
         self.pid = facts.pid;
-        // Other processes stand for GPUs by their numbers.
+        // Smaller process ids stand for GPUs.
         if self.pid < MAX_GPUS {
             self.pid += NOTES;
         }

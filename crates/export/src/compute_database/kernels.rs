@@ -11,7 +11,7 @@ use super::rows::AnswerRows;
 pub(super) struct Kernels(BTreeMap<(i64, String), i64>);
 
 impl Kernels {
-    /// The id of a kernel; a new one is given to `insert` first.
+    /// Returns the id of a kernel. A new kernel is passed to `insert` first.
     pub(super) fn id(&mut self, rank: i64, name: String, insert: impl FnOnce(i64, &str) -> Result<()>) -> Result<i64> {
         let new = self.0.len() as i64 + 1;
         if let Some(known) = self.0.get(&(rank, name.clone())) {

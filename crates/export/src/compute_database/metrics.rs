@@ -10,15 +10,15 @@ use super::rows::AnswerRows;
 use wavesieve_engine::{QueryOptions, Registry, run_query};
 use wavesieve_tables::trace::Trace;
 
-/// Columns of `metrics`, and what their values are called in tables of rocprofiler-compute.
+/// Columns of `metrics`, and the names of their values in tables of rocprofiler-compute.
 const VALUES: [(&str, &str); 5] =
     [("value", "Avg"), ("min", "Min"), ("max", "Max"), ("peak", "Peak"), ("pct_of_peak", "Percent of Peak")];
 
-/// Columns that answers are of, for kernels and for workloads.
+/// Grouping columns of queries, for kernels and for workloads.
 const BY_KERNEL: &[&str] = &["rank", "kernel_name"];
 const BY_WORKLOAD: &[&str] = &["rank"];
 
-/// Runs a query by these columns.
+/// Runs a query grouped by these columns.
 fn answer(
     trace: &Trace,
     registry: &Registry,

@@ -11,9 +11,9 @@ use super::sources::Sources;
 use wavesieve_engine::run_sql;
 use wavesieve_tables::trace::Trace;
 
-/// A code object: rank, process id and its id there.
+/// A code object: rank, process id, and its id in the process.
 type CodeObject = (i64, Option<i64>, Option<i64>);
-/// An instruction: offset and kernel. Where no offset was recorded, its text and source line separate it from others.
+/// An instruction: offset and kernel. Without a recorded offset, its text and source line distinguish it from others.
 type InstructionKey = (Option<i64>, Option<i64>, Option<(Option<String>, Option<String>)>);
 
 /// Counts of samples at an instruction.
@@ -29,7 +29,7 @@ struct Counts {
     types: BTreeMap<String, i64>,
 }
 
-/// Where the counts of one code object are gathered.
+/// Counts of one code object.
 #[derive(Default)]
 struct Object {
     load_base: Option<i64>,
@@ -124,7 +124,7 @@ fn gathered(rows: &AnswerRows, kernels: &Kernels) -> Result<BTreeMap<CodeObject,
     Ok(objects)
 }
 
-/// Numbers different words, and gives each to `insert`.
+/// Numbers distinct words, and passes each to `insert`.
 fn words<'w>(
     words: impl Iterator<Item = &'w String>,
     insert: impl Fn(i64, &str) -> rusqlite::Result<usize>,

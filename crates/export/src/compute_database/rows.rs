@@ -26,7 +26,7 @@ impl AnswerRows {
         Ok(self.column(name, &DataType::Int64)?.i64()?.iter().collect())
     }
 
-    /// Values that are finite.
+    /// Finite values; others count as missing.
     pub(super) fn floats(&self, name: &str) -> Result<Vec<Option<f64>>> {
         let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
         Ok(self.column(name, &DataType::Float64)?.f64()?.iter().map(finite).collect())

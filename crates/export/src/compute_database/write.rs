@@ -1,4 +1,4 @@
-//! Writes workloads, kernels and dispatches, then what is of them. A rank is a workload.
+//! Writes workloads, kernels and dispatches, then their metrics and samples. A rank is a workload.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,11 +19,11 @@ use wavesieve_tables::trace::Trace;
 /// The schema that is written.
 const SCHEMA_VERSION: &str = "2.3.0";
 
-/// Facts about the machine of a workload, called as in `sysinfo.csv`.
+/// Facts about the node of a workload, named as in `sysinfo.csv`.
 const SYSTEM_TEXTS: [&str; 4] = ["hostname", "command", "gpu_arch", "gpu_model"];
 const SYSTEM_NUMBERS: [&str; 6] = ["cu_per_gpu", "simd_per_cu", "max_sclk", "max_mclk", "num_xcd", "wave_size"];
 
-/// Tables that the database is made of, whose filters are reported.
+/// Tables that the database is built from; the filters on them are reported.
 pub const READ: [&str; 2] = ["kernels", "metric_sums"];
 
 /// How much was written.
@@ -33,7 +33,7 @@ pub struct Written {
     pub kernels: usize,
     pub values: usize,
     pub samples: i64,
-    /// Values that an input states, which are not written again.
+    /// Values that an input already states; they are not written again.
     pub recorded: usize,
 }
 

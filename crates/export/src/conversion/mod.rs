@@ -1,4 +1,4 @@
-//! Conversions that go on where an earlier one ended: what is done and unchanged is taken over.
+//! Conversions that resume where an earlier one ended: processes that are finished and unchanged are reused.
 
 mod on_demand;
 mod partial;

@@ -4,7 +4,7 @@ use wavesieve_model::schema::{Origin, Table, table, tables};
 
 /// The word for all tables that are made on demand.
 const ALL: &str = "all";
-/// The word for those that make joins unnecessary, and what they refer to.
+/// The word for the tables that make joins unnecessary and those that they refer to.
 const ANALYSIS: (&str, [&str; 5]) =
     ("analysis", ["dispatch_features", "iteration_kernels", "iterations", "process_features", "ranges"]);
 
@@ -13,10 +13,11 @@ fn on_demand() -> impl Iterator<Item = &'static Table> {
     tables().iter().copied().filter(|table| table.origin == Origin::OnDemand)
 }
 
-/// A table of the whole run, whatever filters choose: next to tables of a part it would not fit.
+/// A table that always covers the whole run. It would not fit next to tables that filters reduced.
 const OF_WHOLE_RUN: &str = "process_features";
 
-/// The tables with these names, in the order of their declaration, and one of them that is left out because rows are chosen.
+/// Returns the tables with these names in the order of their declaration, and the name of a table that is left out
+/// because filters choose rows.
 pub fn on_demand_tables(names: &[String], chooses_rows: bool) -> (Vec<&'static Table>, Option<&'static str>) {
     let is_named = |table: &&'static Table| {
         names.iter().any(|name| {
@@ -29,7 +30,7 @@ pub fn on_demand_tables(names: &[String], chooses_rows: bool) -> (Vec<&'static T
     (kept, left_out.first().map(|table| table.name))
 }
 
-/// The name of a table that is made on demand, or the word for several of them.
+/// Accepts the name of a table that is made on demand, or the word for several of them.
 ///
 /// # Errors
 /// When it is neither.

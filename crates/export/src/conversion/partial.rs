@@ -25,24 +25,25 @@ const KEY: &str = "key.json";
 pub struct Partial {
     root: PathBuf,
     output: PathBuf,
-    /// Start of the paths of those that other programs fill for the same output, where several may.
+    /// Start of the paths of the directories that other programs fill for the same output, if several programs may.
     others: Option<PathBuf>,
-    /// Removes it at an interruption when there is nothing to go on with. `None` when it holds what the output held.
+    /// Removes the directory at an interruption if there is nothing to resume from. `None` once it may hold the former
+    /// output.
     removed: Option<AtInterruption>,
-    /// Held for as long as this runs, so that two conversions to the same output do not mix.
+    /// Held while this conversion runs, so that two conversions to the same output do not mix.
     _lock: Option<File>,
 }
 
 impl Partial {
-    /// Opens or creates that of an output. What another kind of conversion left is removed, as is everything with
+    /// Opens or creates the directory of an output. Removes what another kind of conversion left, and everything with
     /// `afresh`.
     pub fn open(output: &Path, key: &Key, afresh: bool) -> Result<Self> {
-        // A link to the output stays one.
+        // A link to the output stays a link.
         let (output, root) = places(output)?;
         fs::create_dir_all(&root).with_context(|| format!("cannot create {}", root.display()))?;
         let lock = root.join("lock");
         let lock = File::create(&lock).with_context(|| format!("cannot create {}", lock.display()));
-        // Only an empty one goes away.
+        // `remove_dir` removes only an empty directory.
         let lock = lock.inspect_err(|_| drop(fs::remove_dir(&root)))?;
         // A file system without locks cannot keep another conversion out.
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
@@ -51,8 +52,8 @@ impl Partial {
         Self::fill(root, output, Some(lock), None, key, afresh)
     }
 
-    /// Creates one that no other program uses. Several programs may convert to the same output at the same time, also where there are no
-    /// locks: the first to finish writes it. Takes over what others finished; `afresh` does not.
+    /// Creates a directory that no other program uses. Several programs may convert to the same output at the same
+    /// time, even without locks: the first to finish writes it. Reuses what the others finished, except with `afresh`.
     pub(crate) fn open_own(output: &Path, key: &Key, afresh: bool) -> Result<Self> {
         let (output, shared) = places(output)?;
         let parent = shared.parent().unwrap_or(Path::new("."));
@@ -78,7 +79,7 @@ impl Partial {
     ) -> Result<Self> {
         let unfinished = root.clone();
         let removed = AtInterruption::new(move || {
-            // Others still write into it, and may make it anew after it went: it must stay away for some time.
+            // Other threads still write into the directory and may recreate it, so it must stay away for some time.
             let mut times_gone = 0;
             for _ in 0..200 {
                 if times_gone == 25 || count_finished(&unfinished) > 0 {
@@ -105,7 +106,7 @@ impl Partial {
         Ok(partial)
     }
 
-    /// Takes over what another program finished, which may go away meanwhile: what is gone is converted again.
+    /// Reuses what another program finished. Files that go away meanwhile are converted again.
     fn adopt(&self, other: &Path, key: &Key) -> Result<()> {
         if regular::read_text(&other.join(KEY), LARGE_BYTES).ok().as_ref() != Some(&serde_json::to_string(key)?) {
             return Ok(());
@@ -118,17 +119,17 @@ impl Partial {
         Ok(())
     }
 
-    /// Where it is.
+    /// Path of the directory.
     pub fn path(&self) -> &Path {
         &self.root
     }
 
-    /// Where the tables of processes are written.
+    /// Folder of the tables of processes.
     pub fn tables(&self) -> PathBuf {
         self.root.join(TABLES)
     }
 
-    /// Where a dataset is put together of them, empty.
+    /// Creates the empty folder in which a dataset is put together from the tables.
     pub fn dataset(&self) -> Result<PathBuf> {
         let dataset = self.root.join("dataset");
         remove(&dataset)?;
@@ -150,7 +151,7 @@ impl Partial {
         write_whole(&self.done().join(format!("{process}.json")), &serde_json::to_string(record)?)
     }
 
-    /// Removes every file of `tables/` and every note but those of the processes that are taken over.
+    /// Removes all files of `tables/` and all notes, except those of the reused processes.
     pub(crate) fn keep_only(&self, records: &BTreeMap<i64, Record>) -> Result<()> {
         let tables = self.tables();
         let kept: BTreeSet<PathBuf> =
@@ -164,7 +165,7 @@ impl Partial {
         Ok(())
     }
 
-    /// Takes the files of a process over from a finished conversion.
+    /// Links or copies the files of a process from a finished conversion.
     pub fn take(&self, record: &Record, from: &Path) -> Result<()> {
         for path in record.parts.keys() {
             let (source, target) = (from.join(path), self.tables().join(path));
@@ -179,16 +180,16 @@ impl Partial {
         Ok(())
     }
 
-    /// Lets what was written take the place of the output and removes the rest.
+    /// Replaces the output with what was written, and removes the rest.
     pub(crate) fn publish(mut self, written: &Path) -> Result<()> {
         drop(self.removed.take());
         let output = &self.output;
         if written == self.tables() {
-            // From here on it may be what was there before, which the notes do not cover.
+            // From here on the directory may hold the former output, which the notes do not cover.
             remove(&self.done())?;
         }
         let occupied = output.is_dir() && fs::read_dir(output)?.next().is_some();
-        // Another program that wrote the output cleared this away.
+        // Another program that wrote the output has cleared this directory away.
         ensure!(self.root.join(KEY).is_file(), "another conversion wrote {} meanwhile", output.display());
         if occupied {
             exchange(written, output, &self.root.join("replaced"))?;
@@ -203,7 +204,7 @@ impl Partial {
         remove(&self.root)
     }
 
-    /// Removes all of it.
+    /// Removes the whole directory.
     pub(crate) fn discard(self) -> Result<()> {
         remove(&self.root)
     }
@@ -218,12 +219,12 @@ impl Drop for Partial {
     }
 }
 
-/// Where an output is without links, and the directory in which it grows.
+/// The resolved path of an output, and the directory in which it grows.
 fn places(output: &Path) -> Result<(PathBuf, PathBuf)> {
     beside(output, "partial")
 }
 
-/// Where an output is without links, and the directory next to it that is used for something.
+/// The resolved path of an output, and a directory next to it for this use.
 pub(super) fn beside(output: &Path, used_for: &str) -> Result<(PathBuf, PathBuf)> {
     let output = match output.canonicalize() {
         Ok(there) => there,
@@ -234,21 +235,21 @@ pub(super) fn beside(output: &Path, used_for: &str) -> Result<(PathBuf, PathBuf)
     Ok((output, root))
 }
 
-/// How many processes of an unfinished conversion to an output are finished.
+/// Number of finished processes of an unfinished conversion to an output.
 pub fn finished_of(output: &Path) -> usize {
     let Ok((_, root)) = places(output) else { return 0 };
     let own = own_of(&own_start(&root));
     own.into_iter().chain([root]).map(|root| count_finished(&root)).max().unwrap_or(0)
 }
 
-/// Start of the paths of directories in which programs fill the same output, each by itself.
+/// Start of the paths of the directories in which programs fill the same output, one for each program.
 fn own_start(root: &Path) -> PathBuf {
     let mut name = root.file_name().unwrap_or_default().to_owned();
     name.push("~");
     root.with_file_name(name)
 }
 
-/// The directories that start so, in order.
+/// The directories whose paths start so, in order.
 fn own_of(start: &Path) -> Vec<PathBuf> {
     let name = start.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let entries = start.parent().and_then(|parent| fs::read_dir(parent).ok()).into_iter().flatten().flatten();
@@ -260,8 +261,9 @@ fn own_of(start: &Path) -> Vec<PathBuf> {
     own
 }
 
-/// Removes what another program fills for an output that is written now: whoever still fills it finds that, and what a killed program left
-/// is of no use any more. It goes away at once, so that no program publishes a part of it.
+/// Removes the directory that another program fills for an output that is now written. A program that still fills it
+/// notices this, and leftovers of a killed program are useless. The directory is renamed first, so that no program
+/// publishes a part of it.
 fn clear(other: &Path) {
     let mut gone = other.as_os_str().to_owned();
     gone.push(GONE);
@@ -288,7 +290,8 @@ fn count_finished(root: &Path) -> usize {
     fs::read_dir(root.join(DONE)).map_or(0, |notes| notes.flatten().filter(|note| is_note(&note.path())).count())
 }
 
-/// Lets a directory take the place of another at once, where the system can; the other is left in its place.
+/// Puts a directory in the place of another, atomically if the system can. The other one is left in its place, or else
+/// at `aside`.
 #[cfg(target_os = "linux")]
 fn exchange(new: &Path, output: &Path, aside: &Path) -> Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -320,7 +323,7 @@ fn remove(path: &Path) -> Result<()> {
     removed.with_context(|| format!("cannot remove {}", path.display()))
 }
 
-/// Removes all files below a directory but those that are kept, and the directories that are empty then.
+/// Removes all files below a directory except those that are kept, and then all empty directories.
 fn prune(directory: &Path, kept: &BTreeSet<PathBuf>) -> Result<()> {
     for entry in WalkDir::new(directory).contents_first(true) {
         let entry = entry.with_context(|| format!("cannot list {}", directory.display()))?;

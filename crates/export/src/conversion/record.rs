@@ -19,8 +19,8 @@ use wavesieve_tables::derive;
 use wavesieve_tables::trace::selection::Filters;
 use wavesieve_tables::trace::{Trace, TraceProcess};
 
-/// Name of the file in a directory that `convert` wrote. Programs that read whole directories of tables leave out names
-/// that start so.
+/// Name of the record in a directory that `convert` wrote. Programs that read whole directories of tables skip names
+/// with this first character.
 pub(crate) const CONVERSION: &str = "_conversion.json";
 
 /// Facts that all processes of a conversion have in common.
@@ -42,7 +42,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// That of a conversion by this program.
+    /// The key of a conversion by this program.
     pub fn new(categories: &Categories, choice: &Filters, format: TableFormat, with: &[&'static Table]) -> Self {
         Self {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -55,12 +55,13 @@ impl Key {
     }
 }
 
-/// A process that was written, and from what.
+/// A process that was written, and its inputs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
-    /// Hash of all that its rows depend on next to the files: its numbers in the trace and the facts about it.
+    /// Hash of everything apart from the files that its rows depend on: its numbers in the trace and the facts about
+    /// it.
     pub identity: String,
-    /// The files it was read from, as they were before.
+    /// The files it was read from, as they were then.
     pub inputs: Vec<FileIdentity>,
     /// Its number.
     #[serde(default)]
@@ -72,13 +73,13 @@ pub struct Record {
     pub rows: u64,
     /// Rows of tables with a time.
     pub events: u64,
-    /// Its entry in the manifest; `None` where that is there to be read.
+    /// Its entry in the manifest; `None` if the manifest can be read instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<StoredProcess>,
 }
 
 impl Record {
-    /// Whether all of its files are there with their sizes.
+    /// Whether all of its files exist with their sizes.
     pub fn is_whole(&self, directory: &Path) -> bool {
         self.parts.iter().all(|(path, bytes)| {
             fs::metadata(directory.join(path)).is_ok_and(|metadata| metadata.is_file() && metadata.len() == *bytes)
@@ -112,7 +113,7 @@ pub struct Conversion {
 /// Content of a directory that `convert` wrote.
 pub struct Earlier {
     pub conversion: Conversion,
-    /// The manifest, and the files that it lists, where rows of them can be reused.
+    /// The manifest and the files that it lists, if their rows can be reused.
     pub dataset: Option<(Box<Manifest>, SharedFiles)>,
     /// Place of each process in the dataset.
     places: BTreeMap<i64, usize>,
@@ -168,11 +169,11 @@ impl Conversion {
         (!is_dataset || directory.join(MANIFEST).is_file()).then_some(conversion)
     }
 
-    /// Writes what [`Conversion::read`] reads.
+    /// The text that [`Conversion::read`] reads.
     pub fn text(&self) -> Result<String> {
         let mut written = self.clone();
         if written.key.format == TableFormat::Parquet {
-            // The manifest has them, and their rows are in files that they share.
+            // The manifest lists the processes, and their rows are in shared files.
             for record in &mut written.processes {
                 record.process = None;
                 record.parts.clear();
@@ -181,7 +182,7 @@ impl Conversion {
         Ok(serde_json::to_string(&written)? + "\n")
     }
 
-    /// Whether one of the files is among those that it was made from.
+    /// Whether one of the files is among its inputs.
     pub(crate) fn shares_input(&self, inputs: &[Vec<FileIdentity>]) -> bool {
         let paths: BTreeSet<&str> = inputs.iter().flatten().map(|file| file.path.as_str()).collect();
         let contents: BTreeSet<(u64, &str)> =
@@ -193,10 +194,10 @@ impl Conversion {
     }
 }
 
-/// Hash of all that the rows of a process depend on next to its files, and these files.
+/// Hash of everything apart from its files that the rows of a process depend on, and these files.
 pub(crate) type Described = (String, Vec<FileIdentity>);
 
-/// Where some tables are over all processes, what each process is made of includes all others.
+/// Adds all processes to the hash of each one if a table covers all processes.
 pub(crate) fn with_others(described: &mut [Described], with: &[&'static Table]) {
     if with.iter().any(|table| derive::is_joint(table.name)) {
         let all = xxh3_128(format!("{described:?}").as_bytes());
@@ -204,7 +205,7 @@ pub(crate) fn with_others(described: &mut [Described], with: &[&'static Table]) 
     }
 }
 
-/// Hash of all that the rows of a process depend on next to its files.
+/// Hash of everything apart from its files that the rows of a process depend on.
 pub fn identity(trace: &Trace, member: &TraceProcess) -> Result<String> {
     let process = &member.process;
     let gpus: Vec<(i64, i64, i64)> = process.gpus.iter().map(|(agent, gpu)| (*agent, gpu.gpu, gpu.device)).collect();

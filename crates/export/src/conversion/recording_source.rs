@@ -1,4 +1,4 @@
-//! Hears what a source reports while its tables are read.
+//! Records what a source reports while its tables are read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use wavesieve_tables::columns::requests::Request;
 use wavesieve_tables::trace::TraceProcess;
 use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows, Stored};
 
-/// A source that remembers the anomalies of another, and whether anything was damaged.
+/// A source that records the anomalies of another one, and whether anything was damaged.
 pub(crate) struct RecordingSource {
     inner: Arc<dyn ProcessReader>,
     report: Mutex<ReadReport>,
@@ -27,7 +27,7 @@ pub(crate) struct ReadReport {
 }
 
 impl RecordingSource {
-    /// The member with a source that remembers.
+    /// Returns the member with a recording source, and that source.
     pub fn wrap(member: &TraceProcess) -> (TraceProcess, Arc<Self>) {
         let recording = Arc::new(Self { inner: Arc::clone(&member.source), report: Mutex::default() });
         let member = TraceProcess {

@@ -1,4 +1,4 @@
-//! Converts what has to be converted, takes over the rest, and publishes both at once.
+//! Converts new and changed processes, reuses the others, and publishes both at once.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use wavesieve_tables::trace::{Trace, TraceProcess};
 /// The tables of a dataset by name.
 type Tables = BTreeMap<String, StoredTable>;
 
-/// Where to write, and what of an earlier conversion may be used.
+/// Output of a conversion, and what it may reuse.
 pub struct Plan<'a> {
     /// Directory to write.
     pub output: &'a Path,
@@ -38,13 +38,14 @@ pub struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// The tables made on demand that are written process by process. Of shards, those over all processes are made in the end.
+    /// The tables made on demand that are written process by process. For shards, tables over all processes are written
+    /// at the end.
     fn with_alone(&self) -> Vec<&'static Table> {
         let is_alone = |table: &&'static Table| self.shard.is_none() || !joint::is_joint(table);
         self.with.iter().copied().filter(is_alone).collect()
     }
 
-    /// The tables of which only what counts of each process is written.
+    /// The tables over all processes, of which a shard writes the part of each process.
     fn with_joint(&self) -> Vec<&'static Table> {
         let is_joint = |table: &&'static Table| self.shard.is_some() && joint::is_joint(table);
         self.with.iter().copied().filter(is_joint).collect()
@@ -56,15 +57,15 @@ impl Plan<'_> {
 pub struct Outcome {
     /// Rows and files that the output holds.
     pub written: Written,
-    /// Processes that were taken over.
+    /// Reused processes.
     pub reused: usize,
-    /// Processes that were converted.
+    /// Converted processes.
     pub converted: usize,
-    /// Whether the output was left as it is, because it is what would have been written.
+    /// Whether the output was already up to date and was left as it is.
     pub up_to_date: bool,
 }
 
-/// A process with what decides whether it can be taken over.
+/// A process with the facts that decide whether it can be reused.
 struct Candidate<'a> {
     member: &'a TraceProcess,
     described: Described,
@@ -116,7 +117,7 @@ fn write_all<'a>(
     let known_damage: Vec<String> = trace.damage().into_iter().map(|damage| damage.path).collect();
     let candidates: Vec<Candidate<'_>> = processes
         .map(|(member, described)| {
-            // A damaged part of a dataset counts for all ranks of it: they are written again.
+            // A damaged part of a dataset affects all of its ranks: they are written again.
             let is_in = |file: &PathBuf, path: &Path| {
                 let dataset = file.parent().filter(|_| file.ends_with(MANIFEST));
                 file == path || dataset.is_some_and(|dataset| path.starts_with(dataset))
@@ -155,7 +156,7 @@ fn write_all<'a>(
         return Ok(Outcome { reused: taken.len(), up_to_date: true, ..outcome(taken.values(), files.as_ref()) });
     }
     if !plan.with_joint().is_empty() {
-        // A shard does not keep what counts of each process by itself.
+        // A shard does not keep the parts of single processes, so they cannot be reused from it.
         taken.clear();
     }
     partial.keep_only(&here)?;
@@ -197,7 +198,7 @@ fn write_all<'a>(
         here.values().chain(taken.values()).chain(damaged.values()).map(|record| (record.number, record)).collect();
     let total = outcome(all.values().copied(), tables.as_ref());
     write_files(&place, &closing(trace, plan, &conversion, all.values().copied(), tables, shard)?)?;
-    // Others may have put something there meanwhile.
+    // Another program may have put something there meanwhile.
     if shard.is_none() {
         refuse_foreign(plan.output)?;
     }
@@ -232,7 +233,7 @@ fn put_together<'a>(
     Ok((place, Some(tables)))
 }
 
-/// The processes of the conversion that is there, if it can be brought up to date.
+/// The reusable processes of an existing conversion, if it can be brought up to date.
 fn earlier(
     plan: &Plan<'_>,
     key: &Key,
@@ -252,7 +253,7 @@ fn earlier(
     Ok(Some((earlier, records)))
 }
 
-/// Writes the tables of a process, and whether it was damaged.
+/// Writes the tables of a process. Returns its record, and whether it was damaged.
 fn write_one(
     trace: &Trace,
     candidate: &Candidate<'_>,
@@ -288,7 +289,7 @@ fn write_one(
     Ok((record, damaged))
 }
 
-/// Keeps what is finished for the next time, and nothing else.
+/// Keeps the finished processes for the next run, and nothing else.
 fn interrupted(error: anyhow::Error, partial: Partial) -> anyhow::Error {
     let finished = partial.finished();
     if finished.is_empty() {
@@ -350,7 +351,7 @@ fn closing<'a>(
     Ok(files)
 }
 
-/// Whether the output is to the byte what would be written, all of its processes being as they were.
+/// Whether the output is byte-identical to what would be written, given that all of its processes are unchanged.
 fn is_up_to_date(
     trace: &Trace,
     plan: &Plan<'_>,

@@ -1,4 +1,4 @@
-//! Where a conversion may write.
+//! Checks whether a conversion may write to an output.
 
 use std::fs;
 use std::path::Path;
@@ -56,7 +56,7 @@ pub(super) fn refuse_foreign(output: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether a path below a directory of tables is as a conversion of this or an older version names its files.
+/// Whether a path below a directory of tables is one that a conversion of this or an older version writes.
 pub(super) fn is_own(path: &Path) -> bool {
     let names: Vec<&str> = path.iter().filter_map(|name| name.to_str()).collect();
     let is_table = |name: &str| table(name).is_some();

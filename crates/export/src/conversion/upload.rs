@@ -17,7 +17,7 @@ use wavesieve_input::{MANIFEST, Manifest, part_name};
 /// Files that are sent last, in this order: without a manifest, programs do not take the objects for a dataset.
 const LAST: [&str; 2] = [CONVERSION, MANIFEST];
 
-/// Where a dataset is sent to, and what is there.
+/// Place that a dataset is sent to, and its present content.
 pub struct Destination {
     place: ObjectPlace,
     there: Vec<Listed>,
@@ -39,10 +39,10 @@ pub struct Sent {
 }
 
 impl Destination {
-    /// Looks at what is there.
+    /// Reads the present content.
     ///
     /// # Errors
-    /// [`Refused`] when something else is there than a dataset that may be replaced, or when the store fails.
+    /// [`Refused`] if it is anything but a dataset that may be replaced, or when the store fails.
     pub fn open(address: &Address, overwrite: bool) -> Result<Self> {
         let place = ObjectPlace::new(address)?;
         let there = place.list()?;
@@ -82,7 +82,7 @@ impl Destination {
     /// Sends files that the store lacks or has differently, the manifest last, and deletes files that are not part of the dataset.
     ///
     /// # Errors
-    /// When a file cannot be read or the store fails. The store then has no manifest, and the same command goes on.
+    /// When a file cannot be read or the store fails. The store then has no manifest, and the same command resumes.
     pub fn send(&self, directory: &Path) -> Result<Sent> {
         let manifest =
             regular::read(&directory.join(MANIFEST), LARGE_BYTES).context("internal: a dataset without a manifest")?;

@@ -17,7 +17,7 @@ const DUCKDB: (&str, &str) = ("views.sql", data!("templates/dataset/views.sql"))
 const DATAFUSION: (&str, &str) = ("views.datafusion.sql", data!("templates/dataset/views.datafusion.sql"));
 /// The file that describes all tables.
 const TABLES: &str = "tables.json";
-/// The names of those that other programs read.
+/// The names of the files that other programs read.
 pub(crate) const COMPANIONS: [&str; 3] = [TABLES, DUCKDB.0, DATAFUSION.0];
 
 /// The files, by their paths below the dataset.

@@ -1,4 +1,4 @@
-//! Row groups where they are now: in the file of a process that was just written, or in a part of an earlier dataset.
+//! Row groups that exist already: in the file of a process that was just written, or in a part of an earlier dataset.
 
 use std::fs::File;
 use std::ops::Range;
@@ -22,7 +22,7 @@ use wavesieve_input::{FilePart, Footer};
 pub struct Origin<'a> {
     path: PathBuf,
     metadata: Arc<ParquetMetaData>,
-    /// The part of an earlier dataset that it is, with its footer.
+    /// The part of an earlier dataset with its footer; `None` for the file of a process.
     part: Option<(&'a FilePart, Footer)>,
 }
 
@@ -53,7 +53,7 @@ pub struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// All of a file, or some of them.
+    /// All row groups of a file, or those with these numbers.
     pub fn of(origin: Arc<Origin<'a>>, numbers: Option<Range<usize>>) -> impl Iterator<Item = Self> + use<'a> {
         let all = 0..origin.metadata.num_row_groups();
         numbers.unwrap_or(all).map(move |number| Self { origin: Arc::clone(&origin), number })
@@ -73,7 +73,7 @@ impl<'a> Group<'a> {
         self.origin.metadata.row_groups().get(self.number).map_or(&[], |group| group.columns())
     }
 
-    /// The pages of each column with what a row group has to know of them, and their sum.
+    /// Reads the pages of each column, with their metadata and their sum.
     pub fn read(&self) -> Result<Vec<Column>> {
         let shown = self.origin.path.display();
         let file = regular::open(&self.origin.path).with_context(|| format!("cannot open {shown}"))?;
@@ -90,9 +90,9 @@ impl<'a> Group<'a> {
 
 /// A column chunk in memory.
 pub struct Column {
-    /// Its pages, at the place that they had in the file.
+    /// Its pages, at the offsets that they had in the file.
     pub pages: Pages,
-    /// Facts that the row group has to know.
+    /// Metadata for the row group.
     pub close: ColumnCloseResult,
     /// Sum of the pages.
     pub sum: u64,
@@ -125,7 +125,7 @@ fn parsed<T: TSerializable>(bytes: &[u8]) -> Result<T> {
     T::read_from_in_protocol(&mut TCompactInputProtocol::new(bytes)).context("a page index is damaged")
 }
 
-/// Bytes of a file from some place on.
+/// Bytes of a file from an offset on.
 pub struct Pages {
     start: u64,
     content: Bytes,

@@ -1,4 +1,4 @@
-//! Which row groups share a file, and the files of all tables.
+//! Packs row groups into the files that they share.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,10 @@ use wavesieve_input::{StoredPart, part_name};
 use wavesieve_model::schema::Table;
 use wavesieve_tables::ablation::{Optimization, is_on};
 
-/// Bytes that the row groups of a part have at most, where nothing else is asked for.
+/// Default maximum of the bytes of the row groups of a part.
 pub const PACK_BYTES: u64 = 128 << 20;
-/// Row groups that a part has at most: the format numbers them with 16 bits, and each has a place in the footer, which every reader parses.
+/// Maximum number of row groups of a part: the format numbers them with 16 bits, and each has an entry in the footer,
+/// which every reader parses.
 const MOST_GROUPS: usize = 4_096;
 
 /// Puts the row groups of a table into parts, in the order in which they come.
@@ -30,14 +31,15 @@ pub(crate) struct Packer<'a> {
 }
 
 impl<'a> Packer<'a> {
-    /// Puts parts of at most so many bytes below `directory`.
+    /// Creates a packer for parts of at most `pack_bytes` below `directory`.
     pub fn new(directory: &Path, table: &'static Table, pack_bytes: u64) -> Self {
         let folder = directory.join(table.name);
         let filling = Filling { pack_bytes, bytes: 0, groups: 0 };
         Self { folder, table, filling, filled: Vec::new(), full: Vec::new(), written: Vec::new() }
     }
 
-    /// Takes the next row group. Parts are written as soon as there are as many as threads: where groups come from is not kept longer.
+    /// Adds the next row group. Parts are written as soon as one is full for each thread, so that their origins are not
+    /// kept longer.
     pub fn push(&mut self, group: Group<'a>) -> Result<()> {
         if self.filling.starts_anew(group.bytes()) {
             self.full.push(std::mem::take(&mut self.filled));
@@ -82,7 +84,7 @@ impl<'a> Packer<'a> {
     }
 }
 
-/// How full a part is. A part has as many row groups as are not larger together than allowed, and at least one.
+/// Fill level of a part. A part has as many row groups as the limit allows, and at least one.
 struct Filling {
     pack_bytes: u64,
     bytes: u64,
@@ -90,7 +92,7 @@ struct Filling {
 }
 
 impl Filling {
-    /// Counts a row group, and whether it is the first of the next part.
+    /// Counts a row group. Returns whether it is the first of the next part.
     fn starts_anew(&mut self, bytes: u64) -> bool {
         let together = self.bytes.saturating_add(bytes);
         let is_full = self.groups > 0 && (together > self.pack_bytes || self.groups >= MOST_GROUPS);
@@ -99,7 +101,7 @@ impl Filling {
     }
 }
 
-/// The part of an earlier dataset that has just these row groups.
+/// The part of an earlier dataset that has exactly these row groups.
 fn whole_part<'a>(groups: &[Group<'a>]) -> Option<&'a wavesieve_input::FilePart> {
     let (part, _) = groups.first()?.place()?;
     let is_next = |(number, group): (usize, &Group<'a>)| {

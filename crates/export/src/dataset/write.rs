@@ -22,12 +22,13 @@ use wavesieve_model::schema::Table;
 use wavesieve_model::schema::anomaly::Damage;
 use wavesieve_tables::trace::Trace;
 
-/// Where the rows of a process are now.
+/// Place of the rows of a process.
 #[derive(Clone, Copy)]
 pub enum RowsPlace {
     /// In files of its own below the folder of processes that were just written.
     Own,
-    /// In one of the earlier datasets, at this place among its processes; tables that it does not list in files of its own.
+    /// In one of the earlier datasets, at this place among its processes. Tables that the dataset does not list are in
+    /// files of the process.
     Kept { dataset: usize, place: usize },
 }
 
@@ -70,10 +71,11 @@ pub fn write(
     tables.par_iter().map(write).collect()
 }
 
-/// The part that was last used of a dataset.
+/// The part of a dataset that was used last.
 type LastPart<'a> = Option<(&'a FilePart, Arc<Origin<'a>>)>;
 
-/// Where row groups of a table come from. Of each earlier dataset, one part is open: processes that share one follow one another.
+/// Origins of the row groups of a table. One part of each earlier dataset is open, as processes that share a part
+/// follow one another.
 struct Origins<'l, 'a> {
     layout: &'l Layout<'a>,
     table: &'static Table,
@@ -124,7 +126,7 @@ pub struct About {
 }
 
 impl About {
-    /// About the conversion of a trace, with the damage that reading it has found.
+    /// Facts about the conversion of a trace, with the damage found while reading it.
     pub fn trace(trace: &Trace) -> Self {
         let categories_hash = trace.categories().hash();
         Self { categories_hash, selection: selection(trace.choice()), damage: trace.damage() }

@@ -1,4 +1,5 @@
-//! An archive: the events of each location in a file of its own, the definitions, and last the anchor, without which it is not an archive.
+//! An archive: a file of events for each location, the definitions, and last the anchor, without which it is not an
+//! archive.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,12 +36,12 @@ pub struct Archive {
     name: String,
     directory: PathBuf,
     definitions: Definitions,
-    /// Whether queues are threads, for readers of threads alone.
+    /// Whether queues are threads, for readers that know only threads.
     gpu_as_threads: bool,
     hosts: BTreeMap<String, u64>,
     /// Nodes of physical GPUs by their numbers.
     gpu_nodes: BTreeMap<i64, u64>,
-    /// Physical GPUs of the process by their places in it.
+    /// Physical GPUs of the process by their index in it.
     devices: BTreeMap<i64, i64>,
     process: u64,
     /// Groups of the GPUs of the process.
@@ -55,7 +56,7 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Starts an archive in a directory that is there.
+    /// Starts an archive in an existing directory.
     ///
     /// # Errors
     /// When a directory cannot be created.
@@ -106,7 +107,7 @@ impl Archive {
         self.directory.join(&self.name).join(format!("{location}.{extension}"))
     }
 
-    /// Adds the record that was made to a location, after its time if that has changed.
+    /// Appends the prepared record to a location, after its time if that has changed.
     fn add(&mut self, track: &mut Track, at_ns: i64, events: u64) -> Result<()> {
         let at_ns = at_ns.max(track.last_ns.unwrap_or(0));
         let is_new = track.chunks.makes_room(9 + self.record.bytes().len())?;
@@ -249,7 +250,7 @@ impl Sink for Archive {
             }
             _ => None,
         };
-        // Readers want a file of definitions for each location, which is empty here.
+        // Readers expect a file of definitions for each location; here it is empty.
         self.counts.bytes += Chunks::create(&self.path(location, "def"), CHUNK, false)?.close()?;
         let chunks = Chunks::create(&self.path(location, "evt"), EVENT_CHUNK, true)?;
         Ok(Track { location, chunks, last_ns: None, open: Vec::new(), metric })

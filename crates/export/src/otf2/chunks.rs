@@ -1,4 +1,4 @@
-//! Files of chunks, all of one size but the last, which a record never crosses.
+//! Files of chunks. All chunks but the last have one size, and no record crosses a chunk.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -33,7 +33,7 @@ impl Chunks {
         Ok(Self { path: path.to_owned(), written: 0, size, chunk: vec![0; HEADER], first: 1, next: 1, is_numbered })
     }
 
-    /// Whether so many more bytes need another chunk, which then starts.
+    /// Starts another chunk if these bytes do not fit. Returns whether it did.
     pub(super) fn makes_room(&mut self, bytes: usize) -> Result<bool> {
         if self.chunk.len() + bytes + SPARE <= self.size {
             return Ok(false);
@@ -42,7 +42,7 @@ impl Chunks {
         Ok(true)
     }
 
-    /// Adds bytes for which there is room; `events` of them end here.
+    /// Appends bytes for which there is room, and counts their `events`.
     pub(super) fn add(&mut self, bytes: &[u8], events: u64) {
         self.chunk.extend_from_slice(bytes);
         self.next += events;
@@ -69,7 +69,7 @@ impl Chunks {
         Ok(())
     }
 
-    /// Writes the rest, and gives the bytes of the file.
+    /// Writes the rest, and returns the bytes of the file.
     pub(super) fn close(mut self) -> Result<u64> {
         self.chunk.extend_from_slice(&END);
         let length = self.chunk.len();

@@ -10,7 +10,7 @@ use super::records::{DOUBLE, INT64, Record, STRING, UNDEFINED, framed};
 
 /// Bytes of a chunk of definitions.
 pub(super) const CHUNK: usize = 4 << 20;
-/// The programming model that launches are of.
+/// Paradigms of regions: HIP, and code of the user.
 const HIP: u8 = 23;
 const USER: u8 = 1;
 
@@ -31,7 +31,7 @@ pub(super) struct Location {
     pub group: u64,
 }
 
-/// A process or a GPU of it.
+/// A process, or one of its GPUs.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub name: u64,
@@ -41,13 +41,13 @@ pub(super) struct Group {
     pub properties: Vec<(u64, u64)>,
 }
 
-/// A node of the machine.
+/// A node of the system tree.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub name: u64,
     pub class: u64,
     pub parent: Option<u64>,
-    /// 1 for memory that is shared, 7 for an accelerator.
+    /// 1 for shared memory, 7 for an accelerator.
     pub domain: Option<u8>,
 }
 
@@ -60,7 +60,7 @@ struct Region {
     paradigm: u8,
 }
 
-/// A counter: its name and unit, and the location and group that it is of.
+/// A counter: its name and unit, and the location and group that it belongs to.
 #[derive(Clone, Debug)]
 pub(super) struct Metric {
     pub name: u64,
@@ -87,7 +87,7 @@ pub(super) struct Definitions {
 }
 
 impl Definitions {
-    /// With the empty text as number 0.
+    /// Creates definitions with the empty text as number 0.
     pub(super) fn new() -> Self {
         let mut definitions = Self::default();
         definitions.text("");
@@ -126,12 +126,13 @@ impl Definitions {
         })
     }
 
-    /// The number that events of a metric have: that of its instance. Classes and instances are numbered together, in their order.
+    /// The number of a metric in events, which is that of its instance. Classes and instances are numbered together, in
+    /// order.
     pub(super) fn instance_of(metric: u64) -> u64 {
         metric * 2 + 1
     }
 
-    /// Writes all of them, and gives how many there are and their bytes.
+    /// Writes all definitions. Returns their number and their bytes.
     pub(super) fn write(&mut self, path: &Path) -> Result<(u64, u64)> {
         let (hip, empty) = (self.text("HIP"), self.text(""));
         let mut writer = Writer { chunks: Chunks::create(path, CHUNK, false)?, count: 0, record: Record::default() };

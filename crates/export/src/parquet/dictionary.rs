@@ -29,7 +29,7 @@ use super::hybrid;
 pub const ZSTD_LEVEL: i32 = 1;
 /// Rows of a page.
 pub(crate) const PAGE_ROWS: usize = 131_072;
-/// Bytes that a dictionary takes at most, as with the writer of the parquet crate.
+/// Maximum number of bytes of a dictionary, as in the writer of the parquet crate.
 const DICTIONARY_BYTES: usize = 1 << 20;
 /// Integers that differ by more are left to the writer of the parquet crate.
 const WIDEST_SPREAD: u64 = 1 << 20;
@@ -41,12 +41,12 @@ const VACANT: u32 = u32::MAX;
 pub struct Chunk {
     /// Its pages.
     pub bytes: Bytes,
-    /// Facts that the row group has to know of it.
+    /// Its metadata for the row group.
     pub close: ColumnCloseResult,
 }
 
-/// Encodes one row group of a `cat` or integer column with a dictionary; `None` if that does not pay off or the type is
-/// another.
+/// Encodes one row group of a `cat` or integer column with a dictionary; `None` if that does not pay off or the column
+/// has another type.
 pub fn encode(column: &Column, descriptor: &ColumnDescPtr) -> Result<Option<Chunk>> {
     let rows = column.len();
     let is_constant = matches!(column, Column::Scalar(_));
@@ -148,7 +148,7 @@ impl Values {
         }
     }
 
-    /// Whether a dictionary of them is small enough to be one.
+    /// Whether a dictionary of them is small enough.
     fn fits(&self) -> bool {
         let bytes = match self {
             Self::I64Values(integers) => 8 * integers.len(),
@@ -157,7 +157,7 @@ impl Values {
         bytes <= DICTIONARY_BYTES
     }
 
-    /// One after the other in the encoding `PLAIN`.
+    /// The values one after the other, in the encoding `PLAIN`.
     fn plain(&self) -> Vec<u8> {
         match self {
             Self::I64Values(integers) => integers.iter().flat_map(|integer| integer.to_le_bytes()).collect(),
@@ -218,7 +218,7 @@ impl Values {
 
 /// Facts about a page for the index.
 struct PageBounds {
-    /// The places in the dictionary of its least and its greatest value.
+    /// The places of its minimum and maximum in the dictionary.
     values: Option<(usize, usize)>,
     nulls: usize,
 }
@@ -274,7 +274,7 @@ impl Pages<'_> {
         Ok(Chunk { bytes, close })
     }
 
-    /// The places in the dictionary of the least and the greatest of some values.
+    /// The places of the minimum and maximum of some values in the dictionary.
     fn bounds(&self, taken: Range<usize>, places: &[u32]) -> Option<(usize, usize)> {
         let indices = match &self.indices {
             Indices::Constant if taken.is_empty() => &[],
@@ -290,7 +290,7 @@ impl Pages<'_> {
         Some((least.1, greatest.1))
     }
 
-    /// The bounds of the values of each page; `None` where one is a text that is too long.
+    /// The bounds of the values of each page; `None` if one is a text that is too long.
     fn column_index(&self, bounds: &[PageBounds]) -> Option<ColumnIndex> {
         let value = |place: Option<usize>| match place {
             None => Some(Vec::new()),
@@ -304,7 +304,7 @@ impl Pages<'_> {
         Some(ColumnIndex::new(without, least, greatest, BoundaryOrder::UNORDERED, nulls, None, None))
     }
 
-    /// The levels and indices of some rows; `taken` counts the rows before that have a value.
+    /// The levels and indices of some rows; `taken` counts the values of the rows before.
     fn data_page(&self, first: usize, rows: usize, taken: &mut usize) -> Vec<u8> {
         let mut plain = Vec::new();
         let valid = self.valid.as_ref().map(|valid| valid.clone().sliced(first, rows));

@@ -90,7 +90,7 @@ pub fn write_table(
     Ok(())
 }
 
-/// A column chunk, encoded by whom it suits.
+/// A column chunk from either encoder.
 enum Encoded {
     Numbered(dictionary::Chunk),
     Ordinary(ArrowColumnChunk),
@@ -123,7 +123,7 @@ pub(crate) fn part_writer<W: Write + Send>(table: &'static Table, out: W) -> Res
     Ok(writer.into_serialized_writer()?.0)
 }
 
-/// Writes a frame of a column of rising integers, which differ little from one row to the next.
+/// Writes a frame with one column of rising integers, which differ little from one row to the next.
 pub(crate) fn write_rising(frame: &DataFrame, out: &mut (dyn Write + Send)) -> Result<()> {
     let batch = record_batch(frame)?;
     let properties = base_properties()?.set_dictionary_enabled(false).set_encoding(Encoding::DELTA_BINARY_PACKED);
@@ -133,8 +133,8 @@ pub(crate) fn write_rising(frame: &DataFrame, out: &mut (dyn Write + Send)) -> R
     Ok(())
 }
 
-/// The columns of a table as Arrow has them, with unit and documentation. It depends on the declaration alone, because processes share
-/// files: so that only what is the same of all rows is never missing.
+/// The Arrow schema of a table, with units and documentation. It depends only on the declaration, because processes
+/// share files. So only columns that are the same in all rows are never null.
 fn schema(table: &'static Table) -> Result<Arc<Schema>> {
     let all: Vec<&'static Declaration> = table.columns.iter().collect();
     let natural = record_batch(&empty_frame(&all))?.schema();
@@ -143,7 +143,7 @@ fn schema(table: &'static Table) -> Result<Arc<Schema>> {
         let unit = Some(column.unit).filter(|unit| *unit != Unit::None);
         let unit = unit.map(|unit| ("unit".to_owned(), unit.name().to_owned()));
         let data_type = match field.data_type() {
-            // Not every library has codes without a sign.
+            // Not every library supports unsigned codes.
             DataType::Dictionary(_, _) => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
             other => other.clone(),
         };
@@ -187,7 +187,7 @@ fn hardly_repeating(frame: &DataFrame, table: &'static Table) -> Result<BTreeSet
     Ok(names)
 }
 
-/// Whether most values in a sample of an integer column are different ones.
+/// Whether most values in a sample of an integer column are distinct.
 fn hardly_repeats(column: &Column) -> Result<bool> {
     let step = column.len().div_ceil(SAMPLE_ROWS).max(1);
     let values = column.i64()?;

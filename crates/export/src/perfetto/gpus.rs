@@ -1,10 +1,10 @@
-//! The GPUs of a file, which its events of GPUs refer to by their place in the list.
+//! The GPUs of a file. GPU events refer to them by their place in the list.
 
 use super::wire::Message;
 use wavesieve_model::schema::facts::AgentFacts;
 use wavesieve_model::schema::process::Process;
 
-/// How names of AMD's architectures start.
+/// Start of the names of AMD's architectures.
 const AMD: &str = "gfx";
 
 /// A GPU of a process.

@@ -12,7 +12,7 @@ use super::wire::{Message, varint_length};
 use crate::timeline::{Counts, Event, ProcessFacts, Sink, Texts, TrackContent, TrackFacts, Value, WorkKind};
 use wavesieve_model::schema::process::Process;
 
-/// The clock that ROCm stamps with, that of dates, and the incremental one of each sequence.
+/// The clock of ROCm's timestamps, the clock of dates, and the incremental clock of each sequence.
 const BOOT_TIME: u64 = 6;
 const REAL_TIME: u64 = 1;
 const OWN_CLOCK: u64 = 64;
@@ -20,10 +20,11 @@ const OWN_CLOCK: u64 = 64;
 const FIRST_DATE_NS: i64 = 1_000_000_000_000_000_000;
 /// Bytes that are written at a time.
 const BUFFER: usize = 256 << 10;
-/// Tracks with a sequence of their own. A viewer needs 20 kB for each, so further ones share one, and repeat their names.
+/// Maximum number of tracks with their own sequence. A viewer needs 20 kB for each, so further tracks share one and
+/// repeat their names.
 const MAX_SEQUENCES: u64 = 2000;
 
-/// The numbers of a sequence for texts.
+/// Numbers of texts in a sequence.
 #[derive(Debug, Default)]
 struct Interned {
     iids: Vec<u32>,
@@ -47,7 +48,7 @@ impl Interned {
     }
 }
 
-/// Lists of arguments whose bytes a track keeps.
+/// Maximum number of lists of arguments whose bytes a track keeps.
 const MAX_REPEATED: usize = 4096;
 
 /// A track that events are written to, in the order of time.
@@ -68,7 +69,7 @@ pub struct Track {
     repeated: FnvHashMap<u32, Message>,
 }
 
-/// Kernels as events of GPUs: the tables of texts that they refer to, by the fields of interned data.
+/// Fields of interned data: tables of texts that kernels refer to as GPU events.
 const CONTEXTS: u32 = 23;
 const SPECIFICATIONS: u32 = 24;
 const KERNELS: u32 = 1000;
@@ -87,13 +88,13 @@ struct TypedQueue {
     is_described: bool,
 }
 
-/// The file.
+/// Writer of a file.
 pub struct Stream<'a> {
     out: &'a mut dyn Write,
     buffer: Message,
     next_sequence: u64,
     pid: i64,
-    /// The process in the input, and the number of its context, by which readers of the file tell processes apart.
+    /// The process in the input, and the number of its context, by which readers of the file distinguish processes.
     process: i64,
     context: u64,
     has_dates: bool,
@@ -109,7 +110,7 @@ pub struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// Starts a file of these processes; the id is that of its content.
+    /// Starts a file of these processes; the id identifies its content.
     ///
     /// # Errors
     /// When writing fails.
@@ -138,7 +139,7 @@ impl<'a> Stream<'a> {
             has_shared: false,
             counts: Counts::default(),
         };
-        // Viewers tell the format by a byte above 127 near the start, which such an id has.
+        // Viewers detect the format by a byte above 127 near the start, which such an id has.
         stream.packet(|packet| {
             packet.message(89, |uuid| {
                 uuid.varint(1, (id >> 64) as u64 | 1 << 63);
@@ -186,7 +187,7 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// A packet that is not one of many.
+    /// Writes a packet that is not an event.
     fn packet(&mut self, fill: impl FnOnce(&mut Message)) -> Result<()> {
         self.buffer.message(1, fill);
         if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
@@ -233,7 +234,7 @@ impl<'a> Stream<'a> {
         })
     }
 
-    /// The first packets of a sequence: its track, and its clock, which goes on from event to event.
+    /// Writes the first packets of a sequence: its track, and its clock, which advances from event to event.
     fn start_sequence(&mut self, sequence: u64, uuid: u64) -> Result<()> {
         self.packet(|packet| {
             packet.varint(10, sequence);
@@ -262,12 +263,12 @@ impl<'a> Stream<'a> {
         })
     }
 
-    /// A packet of a track with the event that was prepared.
+    /// Writes a packet of a track with the prepared event.
     fn write_event(&mut self, track: &mut Track, at_ns: i64) -> Result<()> {
         self.write_payload(track, at_ns, 11)
     }
 
-    /// Ties the clock of the file to that of dates, once there is a time that is one.
+    /// Ties the clock of the file to the clock of dates, once a time is a date.
     fn note_dates(&mut self, at_ns: i64) -> Result<()> {
         if self.has_dates || at_ns < FIRST_DATE_NS {
             return Ok(());
@@ -317,7 +318,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// The event of a track that shares its sequence, with its texts.
+    /// Prepares the event of a track that shares its sequence, with its texts.
     fn prepare_shared(&mut self, uuid: u64, kind: u64, event: &Event<'_>, texts: &Texts) {
         let message = &mut self.event;
         for (name, value) in event.all_arguments() {
@@ -342,7 +343,7 @@ impl<'a> Stream<'a> {
             Some(uuid) => self.prepare_shared(uuid, kind, event, texts),
             None => self.prepare_interned(track, kind, event, texts),
         }
-        // Kernels that are events of GPUs are submitted; arrows lead to the other ones.
+        // Kernels that are GPU events are linked as submissions, other work by arrows.
         let is_submitted = |flow: &u64| self.is_typed && flow & 1 == 0;
         let submitted: Vec<u64> = event.flows.iter().copied().filter(is_submitted).collect();
         event.flows.iter().filter(|flow| !is_submitted(flow)).for_each(|flow| self.event.fixed64(47, *flow));
@@ -356,7 +357,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// A kernel as an event of a GPU.
+    /// Writes a kernel as a GPU event.
     fn write_kernel(
         &mut self,
         track: &mut Track,
@@ -369,7 +370,7 @@ impl<'a> Stream<'a> {
         self.event.clear();
         self.interned.clear();
         let id = event.flow_end.unwrap_or_else(|| {
-            // Those of flows have bits above.
+            // Ids of flows have higher bits set.
             self.next_event += 1;
             self.next_event
         });
@@ -456,7 +457,7 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// The number of a text in a sequence, which is written with it when it is new.
+/// Returns the number of a text in a sequence; a new text is added to `interned`.
 fn intern(interned: &mut Message, table: &mut Interned, field: u32, text: u32, texts: &Texts) -> u64 {
     let (iid, is_new) = table.iid(text);
     if is_new {
@@ -507,7 +508,7 @@ impl Sink for Stream<'_> {
         if typed.is_none() {
             self.describe(facts)?;
         }
-        // Events of GPUs need numbers of texts, and so a sequence of their own.
+        // GPU events refer to texts by number, so they need their own sequence.
         let sequence = if typed.is_some() { self.next_sequence } else { self.next_sequence.min(MAX_SEQUENCES + 1) };
         let shared = (sequence > MAX_SEQUENCES && typed.is_none()).then_some(facts.uuid);
         let mut head = Message::default();

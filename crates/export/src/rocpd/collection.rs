@@ -7,10 +7,10 @@ use wavesieve_input::{PartitionFacts, RocpdFile};
 /// The version that AMD's tools write without one.
 const UNVERSIONED: &str = "3";
 
-/// Checks that no capture is there twice and that versions fit together. Returns what the user should know.
+/// Checks that no capture occurs twice and that versions fit together. Returns a note for the user.
 ///
 /// # Errors
-/// With what to do instead.
+/// A message that says what to do instead.
 pub fn check_inputs(files: &[RocpdFile]) -> Result<Option<String>, String> {
     let mut seen: BTreeMap<&str, (&RocpdFile, &PartitionFacts)> = BTreeMap::new();
     for file in files {

@@ -1,4 +1,4 @@
-//! Sets of row ids, which are dense in most databases and anything in others.
+//! Sets of row ids. Ids are dense in most databases and can be anything in others.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ type Chunk = [u64; CHUNK_WORDS];
 #[derive(Clone, Debug)]
 pub(super) struct IdSet {
     chunks: BTreeMap<i64, Chunk>,
-    /// The chunk that was looked at last, and its key.
+    /// The key of the chunk that was used last, and that chunk.
     key: i64,
     chunk: Chunk,
     is_changed: bool,
@@ -49,14 +49,14 @@ impl IdSet {
         self.len
     }
 
-    /// Ids between which all are, both included.
+    /// Bounds of all ids, both included.
     pub(super) fn bounds(&mut self) -> Option<(i64, i64)> {
         self.store();
         let (first, last) = (self.chunks.first_key_value()?.0, self.chunks.last_key_value()?.0);
         Some((first << CHUNK_BITS, (last << CHUNK_BITS) | ((1 << CHUNK_BITS) - 1)))
     }
 
-    /// Turns to the chunk of an id. Returns the place in it.
+    /// Loads the chunk of an id. Returns the place in it.
     fn seek(&mut self, id: i64) -> (usize, u64) {
         let key = id >> CHUNK_BITS;
         if key != self.key {

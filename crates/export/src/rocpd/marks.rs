@@ -54,13 +54,13 @@ impl Mark {
         format!("is_kept({}, {value})", self as usize)
     }
 
-    /// As [`Mark::is_kept`], and notes further values of rows that meet it.
+    /// Like [`Mark::is_kept`], and also notes further values of the rows that meet the condition.
     pub(super) fn is_kept_with(self, value: &str, others: &[(Self, String)]) -> String {
         format!("is_kept({}, {value}{})", self as usize, arguments(others))
     }
 }
 
-/// The expression that notes values and gives the first.
+/// The expression that notes values and returns the first.
 pub(super) fn keep(values: &[(Mark, String)]) -> Option<String> {
     let (_, first) = values.first()?;
     Some(format!("keep({first}{})", arguments(values)))
@@ -87,13 +87,13 @@ impl Marks {
         Ok(Self(sets))
     }
 
-    /// Does something with a set.
+    /// Runs `ask` on a set.
     pub(super) fn with<T: Default>(&self, mark: Mark, ask: impl FnOnce(&mut IdSet) -> T) -> T {
         self.0.lock().get_mut(mark as usize).map(ask).unwrap_or_default()
     }
 }
 
-/// `keep(VALUE, MARK, ID, …)`: notes ids and gives the value.
+/// `keep(VALUE, MARK, ID, …)`: notes ids and returns the value.
 fn note(sets: &Arc<Mutex<Sets>>, context: &Context<'_>) -> Value {
     note_from(&mut sets.lock(), context, 1);
     match context.get_raw(0) {
@@ -120,7 +120,7 @@ fn note_from(sets: &mut Sets, context: &Context<'_>, first: usize) {
         let (ValueRef::Integer(mark), ValueRef::Integer(id)) = (context.get_raw(at), context.get_raw(at + 1)) else {
             continue;
         };
-        // 0 is how a missing correlation id is written.
+        // 0 stands for a missing correlation id.
         if let Some(set) = usize::try_from(mark).ok().and_then(|mark| sets.get_mut(mark))
             && !(id == 0 && mark == Mark::Stack as i64)
         {

@@ -12,7 +12,7 @@ use super::views::Views;
 use wavesieve_input::RocpdFile;
 use wavesieve_tables::trace::Trace;
 
-/// Writes all captures of databases into one. The `trace` of all of them knows their ranks.
+/// Writes all captures of several databases into one. `trace` covers all of them and has their ranks.
 ///
 /// # Errors
 /// When an input is damaged or the output cannot be written; then nothing is left behind.

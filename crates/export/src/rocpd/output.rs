@@ -37,7 +37,7 @@ impl Written {
         self.events += copied.events;
     }
 
-    /// Names tables that belong to no capture.
+    /// Adds a note about tables that belong to no capture.
     pub(super) fn note_others(&mut self, file: &RocpdFile, structure: &Structure) {
         if !structure.other_tables.is_empty() {
             let names = structure.other_tables.join(", ");
@@ -45,7 +45,7 @@ impl Written {
         }
     }
 
-    /// Names views that cannot be read.
+    /// Adds a note about views that cannot be read.
     pub(super) fn note_views(&mut self, unreadable: &[String]) {
         if !unreadable.is_empty() {
             let names = unreadable.join(", ");
@@ -54,7 +54,7 @@ impl Written {
     }
 }
 
-/// An input that SQLite cannot read to its end, of which nothing is written: its path and the cause.
+/// An input that SQLite cannot read to its end: its path and the cause. Nothing of it is written.
 #[derive(Debug, Error)]
 #[error("{0}: {1}")]
 pub struct DamagedSource(pub String, pub String);
@@ -68,7 +68,7 @@ fn is_damage(error: &anyhow::Error) -> bool {
     })
 }
 
-/// A database that has no name yet.
+/// A database under a temporary name.
 pub(crate) struct OutputDatabase {
     connection: Connection,
     file: NamedTempFile,
@@ -78,7 +78,7 @@ pub(crate) struct OutputDatabase {
 }
 
 impl OutputDatabase {
-    /// An empty database next to where it is to be.
+    /// Creates an empty database next to its final place.
     pub fn create(path: &Path) -> Result<Self> {
         let Target::File(place) = Target::resolve(path)? else {
             bail!("{} cannot hold a database, which is written in pieces; name a file", path.display());
@@ -119,7 +119,7 @@ impl OutputDatabase {
         Ok(copied)
     }
 
-    /// Lets the database appear under its name, and returns its size.
+    /// Renames the database to its final name, and returns its size.
     pub fn finish(self) -> Result<u64> {
         let failed = || format!("cannot write {}", self.shown);
         self.connection.close().map_err(|(_, error)| error).with_context(failed)?;

@@ -14,11 +14,11 @@ use wavesieve_tables::trace::Trace;
 pub enum Packaging<'a> {
     /// The index refers to them where they are.
     Refer,
-    /// They are copied into the folder. The `trace` of all of them knows their ranks.
+    /// They are copied into the folder. `trace` covers all of them and has their ranks.
     Copy { trace: &'a Trace, keep_environment: bool },
 }
 
-/// Writes a folder with an index of databases. `place` is where the folder leads to.
+/// Writes a folder with an index of databases. `place` is the resolved path of the folder.
 ///
 /// # Errors
 /// When a path is not UTF-8, or the folder cannot be written; then nothing is left behind.
@@ -75,7 +75,7 @@ fn relative(path: &Path, folder: &Path) -> Result<String> {
     Ok(text.to_owned())
 }
 
-/// A name for a copy: that of the file, with its folder in front or a number behind where others have it.
+/// A name for a copy: the name of the file, with its folder in front or a number behind if the name is taken.
 fn free_name(file: &RocpdFile, taken: &[String]) -> String {
     let part =
         |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned()).unwrap_or_default();

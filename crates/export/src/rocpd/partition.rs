@@ -37,8 +37,8 @@ impl Copying<'_> {
         self.copy_changed(table, "", condition, &|_| None)
     }
 
-    /// As [`Copying::copy`] of rows joined with others, and notes what the rows refer to. `changed` gives expressions that take
-    /// the place of columns, which refer to nothing.
+    /// Copies rows as [`Copying::copy`] does, joined with others, and notes what the rows refer to. `changed` returns
+    /// expressions that replace columns; such columns refer to nothing.
     pub(super) fn copy_marked(
         &self,
         table: &SourceTable,
@@ -49,7 +49,7 @@ impl Copying<'_> {
         let names = table.columns.iter().map(|column| column.name.as_str()).filter(|name| changed(name).is_none());
         let marked: Vec<(Mark, String)> =
             names.filter_map(|name| Some((Mark::of_column(name)?, quoted(name)))).collect();
-        // One call notes all of a row.
+        // One call notes all references of a row.
         let noting = marked.first().map(|(_, name)| name.clone()).zip(keep(&marked));
         let noted =
             |column: &str| noting.as_ref().filter(|(name, _)| *name == quoted(column)).map(|(_, call)| call.clone());
@@ -135,7 +135,7 @@ impl Copying<'_> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Copied {
     pub rows: usize,
-    /// Those with a time.
+    /// Rows with a time.
     pub events: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Which processes of a partition are kept, and what is written about them.
+//! The processes of a partition that are kept, and the facts that are written about them.
 
 use wavesieve_tables::trace::identities::rank_in_names;
 use wavesieve_tables::trace::selection::Resolved;
@@ -17,7 +17,7 @@ pub(crate) struct KeptProcess<'a> {
 }
 
 impl<'a> KeptProcess<'a> {
-    /// The processes of a partition of a file that a trace keeps. Ranks that follow from nothing but the order of paths are
+    /// The processes of a partition of a file that a trace keeps. Ranks that follow only from the order of paths are
     /// kept if there is more than one.
     pub(super) fn of_partition(trace: &'a Trace, shown: &str, suffix: &str) -> Vec<Self> {
         let of = |member: &&TraceProcess| {

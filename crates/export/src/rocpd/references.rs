@@ -7,7 +7,7 @@ use super::partition::{Copied, Copying};
 use super::structure::SourceTable;
 use wavesieve_input::quoted;
 
-/// Tables of which only what rows refer to is kept, in an order in which what refers comes before what is referred to.
+/// Tables of which only referenced rows are kept. Each table comes before those that it refers to.
 const REFERENCED: [(&str, Mark); 5] = [
     ("info_pmc", Mark::Counter),
     ("info_kernel_symbol", Mark::Symbol),
@@ -25,7 +25,7 @@ pub(super) fn is_referenced(table: &SourceTable) -> bool {
     REFERENCED.iter().any(|(base, _)| *base == table.base) && table.has("id")
 }
 
-/// Copies what rows that were copied refer to.
+/// Copies the rows that copied rows refer to.
 pub(super) fn copy_referenced(copying: &Copying<'_>) -> Result<Copied> {
     let mut copied = Copied::default();
     for (base, mark) in REFERENCED {

@@ -24,7 +24,7 @@ pub(super) struct RowChoice<'a> {
     pub process: &'a KeptProcess<'a>,
 }
 
-/// Whether filters choose work of the GPU, so that calls are kept for their work alone.
+/// Whether filters choose GPU work, so that calls are kept only for their work.
 pub(super) fn chooses_work(filters: &Filters) -> bool {
     chooses_kernels(filters) || filters.gpus.is_some() || filters.streams.is_some() || filters.queues.is_some()
 }
@@ -103,8 +103,8 @@ impl RowChoice<'_> {
         self.process.resolved
     }
 
-    /// The expression that cuts a time at the window, if the mode asks for it. Times that cannot be true stay as they are, and so do
-    /// calls outside the window that launched chosen work.
+    /// The expression that clips a time to the window, if the mode requires it. Invalid times stay as they are, and so
+    /// do calls outside the window that launched chosen work.
     pub(super) fn cut(&self, table: &SourceTable, column: &str) -> Option<String> {
         let resolved = self.resolved().filter(|_| self.filters.clips())?;
         let touches = self.window(table)?;
@@ -133,7 +133,7 @@ pub(super) fn listed(ids: &[i64]) -> String {
     ids.iter().map(i64::to_string).collect::<Vec<String>>().join(", ")
 }
 
-/// A copy belongs to the GPUs on both of its sides.
+/// Condition for rows of these agents. A copy belongs to the GPUs on both of its sides.
 fn of_agents(table: &SourceTable, agents: &str) -> String {
     let columns = ["agent_id", "src_agent_id", "dst_agent_id"].into_iter().filter(|column| table.has(column));
     let sides: Vec<String> = columns.map(|column| format!("{column} IN ({agents})")).collect();

@@ -141,7 +141,7 @@ fn base_of<'a>(name: &'a str, suffix: &str) -> Option<&'a str> {
     name.strip_prefix("rocpd_")?.strip_suffix(suffix).filter(|base| !base.is_empty())
 }
 
-/// Whether a statement starts with these words. What a damaged list of tables holds otherwise is never run.
+/// Whether a statement starts with these words. Other statements, as in a damaged list of tables, are never run.
 fn starts_with(sql: &str, words: &[&str]) -> bool {
     let mut found = sql.split(|character: char| !character.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.iter().all(|word| found.next().is_some_and(|found| found.eq_ignore_ascii_case(word)))

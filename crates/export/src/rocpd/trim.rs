@@ -1,4 +1,4 @@
-//! A part of databases: chosen rows and all that they refer to.
+//! A part of databases: the chosen rows, and all rows that they refer to.
 
 use std::path::Path;
 
@@ -54,17 +54,17 @@ pub fn trim(files: &[RocpdFile], trace: &Trace, output: &Path, keep_environment:
     Ok(written)
 }
 
-/// A partition of which a part is copied.
+/// A partition that is copied in part.
 struct Trimming<'a> {
     copying: &'a Copying<'a>,
     filters: &'a Filters,
     processes: &'a [KeptProcess<'a>],
-    /// Values that mark the rows of each process, if the partition has others too.
+    /// Values that mark the rows of each process, if the partition has several processes.
     owners: Option<Vec<Owner>>,
     /// Whether a process of the partition is left out.
     is_partial: bool,
     marks: Marks,
-    /// A join that gives the correlation id of the event of a row, if calls are looked for.
+    /// A join that provides the correlation id of the event of a row, if filters choose rows.
     join: Option<String>,
 }
 
@@ -140,7 +140,7 @@ impl<'a> Trimming<'a> {
         self.copying.copy_marked(table, join, Some(&condition), &cut)
     }
 
-    /// A condition of each process, for its rows.
+    /// Combines a condition for the rows of each process.
     fn of_processes(
         &self,
         table: &SourceTable,
@@ -210,8 +210,8 @@ impl<'a> Trimming<'a> {
         Ok(format!("(SELECT named.category_id FROM source.{event} AS named WHERE named.id = event_id) IN ({ids})"))
     }
 
-    /// Notes which calls launched chosen work, and if work alone is chosen the calls around those. Returns the condition for such
-    /// calls.
+    /// Notes which calls launched chosen work, and, if filters choose GPU work, the calls around them. Returns the
+    /// condition for these calls.
     fn find_launching(&self, work: &[&SourceTable], regions: &[&SourceTable]) -> Result<Option<String>> {
         let Some(join) = &self.join else { return Ok(None) };
         let connection = self.copying.connection;
@@ -235,7 +235,7 @@ impl<'a> Trimming<'a> {
         Ok(Some(condition))
     }
 
-    /// Notes the recorded parents of calls that launched chosen work, and theirs.
+    /// Notes the recorded parents of calls that launched chosen work, and the parents of those.
     fn note_parents(&self, note: &dyn Fn(String) -> rusqlite::Result<i64>) -> Result<()> {
         let event = self.copying.partition.table("event").filter(|event| event.has("parent_stack_id"));
         let Some(event) = event else { return Ok(()) };
@@ -258,7 +258,7 @@ impl<'a> Trimming<'a> {
             let texts = table.has("category_id").then(|| (Mark::Text, "category_id".to_owned()));
             Mark::Event.is_kept_with("id", &texts.into_iter().collect::<Vec<_>>())
         };
-        // Ids between the first and the last are looked at alone.
+        // Only ids between the first and the last are tested.
         let between = self.marks.with(Mark::Event, |events| events.bounds());
         let between = between.map_or("0".to_owned(), |(first, last)| format!("id BETWEEN {first} AND {last}"));
         for table in self.copying.partition.tables.iter().filter(is_other) {

@@ -11,7 +11,7 @@ use wavesieve_input::quoted;
 
 /// Views for databases whose inputs have none.
 const OWN_VIEWS: &str = data!("share/rocpd/views.sql");
-/// Tables that one SELECT joins at most; SQLite refuses more than 500.
+/// Maximum number of tables that one SELECT joins; SQLite refuses more than 500.
 const MOST_JOINED: usize = 400;
 
 /// A table of a partition.
@@ -31,7 +31,7 @@ pub(super) struct Views {
 }
 
 impl Views {
-    /// Takes the tables and views of an input. Of views with the same name, the one of the highest version is kept.
+    /// Adds the tables and views of an input. Of views with the same name, the one of the highest version is kept.
     pub(super) fn take(&mut self, structure: &Structure) {
         for partition in &structure.partitions {
             for table in &partition.tables {
@@ -83,7 +83,8 @@ impl Views {
     }
 }
 
-/// Names of views that can be read. They are tried on empty tables elsewhere, so that none leaves free pages behind.
+/// Names of the views that can be read. They are tried on empty tables in memory, so that none leaves free pages
+/// behind.
 fn readable(connection: &Connection, views: &[Declared]) -> Result<Vec<String>> {
     let trial = Connection::open_in_memory()?;
     let mut statement = connection.prepare(include_str!("sql/tables.sql").trim_end())?;
@@ -99,7 +100,7 @@ fn readable(connection: &Connection, views: &[Declared]) -> Result<Vec<String>> 
         if other.is_empty() {
             return Ok(readable.into_iter().map(str::to_owned).collect());
         }
-        // Views may read those that are dropped.
+        // Views may read other views that are dropped.
         for name in other {
             trial.execute_batch(&format!("DROP VIEW {}", quoted(name)))?;
         }

@@ -13,13 +13,13 @@ enum FieldForm {
     Address {
         is_upper: bool,
     },
-    /// A number that the table has with hexadecimal digits.
+    /// A number that the table has in hexadecimal.
     Mask,
-    /// Two decimals, or four digits of what is below 1.
+    /// Two decimals, or four below 1.
     Percentage,
 }
 
-/// Writes a header of these names.
+/// Writes a header with these names.
 pub(super) fn write_header<'a>(
     names: impl Iterator<Item = &'a str>,
     is_titled: bool,
@@ -98,7 +98,7 @@ fn scientific(number: f64) -> String {
     format!("{digits}e{sign}{exponent:0>2}")
 }
 
-/// A name as Python titles it: letters that follow a letter are small, others are capitals.
+/// A name in Python's title case: letters after a letter are lower case, others are upper case.
 fn titled(name: &str) -> String {
     let mut is_inside = false;
     let title = |letter: char| {

@@ -1,8 +1,8 @@
-//! Which files there are, and the statements that give their rows.
+//! The files, and the statements that select their rows.
 
 use wavesieve_engine::COPY_NAME;
 
-/// Whose files are written.
+/// The program whose files are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Flavor {
     /// rocprofv3: a set of files for each process
@@ -12,7 +12,7 @@ pub enum Flavor {
     Rocpd,
 }
 
-/// A file, and the statement that gives its rows.
+/// A file, and the statement that selects its rows.
 pub(super) struct Listing {
     pub stem: String,
     sql: String,
@@ -31,7 +31,7 @@ const COPY_NAMES: &str = data!("queries/_rocprofv3/copy_stats.sql");
 pub(super) const AGENTS: &str = data!("queries/_rocprofv3/agent_info.sql");
 /// Domains of calls that have files of their own.
 const DOMAINS: [&str; 6] = ["hip", "hsa", "marker", "rccl", "rocdecode", "rocjpeg"];
-/// LDS as rocprofv3 gives it, and as `rocpd convert` does.
+/// LDS as rocprofv3 reports it, and as `rocpd convert` does.
 const STATIC_LDS: &str = "CAST(ceil(COALESCE(s.lds_static_bytes, {of}.lds_bytes, 0) / 512.0) AS BIGINT) * 512";
 const DYNAMIC_LDS: &str = "{of}.lds_bytes";
 

@@ -1,4 +1,4 @@
-//! Tracks of what only an analysis knows: idle time by cause, exposed communication, iterations, the critical path and findings.
+//! Tracks that need an analysis: idle time by cause, exposed communication, iterations, the critical path and findings.
 
 use std::collections::BTreeMap;
 

@@ -1,13 +1,14 @@
-//! Which call launched which kernels and copies: a flow for each, from the call to the GPU.
+//! Flows from each call to the kernels and copies that it launched.
 //!
-//! As in the table `launches`, the innermost call of a correlation id launched. That table joins all calls, which may be more than
-//! fit into memory; here only work of GPUs is kept, 40 bytes for each. Where filters leave calls out it is the innermost one that is left.
+//! As in the table `launches`, the innermost call of a correlation id is the launching one. That table joins all calls,
+//! which may not fit into memory. Here only GPU work is kept, 40 bytes for each. If filters leave calls out, the
+//! innermost remaining call counts.
 
 use std::cmp::Reverse;
 
 use super::write::Omitted;
 
-/// Flows that a viewer is given of one call.
+/// Maximum number of flows from one call.
 const MAX_FLOWS: usize = 64;
 
 /// Work of the GPU.
@@ -17,12 +18,12 @@ pub(super) enum Work {
     Copy,
 }
 
-/// Where a flow can end.
+/// Possible end of a flow.
 #[derive(Clone, Copy, Debug)]
 struct End {
     correlation_id: i64,
     target: i64,
-    /// Start of the work, which is above 0; below it when the call that the flow starts at was written.
+    /// Start of the work, which is above 0. It is negated once the call that the flow starts at was written.
     signed_start_ns: i64,
 }
 
@@ -36,7 +37,7 @@ impl End {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Call {
     start_ns: i64,
-    /// The shortest of calls that start together is the innermost; those of more than 4 seconds are alike.
+    /// The shortest of calls that start together is the innermost. Durations above 4 seconds count as equal.
     duration_ns: Reverse<u32>,
     number: u32,
 }
@@ -47,7 +48,7 @@ struct Ends {
     ends: Vec<End>,
     /// The call of each correlation id, at the place of its first end.
     calls: Vec<Call>,
-    /// Where the last one was found: ids mostly come in their order.
+    /// Place of the last search result: ids mostly come in their order.
     near: usize,
 }
 
@@ -106,15 +107,15 @@ pub(super) struct Flows {
 }
 
 impl Flows {
-    /// None yet, with room for so many kernels.
+    /// Empty, with room for this many kernels.
     pub(super) fn new(seed: u64, kernels: usize) -> Self {
         let mut flows = Self { seed, ..Self::default() };
-        // The room grows if it is not enough.
+        // The vector grows if this is not enough.
         let _ = flows.kernels.ends.try_reserve_exact(kernels);
         flows
     }
 
-    /// Work that a call may have launched.
+    /// Adds work that a call may have launched.
     pub(super) fn add_end(&mut self, kind: Work, correlation_id: i64, target: i64, start_ns: i64) {
         if correlation_id != 0 && start_ns > 0 {
             let ends = if kind == Work::Kernel { &mut self.kernels } else { &mut self.copies };
@@ -122,13 +123,13 @@ impl Flows {
         }
     }
 
-    /// All work was added; calls follow.
+    /// Sorts the work once all of it was added; calls follow.
     pub(super) fn sort(&mut self) {
         self.kernels.sort();
         self.copies.sort();
     }
 
-    /// A call, by the number of its row.
+    /// Notes a call, by the number of its row.
     pub(super) fn see_call(&mut self, correlation_id: i64, start_ns: i64, end_ns: i64, number: u32) {
         let duration_ns = u32::try_from(end_ns.saturating_sub(start_ns).max(0)).unwrap_or(u32::MAX);
         let call = Call { start_ns, duration_ns: Reverse(duration_ns), number };
@@ -171,7 +172,7 @@ impl Flows {
     }
 }
 
-/// Odd for copies, even for kernels.
+/// Id of a flow: odd for copies, even for kernels.
 fn id(seed: u64, kind: Work, target: i64) -> u64 {
     let is_copy = u64::from(kind == Work::Copy);
     (mixed(seed ^ mixed(target as u64 ^ is_copy << 63)) & !1 | is_copy).max(2)

@@ -1,4 +1,4 @@
-//! Kernels and copies: rows that are gathered first, because calls name what they launched, and written after.
+//! Kernels and copies. Rows are gathered first, because calls name what they launched, and written later.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ const KERNEL_ARGUMENTS: [(&str, &str); 13] = [
     ("grid_y", "grid_y"),
     ("grid_z", "grid_z"),
 ];
-/// Arguments of kernels that are left out where they are 0.
+/// Arguments of kernels that are left out if they are 0.
 const UNLESS_0: [&str; 2] = ["LDS_Block_Size", "Scratch_Size"];
 /// Places of the kernel id, and of the sizes of workgroups and grids, among them.
 const KERNEL_ID: usize = 3;

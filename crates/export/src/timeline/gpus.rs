@@ -64,7 +64,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
         Ok(())
     }
 
-    /// Slices that never nest, on as many lanes as they need.
+    /// Writes slices that never nest, on as many lanes as they need.
     pub(super) fn lanes(
         &mut self,
         facts: &LaneFacts,

@@ -1,4 +1,4 @@
-//! Slices of a track that overlap get lanes of their own: a viewer nests what is on one lane, and bends what does not nest.
+//! Lanes for overlapping slices of a track. A viewer nests the slices of one lane, and distorts those that do not nest.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};

@@ -16,7 +16,7 @@ use wavesieve_tables::columns::frames::collected;
 use wavesieve_tables::columns::requests::Request;
 use wavesieve_tables::trace::{Trace, TraceProcess};
 
-/// The pid and the first tid of processes whose pid another one has; int32 in viewers.
+/// Offset of the pid and of the tids of processes whose pid another one has. Viewers store both as int32.
 const OTHER_PIDS: i64 = 10_000_000;
 
 /// A finding as it is shown on a time line.
@@ -52,7 +52,7 @@ pub(super) struct ProcessWriter<'a, S> {
     pub cut_at: (Option<i64>, Option<i64>),
     /// Start of the first event.
     pub first_ns: Option<i64>,
-    /// End of the last one whose times can be true.
+    /// End of the last event with valid times.
     pub last_ns: i64,
 }
 
@@ -73,12 +73,12 @@ impl<S: Sink> ProcessWriter<'_, S> {
         (OTHER_PIDS * self.earlier + tid.max(0)) % i64::from(i32::MAX)
     }
 
-    /// The track that work of a GPU is under; that of the process if the GPU is not known.
+    /// The parent track of the work of a GPU; the track of the process if the GPU is not known.
     pub(super) fn gpu_track(&self, gpu: Option<i64>) -> u64 {
         gpu.and_then(|gpu| self.gpus.get(&gpu)).copied().unwrap_or_else(|| self.uuid("process", &[]))
     }
 
-    /// A track of the process for what was found out about it.
+    /// Starts a track of the process for notes about it.
     pub(super) fn notes(&mut self, kind: &str, name: &str, order: i64) -> Result<S::Track> {
         let (uuid, parent) = (self.uuid(kind, &[]), self.uuid("process", &[]));
         self.sink.track(&TrackFacts {
@@ -91,14 +91,14 @@ impl<S: Sink> ProcessWriter<'_, S> {
         })
     }
 
-    /// The end that a slice is shown with: the last of the process if it has none, and its start if it is before that.
+    /// The end that a slice is shown with: the last end of the process if it has none, and never before its start.
     pub(super) fn shown_end(&self, start_ns: i64, end_ns: i64) -> i64 {
         let end_ns = if end_ns == UNFINISHED { self.last_ns } else { end_ns };
         end_ns.max(start_ns)
     }
 
-    /// Adds arguments about the times: in nanoseconds, which conversions to JSON keep, and where they are not those that were
-    /// recorded.
+    /// Adds arguments about the times: nanoseconds, which conversions to JSON keep, and differences from the recorded
+    /// times.
     pub(super) fn add_times(&mut self, start_ns: i64, end_ns: i64, arguments: &mut Vec<(u32, Value)>) {
         if self.options.arguments == Arguments::None {
             return;
@@ -122,7 +122,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
         }
     }
 
-    /// Writes all of it. Work of GPUs is read first, because calls name what they launched.
+    /// Writes the whole process. GPU work is read first, because calls name what they launched.
     pub(super) fn write(&mut self) -> Result<()> {
         self.describe()?;
         let mut facts = self.read(facts_request())?;
@@ -145,7 +145,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
         self.findings()
     }
 
-    /// The tracks of what analyses give.
+    /// Writes the tracks of analyses.
     fn analyses(&mut self) -> Result<()> {
         if self.options.tracks == Tracks::Recorded {
             return Ok(());
@@ -161,7 +161,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
         Ok(())
     }
 
-    /// Operations on memory, and counters.
+    /// Writes operations on memory, and counters.
     fn values(&mut self) -> Result<()> {
         let mut tables = self.read(values_request())?;
         self.counters(&tables.take("counters")?, &tables.take("counter_dispatches")?)?;
@@ -178,7 +178,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
         Ok(())
     }
 
-    /// The process and its GPUs.
+    /// Writes the process and its GPUs.
     fn describe(&mut self) -> Result<()> {
         let process = &self.member.process;
         let program = process.facts.command.as_deref().and_then(program);
@@ -206,8 +206,8 @@ impl<S: Sink> ProcessWriter<'_, S> {
     }
 }
 
-/// The program of a command, without its folder: its first word, with what follows in parentheses, as names of processes and folders
-/// have them.
+/// The program of a command, without its folder: its first word and the parentheses that follow, which names of
+/// processes and folders may have.
 fn program(command: &str) -> Option<&str> {
     let command = command.trim();
     let (mut depth, mut end) = (0_usize, command.len());

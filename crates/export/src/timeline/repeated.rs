@@ -14,7 +14,7 @@ const NONE: i64 = i64::MIN;
 pub(super) struct Values<const N: usize>([i64; N]);
 
 impl<const N: usize> Values<N> {
-    /// The values of a row; `of` gives that of a column.
+    /// The values of a row; `of` returns the value of a column.
     pub(super) fn of(of: impl Fn(usize) -> Option<i64>) -> Self {
         Self(std::array::from_fn(|column| of(column).unwrap_or(NONE)))
     }
@@ -44,7 +44,7 @@ impl<const N: usize> Repeated<N> {
         Self { numbers: FnvHashMap::default(), lists: Vec::new() }
     }
 
-    /// The number of some values, of which `list` makes arguments when they are new.
+    /// Returns the number of some values. If they are new, `list` makes arguments of them.
     pub(super) fn number(&mut self, values: Values<N>, list: impl FnOnce(&Values<N>) -> Vec<(u32, Value)>) -> u32 {
         *self.numbers.entry(values).or_insert_with(|| {
             self.lists.push(list(&values));

@@ -1,4 +1,4 @@
-//! Columns of a table as they are walked.
+//! Columns of a table, for walking over its rows.
 
 use anyhow::Result;
 use polars::prelude::{DataFrame, DataType, StringChunked};

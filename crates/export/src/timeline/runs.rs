@@ -1,4 +1,5 @@
-//! Slices by track in the order of their starts, whatever order they come in: few are kept in memory, many in a temporary file.
+//! Slices by track in the order of their starts, whatever their order in the input. Few are kept in memory, many in a
+//! temporary file.
 
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
@@ -11,13 +12,13 @@ use std::thread;
 
 use anyhow::{Context, Result, anyhow, ensure};
 
-/// Slices that are kept in memory, about; 48 bytes each.
+/// Approximate maximum number of slices in memory; 48 bytes each.
 const MAX_KEPT: usize = 1 << 17;
 /// Slices of a run that are read from the file at a time.
 const READ_ROWS: usize = 1 << 10;
-/// Such slices that wait to be visited, at most.
+/// Maximum number of such batches that wait to be visited.
 const WAITING: usize = 16;
-/// Fewer slices of a track are merged where they are visited.
+/// Fewer slices of a track are merged on the visiting thread.
 const ROWS_FOR_A_THREAD: usize = 1 << 16;
 /// Bytes of a slice in the file.
 const ROW_BYTES: usize = 48;
@@ -44,7 +45,7 @@ impl Slice {
         Self { start_ns, end_ns, number, name: 0, category: 0, facts: 0, id: NO_ID, correlation_id: NO_ID }
     }
 
-    /// With what it shows.
+    /// The slice with its category, name and facts.
     pub(super) fn showing(self, category: u32, name: u32, facts: u32) -> Self {
         Self { category, name, facts, ..self }
     }
@@ -92,7 +93,7 @@ impl Slice {
 /// Key that sorts slices of a track: by their starts, then their ends.
 type Key = (i64, i64, u32);
 
-/// Which of the slices that start together comes first.
+/// The first one of slices that start together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum First {
     Longest,
@@ -130,7 +131,7 @@ impl Runs {
         Self { first, tracks: BTreeMap::new(), kept: 0, max_kept: MAX_KEPT, file: None, file_bytes: 0 }
     }
 
-    /// Adds slices of a track, which are taken.
+    /// Adds slices of a track, and empties `rows`.
     pub(super) fn add(&mut self, track: u32, rows: &mut Vec<Slice>) -> Result<()> {
         let first = self.first;
         let mut rows = take(rows);
@@ -149,7 +150,7 @@ impl Runs {
         if self.kept > self.max_kept { self.file() } else { Ok(()) }
     }
 
-    /// Moves what is in memory to the file.
+    /// Moves the slices in memory to the file.
     fn file(&mut self) -> Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
@@ -174,7 +175,7 @@ impl Runs {
         Ok(())
     }
 
-    /// Gives the slices of a track in their order, once. Many are merged by another thread.
+    /// Visits the slices of a track in their order, once. Many slices are merged by another thread.
     pub(super) fn visit(&mut self, track: u32, mut visit: impl FnMut(&Slice) -> Result<()>) -> Result<()> {
         let (first, file) = (self.first, &mut self.file);
         let cursors: Vec<Cursor> =
@@ -204,7 +205,7 @@ impl Runs {
     }
 }
 
-/// Gives the slices of runs in their order.
+/// Passes the slices of runs to `give` in their order.
 fn merge(
     first: First,
     mut cursors: Vec<Cursor>,
@@ -236,7 +237,7 @@ fn merge(
 struct Cursor {
     rows: Vec<Slice>,
     place: usize,
-    /// Where the next rows are in the file, and how many are left there.
+    /// Offset of the next rows in the file, and the number of rows left there.
     offset: u64,
     left: usize,
 }
@@ -257,7 +258,7 @@ impl Cursor {
         self.rows.len() + self.left
     }
 
-    /// Reads the next rows where those before were given.
+    /// Reads the next rows once all earlier ones were passed on.
     fn fill(&mut self, file: &mut Option<File>) -> Result<()> {
         if self.place < self.rows.len() || self.left == 0 {
             return Ok(());

@@ -46,9 +46,9 @@ pub enum TrackContent<'a> {
 pub struct TrackFacts<'a> {
     pub uuid: u64,
     pub name: &'a str,
-    /// The track that it is under.
+    /// The parent track.
     pub parent: u64,
-    /// Place among the tracks under the same one.
+    /// Place among the tracks of the same parent.
     pub order: i64,
     /// Lanes with the same number and name are one track to a reader.
     pub lanes_of: Option<u64>,
@@ -65,7 +65,7 @@ pub enum Value {
 /// Arguments that many events have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Repeated<'a> {
-    /// The same for the same ones in all events of a track.
+    /// Number of the list; equal lists in all events of a track have the same number.
     pub number: u32,
     pub arguments: &'a [(u32, Value)],
 }
@@ -77,7 +77,7 @@ pub struct Event<'a> {
     pub name: u32,
     /// Names and values.
     pub arguments: &'a [(u32, Value)],
-    /// More of them, which other events have too.
+    /// Further arguments, which other events have too.
     pub repeated: Repeated<'a>,
     /// Flows that start here; odd ones end at copies, even ones at kernels.
     pub flows: &'a [u64],
@@ -109,7 +109,7 @@ pub struct Counts {
     pub bytes: u64,
 }
 
-/// A format. Events of a track come in the order of time, and what ends at a time ends before what starts at it.
+/// A format. Events of a track come in the order of time; at the same time, ends come before starts.
 pub trait Sink {
     /// A track that events are written to.
     type Track;
@@ -117,7 +117,7 @@ pub trait Sink {
     /// A process follows.
     fn process(&mut self, facts: &ProcessFacts<'_>) -> Result<()>;
 
-    /// A track that has others under it.
+    /// A track that has child tracks.
     fn group(&mut self, facts: &TrackFacts<'_>) -> Result<()>;
 
     /// A track that has events.

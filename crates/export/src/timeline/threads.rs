@@ -90,7 +90,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
         categories
     }
 
-    /// Writes API calls and ranges, a track a thread; what does not nest on it gets tracks next to it.
+    /// Writes API calls and ranges, one track for each thread. Slices that do not nest get tracks next to it.
     pub(super) fn calls(&mut self, mut calls: Calls, threads: &DataFrame, flows: &mut Flows) -> Result<()> {
         let thread_names = thread_names(threads)?;
         for (tid, thread) in std::mem::take(&mut calls.threads) {
@@ -146,7 +146,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
         Ok(())
     }
 
-    /// The track of a thread, or one next to it.
+    /// Starts the track of a thread, or one next to it.
     fn thread_track(&mut self, tid: i64, name: &str, place: usize) -> Result<S::Track> {
         let (thread, parent) = (self.uuid("thread", &[tid]), self.uuid("process", &[]));
         if place == 0 {

@@ -15,7 +15,7 @@ use wavesieve_model::schema;
 use wavesieve_model::schema::facts::Role;
 use wavesieve_tables::trace::{Trace, TraceProcess};
 
-/// Which arguments slices have.
+/// Arguments of slices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Arguments {
     /// None
@@ -37,7 +37,7 @@ pub enum By {
     Stream,
 }
 
-/// Which tracks there are.
+/// Tracks of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Tracks {
     /// As recorded; the fastest
@@ -66,13 +66,13 @@ pub struct Omitted {
     pub without_start: u64,
     /// Rows that end before they start, which have no length in the output.
     pub bad_ends: u64,
-    /// Rows without an end, which go on to the last one in the output.
+    /// Rows without an end, which last until the last end in the output.
     pub unfinished: u64,
     /// Slices of a thread that nest in no other, on tracks next to it.
     pub overlaps: u64,
     /// Flows to work that starts before its call.
     pub skewed_flows: u64,
-    /// Flows of calls with more than a viewer is given.
+    /// Flows that are left out because their call has too many.
     pub flows_beyond: u64,
 }
 
@@ -95,7 +95,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Adds what another file holds.
+    /// Adds the counts of another file.
     pub fn add(&mut self, other: &Self) {
         let (counts, added) = (&mut self.counts, &other.counts);
         counts.slices += added.slices;
@@ -108,15 +108,15 @@ impl Summary {
     }
 }
 
-/// Tables whose rows are counted to tell captures apart.
+/// Tables whose rows are counted to distinguish captures.
 const COUNTED: [&str; 4] = ["kernels", "memory_copies", "regions", "marks"];
 
-/// The processes that have a time line: those of counter passes do not.
+/// The processes that have a time line; counter passes have none.
 pub fn members(trace: &Trace) -> impl Iterator<Item = &TraceProcess> {
     trace.members().iter().filter(|member| member.process.role == Role::Trace)
 }
 
-/// A number for what is written of some processes: the same for the same content, filters and options only.
+/// An id of the written content of some processes. Only the same content, filters and options give the same id.
 pub fn content_id<'a>(
     trace: &Trace,
     members: impl Iterator<Item = &'a TraceProcess>,
@@ -138,7 +138,7 @@ pub fn content_id<'a>(
     hash.digest128()
 }
 
-/// Adds the bytes of a file; of a large one pieces from all over it. Other captures are known by their facts.
+/// Adds the bytes of a file, or evenly spread pieces of a large one. Other captures are identified by their facts.
 fn hash_file(hash: &mut Xxh3, path: &Path) {
     const PIECE_BYTES: u64 = 1 << 20;
     const PIECES: u64 = 256;
@@ -168,7 +168,8 @@ pub fn write<S: Sink>(trace: &Trace, options: &Options, findings: &Findings, sin
     write_members(trace, members(trace), options, findings, sink)
 }
 
-/// The meaning of a track of kernels: a stream where a process records no queues, so that work of several streams is not in one track.
+/// The meaning of a track of kernels. It is a stream if a process records no queues, so that work of several streams is
+/// not in one track.
 fn tracks_by(trace: &Trace, member: &TraceProcess, by: By) -> By {
     let rows = |name: &str| schema::table(name).map_or(0, |table| trace.recorded_rows(member, table));
     if by == By::Queue && rows("queues") == 0 && rows("streams") > 0 { By::Stream } else { by }

@@ -11,9 +11,8 @@ use crate::recognition::discover::discover;
 use crate::recognition::head::Head;
 use wavesieve_model::text::bytes::text_of_name;
 
-/// The files with instruction statistics in a directory and below it with what cannot be inspected, in their order, and those that
-/// are only named like them.
-/// Other traces that lie there are left alone.
+/// Returns the files with instruction statistics in a directory and below it, together with paths that cannot be inspected, in their order.
+/// The second list has files that are only named like them. Other traces in the directory are left out.
 ///
 /// # Errors
 /// When a directory cannot be listed.

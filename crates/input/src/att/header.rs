@@ -1,4 +1,4 @@
-//! Where the columns of a file are, under every spelling that is known.
+//! Positions of the columns of a file, in all known spellings.
 
 use csv::ByteRecord;
 

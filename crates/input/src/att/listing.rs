@@ -9,14 +9,14 @@ use super::header::{Col, Header};
 use crate::common::csv::{CsvFile, TornRows, line_at, start, torn_end};
 use wavesieve_model::text::bytes::text_of_bytes;
 
-/// Traces count no greater numbers: at 2 GHz, these are cycles of 6 days.
+/// Maximum count in a trace: at 2 GHz, this many cycles take 6 days.
 const MAX: i64 = 1 << 50;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionRow {
     /// Position in the file, from 1 on.
     pub ordinal: i64,
-    /// Position of its kernel among those of the listing.
+    /// Position of its kernel among the kernels of the listing.
     pub kernel: Option<usize>,
     pub code_object: Option<i64>,
     pub address: Option<i64>,
@@ -34,7 +34,7 @@ pub struct InstructionRow {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
     pub name: String,
-    /// Name in the code object, where that is another.
+    /// Name in the code object, if it differs.
     pub mangled: Option<String>,
 }
 
@@ -43,7 +43,7 @@ pub struct Listing {
     pub rows: Vec<InstructionRow>,
     pub kernels: Vec<Kernel>,
     pub unknown: Vec<String>,
-    /// Rows that cannot be understood.
+    /// Rows that cannot be parsed.
     pub bad: u64,
     /// Descriptions of unreadable parts.
     pub damage: Vec<String>,
@@ -116,7 +116,7 @@ impl Listing {
             self.kernels.push(Kernel { name: name.to_owned(), mangled: mangled.map(str::to_owned) });
             return;
         }
-        // Symbols are those of one code object.
+        // A symbol applies only to its own code object.
         let is_same_object = |last: &InstructionRow| last.kernel != *kernel || last.code_object == row.code_object;
         if !self.rows.last().is_none_or(is_same_object) {
             *kernel = None;
@@ -163,7 +163,7 @@ impl Fields<'_> {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// A number that must be there.
+    /// A number that must be present.
     fn cost(&self, column: Col) -> Result<i64, String> {
         self.number(column, MAX)?.ok_or_else(|| "a count of hits or cycles is missing".to_owned())
     }

@@ -15,7 +15,7 @@ pub(crate) use source::open;
 
 const FORMAT: &str = "att-stats";
 
-/// Whether a file is named like one of these.
+/// Whether a file is named like one of these files.
 pub(crate) fn is_named_like_statistics(name: &str) -> bool {
     name.starts_with("stats_") && (name.ends_with(".csv") || name.ends_with(".csv.gz"))
 }

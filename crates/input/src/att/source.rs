@@ -19,9 +19,9 @@ use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows
 /// The only table with rows of its own.
 const INSTRUCTIONS: &str = "att_instructions";
 
-/// A canonical column and what a row has there.
+/// A canonical column, and the number of a row in it.
 type Numbered = (&'static str, fn(&InstructionRow) -> Option<i64>);
-/// As [`Numbered`], for words of the row.
+/// Like [`Numbered`], but for words.
 type Worded = (&'static str, fn(&InstructionRow) -> Option<&str>);
 
 struct AttSource {
@@ -37,7 +37,7 @@ struct AttSource {
 /// The thread trace of a file.
 ///
 /// # Errors
-/// When the file cannot be read, or no row of it can be understood.
+/// When the file cannot be read, or none of its rows can be parsed.
 pub fn open(opening: &Opening<'_>) -> Result<Opened> {
     let Opening { path, shown, name, .. } = *opening;
     let listing = Listing::read(path, shown)?;
@@ -79,8 +79,8 @@ fn dispatch_in(name: &str) -> Option<i64> {
     digits.parse().ok()
 }
 
-/// A hash of all rows: files of the same code differ in their counts only.
-/// Hashes what was understood. The texts are those of earlier versions, so that captures keep their ids.
+/// A hash of all parsed rows: files of the same code differ only in their counts. The hashed texts are the same as in earlier versions, so
+/// that captures keep their ids.
 fn content_hash(listing: &Listing) -> String {
     let rows = listing.rows.iter().map(|row| {
         let InstructionRow { ordinal, kernel, code_object, address, instruction, hits, latency, stall, idle, source } =

@@ -1,4 +1,4 @@
-//! Agents from rocprofiler-sdk's agent record, which rocpd keeps in a column and rocprofv3 JSON in a section.
+//! Agents from the agent record of rocprofiler-sdk. rocpd has it in a column, rocprofv3 JSON in a section.
 
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ pub(crate) fn agent_sizes(number: impl Fn(&str) -> Option<i64>) -> AgentFacts {
     }
 }
 
-/// Shader engines of an agent, which its record calls banks; older ones only count their arrays.
+/// Shader engines of an agent. Its record calls them banks; older records only have the number of their arrays.
 fn shader_engines(positive: impl Fn(&str) -> Option<i64>) -> Option<i64> {
     let of_arrays = || positive("array_count")?.checked_div(positive("simd_arrays_per_engine")?);
     positive("num_shader_banks").or_else(of_arrays)

@@ -1,5 +1,5 @@
-//! Canonical tables of a process, as the adapters of all formats give them: one that its role leaves empty, or that the format does not
-//! have, has no rows.
+//! Canonical tables of a process, for the adapters of all formats. A table that its role leaves empty, or that the format does not have, is
+//! without rows.
 
 use anyhow::Result;
 use polars::prelude::IntoLazy;
@@ -10,7 +10,7 @@ use wavesieve_model::schema::{Column, Table};
 use wavesieve_tables::columns::frames::{empty_frame, own_columns};
 use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 
-/// The rows that `assemble` gives; `None` if the format does not have the table.
+/// The rows that `assemble` returns. It returns `None` if the format does not have the table.
 pub(crate) fn assembled<'a>(
     context: &'a ReadContext<'a>,
     table: &'static Table,
@@ -22,7 +22,7 @@ pub(crate) fn assembled<'a>(
     Ok(rows.unwrap_or_else(|| Rows::clean(empty_frame(columns).lazy())))
 }
 
-/// The number of rows that `count` gives; `None` if the table leaves out or joins rows, so that counting requires reading.
+/// The number of rows that `count` returns. It returns `None` if the table leaves out or joins rows: then the rows are read to count them.
 pub(crate) fn counted(
     reader: &dyn ProcessReader,
     context: &ReadContext<'_>,

@@ -1,4 +1,4 @@
-//! Columns that readers of several formats make in the same way.
+//! Columns that readers of several formats build in the same way.
 
 use std::collections::BTreeMap;
 
@@ -16,16 +16,16 @@ use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows
 /// Columns that name the kernel of a dispatch.
 pub(crate) const KERNEL_NAMES: &[&str] = &["kernel_id", "kernel_name", "short_name", "category"];
 
-/// The owners of arguments, and the place of each argument among those of its owner.
+/// The owners of arguments, and the position of each argument in its owner.
 #[derive(Default)]
 pub(crate) struct Args {
-    /// Places in the kinds of owners.
+    /// Indexes into the kinds of owners.
     pub kinds: Vec<usize>,
     pub owners: Vec<i64>,
     pub positions: Vec<i64>,
 }
 
-/// Texts that occur, and which of them each row has.
+/// Distinct texts, and the index of the text of each row.
 #[derive(Default)]
 pub(crate) struct Dictionary {
     pub texts: Vec<Option<String>>,
@@ -33,7 +33,7 @@ pub(crate) struct Dictionary {
 }
 
 impl Dictionary {
-    /// Texts by the numbers of rows, in the form that `text` gives them.
+    /// Builds a dictionary from the number of each row; `text` gives the text of a number.
     pub fn of(numbers: impl Iterator<Item = Option<i64>>, text: impl Fn(Option<i64>) -> Option<String>) -> Self {
         let mut dictionary = Self::default();
         let mut known: BTreeMap<Option<i64>, usize> = BTreeMap::new();
@@ -47,7 +47,7 @@ impl Dictionary {
         dictionary
     }
 
-    /// Texts of which each row has its own.
+    /// A dictionary in which each row has its own text.
     pub fn of_rows(texts: Vec<Option<String>>) -> Self {
         Self { places: (0..texts.len()).map(Some).collect(), texts }
     }
@@ -59,13 +59,13 @@ impl TableBuilder<'_> {
         self.put(name, Int64Chunked::from_iter_values("".into(), numbers.into_iter()).into_series());
     }
 
-    /// Adds the ids that are the rows of a table.
+    /// Adds the ids that define the rows of a table.
     pub(crate) fn put_ids(&mut self, name: &'static str, ids: impl ExactSizeIterator<Item = i64>) {
         self.set_height(ids.len());
         self.put_numbers(name, ids);
     }
 
-    /// Adds a column by the place of each row's text.
+    /// Adds a column by the index of each row's text.
     pub(crate) fn put_texts_at(
         &mut self,
         name: &'static str,
@@ -76,7 +76,7 @@ impl TableBuilder<'_> {
         self.put_with(name, || Ok(make(name, texts, places)?))
     }
 
-    /// As [`Self::put_texts_at`], from a dictionary that is made if the column is wanted.
+    /// Works like [`Self::put_texts_at`], with a dictionary that is only built if the column is requested.
     pub(crate) fn put_dictionary(&mut self, name: &'static str, make: impl FnOnce() -> Dictionary) -> Result<()> {
         if self.wants(&[name]) {
             let Dictionary { texts, places } = make();
@@ -98,13 +98,13 @@ impl TableBuilder<'_> {
         })
     }
 
-    /// Whether a column is declared as text, and not as texts that recur.
+    /// Whether a column is declared as plain text, and not as a dictionary.
     fn is_plain_text(&self, name: &str) -> bool {
         let declared = table(self.table_name()).and_then(|table| table.column(name));
         declared.is_some_and(|column| column.column_type == ColumnType::Str)
     }
 
-    /// Adds the names of dispatched kernels, by the place of each row's symbol.
+    /// Adds the names of dispatched kernels, by the index of each row's symbol.
     pub(crate) fn put_kernel_names(
         &mut self,
         symbols: &SymbolNames,
@@ -124,7 +124,7 @@ impl TableBuilder<'_> {
         self.put_symbol_names(symbols)
     }
 
-    /// Adds all of the table `args`. The kinds of rows that have arguments are `owners`, of which each argument has one.
+    /// Adds all of the table `args`. `owners` are the kinds of rows with arguments; each argument has one of them.
     pub(crate) fn put_args(
         &mut self,
         owners: &[&str],
@@ -147,7 +147,7 @@ pub(crate) fn no_rows(columns: &[&'static Declaration]) -> Rows {
     Rows::clean(empty_frame(columns).lazy())
 }
 
-/// Counts the rows of a table that are gathered from others by reading its first columns.
+/// Counts the rows of a table that is built from other tables, by reading its first columns.
 pub(crate) fn count_by_reading(
     source: &impl ProcessReader,
     context: &ReadContext<'_>,
@@ -158,7 +158,7 @@ pub(crate) fn count_by_reading(
     Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage })
 }
 
-/// A GPU of which nothing is known but its number.
+/// A GPU with a known number and no other facts.
 pub(crate) fn numbered_gpu(number: i64) -> AgentFacts {
     AgentFacts {
         agent_id: number,
@@ -170,7 +170,7 @@ pub(crate) fn numbered_gpu(number: i64) -> AgentFacts {
     }
 }
 
-/// The integer that a text is, hexadecimal after `0x`; handles may use all bits.
+/// The integer in a text, hexadecimal after `0x`; handles may use all bits.
 pub(crate) fn handle(text: &str) -> Option<i64> {
     let text = text.trim();
     match text.strip_prefix("0x") {

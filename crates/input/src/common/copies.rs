@@ -9,7 +9,7 @@ use wavesieve_tables::columns::frames::dictionary_column;
 
 const DIRECTIONS: &[&str] = &["H2D", "D2H", "D2D", "P2P", "H2H", "NONE"];
 
-/// The GPUs of a copy: the one it counts for, and the other one of a copy between two.
+/// The GPU that a copy counts for, and the peer GPU of a copy between two GPUs.
 type CopyGpus = (Option<Gpu>, Option<Gpu>);
 
 /// Adds `gpu`, `peer_gpu` and `device`.

@@ -1,26 +1,26 @@
-//! How much of TMPDIR copies of compressed inputs may take.
+//! Limit of the space in TMPDIR for copies of compressed inputs.
 
 use std::path::Path;
 use std::sync::OnceLock;
 
 use anyhow::{Result, ensure};
 
-/// Bytes after which the free space is looked at again: other copies and other programs take some meanwhile.
+/// Bytes after which the free space is checked again: other copies and other programs use some meanwhile.
 const STEP_BYTES: u64 = 64 << 20;
 
-/// Room for copies of inputs in TMPDIR. A tenth of the space that was free when the first copy began stays free, so that no input,
-/// however small its compressed file is, fills the disk of others.
+/// Room for copies of inputs in TMPDIR. A tenth of the space that was free at the start of the first copy stays free, so that no compressed
+/// input fills the disk, however small it is.
 #[derive(Debug, Default)]
 pub(crate) struct CopyRoom {
-    /// Bytes that may be written before the next look.
+    /// Bytes that may be written before the next check.
     granted_bytes: u64,
 }
 
 impl CopyRoom {
-    /// Takes so many bytes.
+    /// Reserves bytes for writing.
     ///
     /// # Errors
-    /// When there are fewer. It is unlimited where the system does not know its free space.
+    /// When fewer bytes are left. There is no limit if the system does not know its free space.
     pub fn take(&mut self, bytes: u64) -> Result<()> {
         if bytes > self.granted_bytes {
             let place = std::env::temp_dir();

@@ -7,7 +7,7 @@ use super::table::TableBuilder;
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::columns::frames::categorical;
 
-/// The rows that have a value; those without are noted.
+/// The rows with a value; rows without are reported in a note.
 pub(crate) fn with_values(builder: &mut TableBuilder<'_>, frame: DataFrame) -> Result<DataFrame> {
     let known = frame.column("value")?.as_materialized_series().is_not_null();
     let missing = frame.height() - known.sum().unwrap_or(0) as usize;
@@ -43,7 +43,7 @@ pub(crate) fn put_counters(builder: &mut TableBuilder<'_>, instances: DataFrame)
             col("value").mean().alias("mean"),
             len().cast(DataType::Int64).alias("instances"),
         ])
-        // Passes that are together in one input have dispatches of the same number.
+        // Passes in the same input have dispatches with the same numbers.
         .sort_by_exprs(
             [col("dispatch_id"), col("counter").cast(DataType::String), col("pass")],
             SortMultipleOptions::default(),

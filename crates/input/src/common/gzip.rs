@@ -1,4 +1,4 @@
-//! Decompresses gzip files: one text, or several in a row, with zeros behind that fill a block.
+//! Decompresses gzip files: one text, or several in a row, possibly followed by zeros that fill a block.
 
 use std::io::{BufRead, Error, ErrorKind, Read, Result};
 
@@ -7,12 +7,11 @@ use flate2::bufread::GzDecoder;
 /// First byte of a gzip file.
 const MAGIC: u8 = 0x1f;
 
-/// The text of a gzip file. Errors name what is wrong with the file: that it is cut, that its checksum is another, that
-/// something else follows, or that it is damaged.
+/// The text of a gzip file. Errors name the problem: the file is cut, its checksum differs, other bytes follow, or it is damaged.
 pub(crate) struct GzipText<R>(Option<GzDecoder<R>>);
 
 impl<R: BufRead> GzipText<R> {
-    /// The text of what starts here.
+    /// The text that starts here.
     pub fn new(compressed: R) -> Self {
         Self(Some(GzDecoder::new(compressed)))
     }
@@ -38,7 +37,7 @@ impl<R: BufRead> Read for GzipText<R> {
     }
 }
 
-/// The first byte that is not zero, which is not taken.
+/// The first byte that is not zero. It is not consumed.
 fn first_after(rest: &mut impl BufRead) -> Result<Option<u8>> {
     loop {
         let bytes = rest.fill_buf()?;

@@ -1,4 +1,4 @@
-//! How files start, by which captures without an id are known again.
+//! First bytes of files. They identify captures without an id.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -7,10 +7,10 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use wavesieve_files::regular;
 
-/// Bytes that are looked at.
+/// Bytes that are hashed.
 const HEAD_BYTES: u64 = 1 << 16;
 
-/// Adds the length of a file and how it starts. One that cannot be read is reported by whoever reads it.
+/// Appends the length and the first bytes of a file. The later reader reports a file that cannot be read.
 pub(crate) fn add_head(bytes: &mut Vec<u8>, path: &Path) {
     if let Ok(file) = regular::open(path) {
         bytes.extend(file.metadata().map_or(0, |metadata| metadata.len()).to_le_bytes());
@@ -18,7 +18,7 @@ pub(crate) fn add_head(bytes: &mut Vec<u8>, path: &Path) {
     }
 }
 
-/// A hash of how some files start, and of their lengths.
+/// A hash of the first bytes of some files, and of their lengths.
 pub(crate) fn hash_of_heads(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> String {
     let mut bytes = Vec::new();
     paths.into_iter().for_each(|path| add_head(&mut bytes, path.as_ref()));

@@ -1,11 +1,11 @@
-//! From an id to the position of its row, whether ids are contiguous, have gaps or are scattered.
+//! Maps an id to the position of its row. The ids may be contiguous, have gaps or be scattered.
 
 use std::collections::BTreeMap;
 
-/// Ids spread over at most this many times their number are looked up in a table, wider ones in a tree.
+/// Maximum spread of ids, as a multiple of their number, for a table. Wider ids are looked up in a tree.
 const WIDEST_TABLE: usize = 8;
 const ABSENT: u32 = u32::MAX;
-/// Ids that rise are marked in bits up to this spread for each of them.
+/// Maximum spread of rising ids, as a multiple of their number, for a bit set.
 const WIDEST_BITS: usize = 512;
 
 impl Default for IdIndex {
@@ -19,19 +19,19 @@ impl Default for IdIndex {
 pub(crate) enum IdIndex {
     /// Ids `first..first + length` in order.
     Contiguous { first: i64, length: usize },
-    /// Ids that rise, with gaps: an id's position is how many are there before it.
+    /// Rising ids with gaps: the position of an id is the number of ids before it.
     Rising {
         first: i64,
-        /// For every 64 ids from the first on, which of them are there and how many were there before.
+        /// For every 64 ids from the first on: a bit for each that exists, and the number of earlier ids.
         words: Vec<(u64, u32)>,
     },
     /// Positions by `id - first`.
     Table {
         first: i64,
-        /// Position, or `u32::MAX` for an id that is not there.
+        /// Position, or `u32::MAX` for an id that does not exist.
         positions: Vec<u32>,
     },
-    /// Anything else.
+    /// All other ids.
     Tree(BTreeMap<i64, u32>),
 }
 
@@ -95,7 +95,7 @@ impl IdIndex {
         Self::Rising { first, words }
     }
 
-    /// Position of an id, if it is there.
+    /// Position of an id, if it exists.
     #[inline]
     pub fn position(&self, id: i64) -> Option<usize> {
         match self {

@@ -9,13 +9,13 @@ type CleanupAction = Box<dyn FnOnce() + Send>;
 /// Pending cleanup actions, in the order of their requests.
 static ACTS: Mutex<BTreeMap<u64, CleanupAction>> = Mutex::new(BTreeMap::new());
 
-/// Something that is done when a signal ends the program, as long as this is kept. What was asked for last is done first. Only
-/// a program that calls [`interrupt`] handles signals: those of a program that uses the library are its own.
+/// An action that runs when a signal ends the program, until this is dropped. The last requested action runs first. Only a program that
+/// calls [`interrupt`] handles signals; other programs that use the library keep their own handling.
 #[derive(Debug)]
 pub struct AtInterruption(u64);
 
 impl AtInterruption {
-    /// Requests it.
+    /// Requests an action.
     pub fn new(act: impl FnOnce() + Send + 'static) -> Self {
         let mut acts = ACTS.lock();
         let number = acts.last_key_value().map_or(0, |(last, _)| last + 1);
@@ -25,13 +25,13 @@ impl AtInterruption {
 }
 
 impl Drop for AtInterruption {
-    /// Waits while the program is being ended, so that nothing of the failures that follow is reported.
+    /// Waits while the program is being ended, so that the failures that follow are not reported.
     fn drop(&mut self) {
         ACTS.lock().remove(&self.0);
     }
 }
 
-/// Runs the requested acts, the last first, and then ends the program: acts cannot be added or dropped in between.
+/// Runs the requested actions, the last first, and then ends the program. Actions cannot be added or dropped in between.
 pub fn interrupt(end: impl FnOnce()) {
     let mut acts = ACTS.lock();
     while let Some((_, act)) = acts.pop_last() {

@@ -1,7 +1,7 @@
-//! Names of kernel symbols in four forms, the category of each, and the way from kernel ids to them.
+//! Names of kernel symbols in four forms, their categories, and the lookup by kernel id.
 //!
-//! A process may list thousands of symbols of which it runs a few, and folding and categorising a name is costly: forms are
-//! made when they are requested, of dispatches only for the kernels that ran.
+//! A process may list thousands of symbols and run a few of them, and folding and categorizing a name is costly. Forms are therefore
+//! computed on request, and for dispatches only for the kernels that ran.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ struct Symbol {
 }
 
 impl FromIterator<String> for SymbolNames {
-    /// Symbols of which nothing but the full name is known.
+    /// Symbols with only a full name.
     fn from_iter<I: IntoIterator<Item = String>>(names: I) -> Self {
         let symbols = names.into_iter().map(|full| Symbol { full, short: None, mangled: None });
         Self { symbols: symbols.collect() }
@@ -45,7 +45,7 @@ pub(crate) struct NameForms {
     pub category: Vec<Option<String>>,
 }
 
-/// Forms that are made of the full name, each only if it is wanted.
+/// Forms of the full name, each computed only if it is requested.
 struct Forms {
     short: Option<String>,
     base: Option<String>,
@@ -64,7 +64,7 @@ impl Symbol {
     }
 }
 
-/// Fewer symbols are worked on by one thread: to wake others takes longer.
+/// Up to this many symbols are processed on one thread, because waking other threads takes longer.
 const SYMBOLS_PER_THREAD: usize = 64;
 
 fn forms_of<S: Sync>(symbols: &[S], forms: impl Fn(&S) -> Forms + Sync + Send) -> Vec<Forms> {
@@ -75,7 +75,7 @@ fn forms_of<S: Sync>(symbols: &[S], forms: impl Fn(&S) -> Forms + Sync + Send) -
     }
 }
 
-/// Whether a name column is wanted; others stay empty.
+/// Whether a name column is requested; other columns stay empty.
 pub(crate) type Wants<'a> = dyn Fn(&str) -> bool + Sync + 'a;
 
 impl SymbolNames {
@@ -93,13 +93,13 @@ impl SymbolNames {
         forms
     }
 
-    /// Names and places in them for a column of kernel ids, through the `index` of the symbols' ids: those that occur,
-    /// in the order of their first occurrence. Ids without symbol get a name of their own.
+    /// Names for a column of kernel ids, and the index of each row's name. `index` is the index of the symbol ids. The names are in the
+    /// order of their first occurrence; ids without a symbol get a placeholder.
     pub fn resolve(&self, index: &IdIndex, kernel_ids: &Int64Chunked, categories: &CategoryRules) -> Resolved {
         self.resolve_each(index, kernel_ids.iter(), kernel_ids.len(), categories)
     }
 
-    /// As [`SymbolNames::resolve`], for so many `rows` of kernel ids.
+    /// Works like [`SymbolNames::resolve`], for `rows` kernel ids.
     pub(crate) fn resolve_each(
         &self,
         index: &IdIndex,
@@ -152,7 +152,7 @@ impl NameForms {
         ]
     }
 
-    /// The columns that dispatches have too.
+    /// The columns that dispatches also have.
     pub(crate) fn dispatch_columns(&self) -> [(&'static str, &Vec<Option<String>>); 3] {
         [("kernel_name", &self.kernel_name), ("short_name", &self.short_name), ("category", &self.category)]
     }
@@ -168,14 +168,14 @@ impl NameForms {
 
 /// Names for a column of kernel ids.
 pub struct Resolved {
-    /// Place in the name columns for every row.
+    /// Index into the name columns for every row.
     pub positions: IdxCa,
     pub names: NameForms,
     /// Rows whose symbol is missing.
     pub missing: Vec<usize>,
 }
 
-/// The name of a kernel without one.
+/// The name of a kernel without a symbol.
 pub fn placeholder(id: i64) -> String {
     format!("kernel_{id}")
 }

@@ -1,4 +1,4 @@
-//! How canonical columns are made of the columns of a source: a line for each, the same for all formats.
+//! Rules that map source columns to canonical columns, one line for each, in the same form for all formats.
 
 use anyhow::Result;
 use polars::prelude::{Column, Int64Chunked};
@@ -6,36 +6,36 @@ use polars::prelude::{Column, Int64Chunked};
 use super::table::{TableBuilder, or, or_else, zero_as_null};
 use wavesieve_tables::columns::frames::categorical;
 
-/// A source column, the canonical columns that are made of it, and how the first of them is.
+/// A source column, the canonical columns built from it, and the rule for the first of them.
 pub(crate) type Source<C> = (C, &'static [&'static str], Rule);
 
-/// How a canonical column is made of a source column.
+/// The rule that builds a canonical column from a source column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// As it is; a missing value of a column that may not be null becomes 0.
+    /// Unchanged; a missing value becomes 0 in a column that may not be null.
     Copied,
-    /// With the key of the row for a missing value.
+    /// A missing value becomes the key of the row.
     OrKey,
-    /// Without 0, which stands for none.
+    /// A 0 becomes null.
     NotZero,
-    /// A text as it is.
+    /// An unchanged text.
     Text,
-    /// A text that few rows differ in.
+    /// A text with few distinct values.
     Category,
-    /// By the code of the table.
+    /// Built by the code of the table.
     Used,
-    /// By the code of the table, of a text.
+    /// Built by the code of the table from a text.
     UsedText,
 }
 
 impl Rule {
-    /// Whether the source column is one of texts.
+    /// Whether the source column has texts.
     pub(crate) fn is_of_text(self) -> bool {
         matches!(self, Self::Text | Self::Category | Self::UsedText)
     }
 }
 
-/// Columns of some rows as a source has them, by its own names.
+/// Source columns of some rows, under their own names.
 pub(crate) trait RawRows<C> {
     /// The keys of the rows.
     fn keys(&self) -> Int64Chunked;
@@ -43,14 +43,14 @@ pub(crate) trait RawRows<C> {
     fn numbers(&self, column: C) -> Int64Chunked;
     /// A column of texts, nulls if the source lacks it.
     fn words(&self, column: C) -> Result<Column>;
-    /// As dictionary.
+    /// The column of texts as a dictionary.
     fn categories(&self, column: C) -> Result<Column> {
         Ok(self.words(column)?.cast(&categorical())?)
     }
 }
 
 impl TableBuilder<'_> {
-    /// Adds the canonical columns of a layout that are wanted, but for those that the code of the table makes.
+    /// Adds the requested canonical columns of a layout, except columns that the code of the table builds.
     pub(crate) fn put_rows<C: Copy>(&mut self, layout: &[Source<C>], rows: &impl RawRows<C>) -> Result<()> {
         for &(source, canonical, rule) in layout {
             let Some(&name) = canonical.first().filter(|name| self.wants(&[**name])) else { continue };

@@ -1,7 +1,7 @@
-//! Temporary names of writers that ended without removing them, as SIGKILL, SIGBUS and a loss of power end a program.
+//! Temporary files and directories of writers that ended without removing them, for example by SIGKILL, SIGBUS or a power loss.
 //!
-//! A writer under a temporary name holds a lock on it, which the system releases when the process ends. The next writer into the same
-//! directory removes old names that no process holds.
+//! A writer locks its temporary file or directory, and the system releases the lock when the process ends. The next writer into the same
+//! directory removes old ones that no process locks.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -10,21 +10,21 @@ use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A younger name may belong to a process that has not locked it yet, or to a version that locks nothing.
+/// Minimum age for removal. A younger file may belong to a process that has not locked it yet, or to a version without locks.
 const AGE: Duration = Duration::from_secs(3600);
-/// Letters behind the beginning of a temporary name. Names of conversions that can be resumed and of edits have other forms.
+/// Number of letters after the start of a temporary name. Resumable conversions and edits have names of other forms.
 const LETTERS: usize = 6;
-/// Where a directory that takes the place of another keeps what was there before.
+/// Folder in which a replacing directory keeps the earlier content.
 const BEFORE: &str = "old";
 
-/// Holds a file or directory as long as what is returned is open. Where nothing can be locked, nothing is removed either.
+/// Locks a file or directory until the returned file is closed. If it cannot be locked, it is not removed either.
 pub fn hold(path: &Path) -> Option<File> {
     let file = File::open(path).ok()?;
     file.try_lock().ok()?;
     Some(file)
 }
 
-/// Removes what others left in a directory under names that begin so, once in the life of this process.
+/// Removes leftovers with this start of their name from a directory, once per process.
 pub fn sweep(directory: &Path, start: &'static str) {
     static SWEPT: LazyLock<Mutex<BTreeSet<(PathBuf, &str)>>> = LazyLock::new(Mutex::default);
     let Ok(place) = directory.canonicalize() else { return };
@@ -33,15 +33,15 @@ pub fn sweep(directory: &Path, start: &'static str) {
     }
 }
 
-/// Removes what is old and held by nobody, whether or not it was done before.
+/// Removes old leftovers that no process locks, also repeatedly.
 pub fn sweep_now(directory: &Path, start: &str) {
     let entries = fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
     for entry in entries.filter(|entry| is_temporary(&entry.file_name(), start)) {
         let path = entry.path();
         if path.symlink_metadata().is_ok_and(|metadata| is_left(&metadata)) && !holds_what_was_there(&path) {
-            // The lock is kept until it is gone.
+            // The lock is held until the entry is removed.
             let Some(_held) = hold(&path) else { continue };
-            // Somebody else may remove it at the same time.
+            // Another process may remove it at the same time.
             let _ = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         }
     }
@@ -52,7 +52,7 @@ fn is_temporary(name: &OsStr, start: &str) -> bool {
     letters.is_some_and(|letters| letters.len() == LETTERS && letters.chars().all(|one| one.is_ascii_alphanumeric()))
 }
 
-/// Whether it is an old file or directory of this user.
+/// Whether an entry is an old file or directory of this user.
 fn is_left(metadata: &Metadata) -> bool {
     let age = metadata.modified().ok().and_then(|modified| modified.elapsed().ok());
     let kind = metadata.file_type();
@@ -70,7 +70,7 @@ fn is_own(_metadata: &Metadata) -> bool {
     true
 }
 
-/// Whether a directory has the earlier content of the one that it was to replace, which is nowhere else.
+/// Whether a directory has the only copy of the earlier content of the directory that it was meant to replace.
 fn holds_what_was_there(path: &Path) -> bool {
     fs::read_dir(path.join(BEFORE)).is_ok_and(|mut entries| entries.next().is_some())
 }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::UNFINISHED;
 
-    /// Makes a name old, as if it were left there.
+    /// Makes a file old, like a leftover.
     fn age(path: &Path) {
         let before = SystemTime::now() - AGE - AGE;
         File::open(path).unwrap().set_modified(before).unwrap();

@@ -1,8 +1,8 @@
-//! Dispatches that were run again to collect more counters: which pass a row belongs to.
+//! The passes of dispatches that were run again to collect more counters.
 
 use std::collections::BTreeMap;
 
-/// A run of a dispatch, as a row of its counters describes it.
+/// A run of a dispatch, from a row of its counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DispatchRun {
     /// The pass, if the row states it.
@@ -19,17 +19,17 @@ impl DispatchRun {
     }
 }
 
-/// The runs of each dispatch, as they come.
+/// The runs of each dispatch, in recorded order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DispatchRuns {
     first: BTreeMap<i64, DispatchRun>,
     others: BTreeMap<i64, Vec<DispatchRun>>,
-    /// The row before, which is mostly of the same run.
+    /// The previous row, which mostly belongs to the same run.
     last: Option<(i64, DispatchRun)>,
 }
 
 impl DispatchRuns {
-    /// Adds a run, unless it is known. Rows that name no dispatch tell nothing about its runs.
+    /// Adds a run, unless it is known. Rows without a dispatch are ignored.
     pub fn add(&mut self, dispatch: Option<i64>, run: DispatchRun) {
         let Some(dispatch) = dispatch else { return };
         if self.last.replace((dispatch, run)) == Some((dispatch, run)) {
@@ -87,7 +87,7 @@ fn numbered(mut runs: Vec<DispatchRun>) -> Vec<(i64, DispatchRun)> {
     (0..).zip(runs).collect()
 }
 
-/// The passes of the dispatches that ran more than once, or of which the first run is lost.
+/// The passes of the dispatches that ran more than once, or whose first run is lost.
 #[derive(Clone, Debug, Default)]
 pub struct Replays {
     of_dispatches: BTreeMap<i64, Vec<(i64, DispatchRun)>>,
@@ -120,7 +120,7 @@ impl Replays {
         same.map_or_else(|| self.first(dispatch), |(pass, _)| *pass)
     }
 
-    /// The lowest pass of a dispatch that is there.
+    /// The lowest recorded pass of a dispatch.
     pub fn first(&self, dispatch: i64) -> i64 {
         self.of_dispatches.get(&dispatch).and_then(|passes| passes.first()).map_or(0, |(pass, _)| *pass)
     }
@@ -137,7 +137,7 @@ mod tests {
     fn replays(rows: &[(Option<i64>, DispatchRun)]) -> Replays {
         let mut all = DispatchRuns::default();
         for (dispatch, run) in rows {
-            // In parts, as files are read.
+            // In parts, like the reading of files.
             let mut part = DispatchRuns::default();
             part.add(*dispatch, *run);
             part.add(*dispatch, *run);
@@ -162,7 +162,7 @@ mod tests {
         let stated = replays(&[(Some(1), run(Some(2), 5)), (Some(1), run(Some(0), 7)), (Some(2), run(Some(1), 9))]);
         assert_eq!((stated.last(), stated.first(1), stated.first(2)), (2, 0, 1));
         assert_eq!(stated.pass(1, run(Some(2), 5)), 2);
-        // The row of a kernel trace states no pass.
+        // A row of a kernel trace does not state its pass.
         assert_eq!(
             (stated.pass(1, run(None, 5)), stated.pass(1, run(None, 6)), stated.pass(2, run(None, 1))),
             (2, 0, 1)

@@ -1,10 +1,10 @@
-//! Which tables a process leaves empty by its role.
+//! Tables that a process leaves empty because of its role.
 
 use wavesieve_model::schema::facts::Role;
 use wavesieve_tables::trace::source::ReadContext;
 
-/// Whether a table of this process has no rows by its role: a counter pass is a serialized repetition, so that only its
-/// counters and their dispatches are used; a trace without counters has none.
+/// Whether a table has no rows because of the role of its process. A counter pass is a serialized repetition, so only its counters and
+/// their dispatches are used. A trace without counters has neither.
 pub fn is_left_out(context: &ReadContext<'_>, table: &str) -> bool {
     let of_counters = matches!(table, "counter_dispatches" | "counters" | "counter_instances");
     let of_activity = matches!(

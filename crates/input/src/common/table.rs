@@ -1,4 +1,4 @@
-//! Collects the canonical columns of one table of a process, and what was odd on the way.
+//! Collects the canonical columns of one table of a process, and its anomalies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use wavesieve_tables::columns::frames::{dictionary_column, dictionary_column_at,
 use wavesieve_tables::columns::values::{I64Values, integers};
 use wavesieve_tables::trace::source::{ReadContext, Rows};
 
-/// A canonical table being read: what is wanted, and what has been assembled.
+/// A canonical table that is being read, with the requested and the assembled columns.
 pub struct TableBuilder<'a> {
     /// Place of the process, category rules, threads.
     pub context: &'a ReadContext<'a>,
@@ -29,7 +29,7 @@ pub struct TableBuilder<'a> {
 
 /// The column of sizes.
 const BYTES: &str = "bytes";
-/// The largest size that is taken for one: all that processors can address.
+/// Maximum plausible size: the address space of processors.
 const MAX_BYTES: i64 = 1 << 48;
 
 fn is_absurd(size: i64) -> bool {
@@ -37,7 +37,7 @@ fn is_absurd(size: i64) -> bool {
 }
 
 impl<'a> TableBuilder<'a> {
-    /// A builder of the `wanted` columns of `table`.
+    /// Creates a builder for the `wanted` columns of `table`.
     pub fn new(context: &'a ReadContext<'a>, table: &'static Table, wanted: &'a [&'static Declaration]) -> Self {
         Self {
             context,
@@ -56,7 +56,7 @@ impl<'a> TableBuilder<'a> {
         self.table.name
     }
 
-    /// Whether one of the named canonical columns is wanted.
+    /// Whether one of the named canonical columns is requested.
     pub fn wants(&self, names: &[&str]) -> bool {
         self.wanted.iter().any(|column| names.contains(&column.name))
     }
@@ -66,12 +66,12 @@ impl<'a> TableBuilder<'a> {
         self.table.column(name).is_none_or(|column| column.nullable)
     }
 
-    /// Names of the canonical columns that are wanted.
+    /// Names of the requested canonical columns.
     pub fn wanted(&self) -> BTreeSet<&'static str> {
         self.wanted.iter().map(|column| column.name).collect()
     }
 
-    /// Those of `pairs` (canonical columns, source column) whose canonical columns are wanted, as source columns.
+    /// The source columns of the `pairs` (canonical columns, source column) whose canonical columns are requested.
     pub fn sources(&self, pairs: &[(&[&str], &'static str)]) -> Vec<&'static str> {
         pairs.iter().filter(|(canonical, _)| self.wants(canonical)).map(|(_, source)| *source).collect()
     }
@@ -81,7 +81,7 @@ impl<'a> TableBuilder<'a> {
         self.height = height;
     }
 
-    /// Adds a canonical column if it is wanted. Sizes that no memory has are unknown, or 0 where none may be.
+    /// Adds a canonical column if it is requested. Impossible sizes become null, or 0 if the column may not be null.
     pub fn put(&mut self, name: &'static str, column: impl IntoColumn) {
         if self.wants(&[name]) {
             let mut column = column.into_column().with_name(name.into());
@@ -104,7 +104,7 @@ impl<'a> TableBuilder<'a> {
                     column = sizes.into_column();
                 }
             }
-            // Many columns of many traces have no values; as one value they take no memory.
+            // Many columns of many traces have no values. Stored as a single value, they take no memory.
             let is_empty_field = !column.is_empty() && column.null_count() == column.len();
             let column =
                 if is_empty_field { Column::full_null(name.into(), column.len(), column.dtype()) } else { column };
@@ -112,7 +112,7 @@ impl<'a> TableBuilder<'a> {
         }
     }
 
-    /// Adds a canonical column that is costly to make, if it is wanted.
+    /// Adds a canonical column that is costly to build, if it is requested.
     pub(crate) fn put_with(&mut self, name: &'static str, make: impl FnOnce() -> Result<Column>) -> Result<()> {
         if self.wants(&[name]) {
             let column = make()?;
@@ -146,7 +146,7 @@ impl<'a> TableBuilder<'a> {
         self.damage.extend(damage);
     }
 
-    /// The parts that were reported so far.
+    /// The damage that was reported so far.
     pub fn reported(&self) -> Vec<Damage> {
         self.damage.clone()
     }
@@ -162,8 +162,7 @@ impl<'a> TableBuilder<'a> {
         self.put("end_ns", ends);
     }
 
-    /// Adds duration and validity for starts and ends that come in pieces, which together are all rows. Missing times are
-    /// 0, which is not valid.
+    /// Adds duration and validity for starts and ends in pieces, which together cover all rows. Missing times are 0, which is not valid.
     pub(crate) fn put_lengths(&mut self, times: impl Iterator<Item = (Int64Chunked, Int64Chunked)>) {
         let (with_durations, with_valid) = (self.wants(&["duration_ns"]), self.wants(&["valid"]));
         if !with_durations && !with_valid {
@@ -190,7 +189,7 @@ impl<'a> TableBuilder<'a> {
         }
     }
 
-    /// Adds `gpu` and `device` of the agents, and notes agents without info row.
+    /// Adds `gpu` and `device` of the agents, and a note about agents without an info row.
     pub(crate) fn put_gpu(&mut self, agents: &Int64Chunked, ids: &Int64Chunked) {
         if !self.wants(&["gpu", "device"]) {
             return;
@@ -211,7 +210,7 @@ impl<'a> TableBuilder<'a> {
         self.note("missing_agent", Severity::Warning, count, first, detail);
     }
 
-    /// Adds the names of all symbols of a process, in their order.
+    /// Adds the names of all symbols of a process, in order.
     pub(crate) fn put_symbol_names(&mut self, names: &SymbolNames) -> Result<()> {
         let wanted = self.wanted();
         let forms = names.forms(self.context.categories, &|name| wanted.contains(name));
@@ -221,7 +220,8 @@ impl<'a> TableBuilder<'a> {
         Ok(())
     }
 
-    /// Adds the names of the kernels of dispatches with these `ids`. Those without symbol are noted; `unknown` says what they are.
+    /// Adds the names of the kernels of dispatches with these `ids`. Dispatches without a symbol are reported in a note with the text
+    /// `unknown`.
     pub(crate) fn put_kernel_names_by_id(
         &mut self,
         names: &SymbolNames,
@@ -238,7 +238,7 @@ impl<'a> TableBuilder<'a> {
         Ok(())
     }
 
-    /// The wanted columns in canonical order; those without values are null.
+    /// The requested columns in canonical order; columns without values are null.
     pub fn finish(mut self) -> Result<Rows> {
         let key = self.table.key.last().and_then(|key| self.columns.get(key)?.i64().ok());
         let first = key.and_then(|ids| self.absurd_sizes.iter().filter_map(|row| ids.get(*row)).min());
@@ -256,7 +256,7 @@ impl<'a> TableBuilder<'a> {
     }
 }
 
-/// The result of `value` for every row, computed once for equal rows that follow each other.
+/// The result of `value` for every row, computed once for consecutive equal rows.
 pub(crate) fn remembering<T: Copy, F: Fn(Option<i64>) -> T>(
     rows: &Int64Chunked,
     value: F,
@@ -272,18 +272,18 @@ pub(crate) fn remembering<T: Copy, F: Fn(Option<i64>) -> T>(
     })
 }
 
-/// How many rows are marked, and the smallest of their ids.
+/// Number of marked rows, and the smallest of their ids.
 pub(crate) fn count_first(marks: impl Iterator<Item = bool>, ids: &Int64Chunked) -> (usize, Option<i64>) {
     let rows: Vec<usize> = marks.enumerate().filter(|(_, marked)| *marked).map(|(row, _)| row).collect();
     count_rows(&rows, ids)
 }
 
-/// How many rows there are, and the smallest of their ids.
+/// Number of rows, and the smallest of their ids.
 pub fn count_rows(rows: &[usize], ids: &Int64Chunked) -> (usize, Option<i64>) {
     (rows.len(), rows.iter().filter_map(|row| ids.get(*row)).min())
 }
 
-/// `values` with nulls replaced by those of `other`.
+/// `values` with nulls replaced by the values of `other`.
 pub fn or_else(values: &Int64Chunked, other: &Int64Chunked) -> Int64Chunked {
     if values.null_count() == 0 {
         return values.clone();
@@ -299,7 +299,7 @@ pub fn or(values: &Int64Chunked, number: i64) -> Int64Chunked {
     Int64Chunked::from_iter_values(values.name().clone(), values.iter().map(|value| value.unwrap_or(number)))
 }
 
-/// `values` without 0, which stands for none.
+/// `values` with 0 replaced by null.
 pub(crate) fn zero_as_null(values: &Int64Chunked) -> Int64Chunked {
     values.iter().map(|value| value.filter(|value| *value != 0)).collect_ca(values.name().clone())
 }

@@ -1,5 +1,5 @@
-//! Folders for copies of inputs that other libraries read by name. They are removed when their last reader is done, and
-//! when the program is interrupted; what a program that was killed left there, by the next one.
+//! Folders for copies of inputs that other libraries read by name. They are removed when their last reader is done, and when the program is
+//! interrupted. If a program was killed, the next program removes its folders.
 
 use std::fs::File;
 use std::path::Path;
@@ -18,7 +18,7 @@ const START: &str = "wavesieve-copies-";
 pub struct TemporaryFolder {
     folder: TempDir,
     _removed: AtInterruption,
-    /// Its lock, by which others know that it is in use.
+    /// Its lock, which shows other processes that it is in use.
     _held: Option<File>,
 }
 
@@ -36,7 +36,7 @@ impl TemporaryFolder {
         Ok(Self { folder, _removed: removed, _held: held })
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }

@@ -1,4 +1,4 @@
-//! Texts that rows name by id.
+//! Texts that rows refer to by id.
 
 use polars::prelude::*;
 
@@ -12,14 +12,14 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Texts of two columns.
+    /// Builds the texts from a column of ids and a column of values.
     pub fn new(ids: &Int64Chunked, values: &StringChunked) -> Self {
         let index = index_of(ids);
         let values = values.iter().map(|value| value.map(str::to_owned)).collect();
         Self { ids: ids.iter().flatten().collect(), index, values }
     }
 
-    /// All texts in the order of their positions.
+    /// All texts in order of position.
     pub fn values(&self) -> &[Option<String>] {
         &self.values
     }
@@ -29,7 +29,7 @@ impl Texts {
         id.and_then(|id| self.index.position(id))
     }
 
-    /// Ids of the texts that a test holds for.
+    /// Ids of the texts that pass a test.
     pub(crate) fn ids_where(&self, test: impl Fn(&str) -> bool) -> Vec<i64> {
         let texts = self.ids.iter().zip(&self.values);
         texts.filter(|(_, text)| text.as_deref().is_some_and(&test)).map(|(id, _)| *id).collect()

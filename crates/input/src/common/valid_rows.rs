@@ -1,21 +1,21 @@
-//! Which rows of a table have times that can be true.
+//! Marks the rows of a table whose times are valid.
 
 use polars_arrow::bitmap::{Bitmap, MutableBitmap};
 
 use wavesieve_model::schema::validity::Validity;
 
-/// The rows of a table so far. Those on another clock than their process are judged by that clock, once all are there.
+/// The rows of a table so far. Rows on another clock than their process are judged by that clock once all rows are there.
 pub(crate) struct ValidRows {
     validity: Validity,
     valid: MutableBitmap,
     /// Valid rows so far.
     here: usize,
-    /// Rows, starts and ends of those that some clock could give, though not that of the process.
+    /// Row numbers, starts and ends of rows that are possible on another clock, but not on the clock of the process.
     elsewhere: Vec<(usize, i64, i64)>,
 }
 
 impl ValidRows {
-    /// Nothing yet, of a table with so many rows.
+    /// Starts without rows, for a table of `height` rows.
     pub fn new(validity: Validity, height: usize) -> Self {
         Self { validity, valid: MutableBitmap::with_capacity(height), here: 0, elsewhere: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! Texts of rows as codes into a list of the distinct ones.
+//! Texts of rows as codes into a list of distinct texts.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ impl Words {
         self.codes.push(code);
     }
 
-    /// Position of a text in [`Words::list`]. Rows often have that of the row before.
+    /// Position of a text in [`Words::list`]. Rows often have the text of the previous row.
     pub fn code(&mut self, word: &str) -> usize {
         if let Some((_, code)) = self.last.as_ref().filter(|(last, _)| last == word) {
             return *code;
@@ -37,7 +37,7 @@ impl Words {
         code
     }
 
-    /// Adds the rows of others at the end.
+    /// Appends the rows of other words.
     pub fn append(&mut self, other: Self) {
         let words = other.list();
         let codes: Vec<usize> = words.iter().flatten().map(|word| self.code(word)).collect();
@@ -60,7 +60,7 @@ impl Words {
         words
     }
 
-    /// As a dictionary-encoded column.
+    /// The texts as a dictionary-encoded column.
     pub fn categories(&self, name: &str) -> Result<Column> {
         Ok(dictionary_column(name, &self.list(), self.codes.iter().copied())?)
     }

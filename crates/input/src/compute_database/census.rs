@@ -1,4 +1,4 @@
-//! The GPUs that dispatches of each workload ran on, and the processes that its code objects are of.
+//! The GPUs of the dispatches of each workload, and the processes of its dispatches and code objects.
 
 use std::collections::BTreeSet;
 

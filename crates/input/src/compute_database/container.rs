@@ -1,4 +1,4 @@
-//! Which tables and columns a database really has.
+//! Tables and columns that a database really has.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use crate::common::sqlite::{TableShape, declarations, shape};
 /// The prefix of all table names.
 pub const PREFIX: &str = "compute_";
 
-/// A table that is there.
+/// A known table of a database.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownTable {
     pub shape: TableShape,
-    /// Its key, or the row id if it lacks that or nothing refers to it.
+    /// Its key, or the row id if it lacks the key or no table refers to it.
     pub key: &'static str,
 }
 
@@ -42,7 +42,7 @@ impl Container {
                 }
                 continue;
             };
-            // A table under its former name is not read next to the one that took its place.
+            // A table under its former name is not read if its successor is present.
             let is_former = name.strip_prefix(PREFIX) != Some(known.name.as_str());
             if is_former && declared.iter().any(|(name, _)| name.strip_prefix(PREFIX) == Some(known.name.as_str())) {
                 container.unknown_tables.push(name.clone());
@@ -77,18 +77,18 @@ impl Container {
         }
     }
 
-    /// The table of a name without [`PREFIX`], if there is one.
+    /// The table with a name without [`PREFIX`], if there is one.
     pub fn table(&self, base: &str) -> Option<&KnownTable> {
         self.tables.get(base)
     }
 
-    /// All tables that are known.
+    /// All known tables.
     pub fn tables(&self) -> impl Iterator<Item = &KnownTable> {
         self.tables.values()
     }
 }
 
-/// The table of a name without [`PREFIX`], which may be its former one.
+/// The table with a name without [`PREFIX`], which may be a former name.
 fn known(name: &str) -> Option<&'static Known> {
     let name = FORMER_NAMES.iter().find(|(former, _)| *former == name).map_or(name, |(_, now)| now);
     tables().iter().find(|known| known.name == name)

@@ -44,7 +44,7 @@ pub(crate) fn read_kernels(reading: &mut Reading<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Ids that differ, and the rows that got one: schema 2 makes them unique within a kernel only.
+/// Distinct ids, and the rows that got a new id: in schema 2, ids are unique only within a kernel.
 fn numbered(recorded: &Int64Chunked) -> (Int64Chunked, Vec<usize>) {
     let mut next = recorded.max().unwrap_or(-1).max(-1);
     let mut seen: BTreeSet<i64> = BTreeSet::new();
@@ -53,7 +53,7 @@ fn numbered(recorded: &Int64Chunked) -> (Int64Chunked, Vec<usize>) {
         Some(id) => id,
         None => {
             renumbered.push(row);
-            // The highest number can be taken; then any that is free follows.
+            // After the largest integer, numbers wrap around to any free number.
             loop {
                 next = next.wrapping_add(1);
                 if seen.insert(next) {

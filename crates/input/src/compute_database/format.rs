@@ -1,4 +1,4 @@
-//! Which databases are analysis databases of rocprofiler-compute.
+//! Recognizes analysis databases of rocprofiler-compute.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::recognition::unread_content::{SkipReason, UnreadContent};
 
 /// Tables that every analysis database has; one of them is enough to read it.
 const TABLES: [&str; 2] = ["compute_workload", "compute_kernel"];
-/// Tables of schema 2 alone, by any of which it is known without a version.
+/// Tables that only schema 2 has. Any of them identifies the schema without a version.
 const OF_SCHEMA: [&str; 2] = ["compute_metric_definition", "compute_kernel_metric_value"];
 
 /// Analysis databases of rocprofiler-compute.

@@ -10,7 +10,7 @@ use crate::common::sqlite::{Columns, integer, real, text};
 use crate::common::{IdIndex, index_of};
 use wavesieve_model::schema::anomaly::Severity;
 
-/// Adds all metrics, then the values of kernels, then those of the workload, each in the order of the file.
+/// Adds all metrics, then the values of kernels, then the values of the workload, each in the order of the file.
 pub fn read(reading: &mut Reading<'_>, recorded: &mut Recorded) -> Result<()> {
     let texts = ["metric_id", "name", "table_name", "sub_table_name", "description", "unit"];
     let rows = reading.read_own("metric_definition", OwnedBy::Workload, &texts.map(text))?;
@@ -32,7 +32,7 @@ pub fn read(reading: &mut Reading<'_>, recorded: &mut Recorded) -> Result<()> {
     Ok(())
 }
 
-/// Adds values; returns how many refer to no metric.
+/// Adds values. Returns how many refer to a missing metric.
 fn add(recorded: &mut Recorded, index: &IdIndex, rows: &Columns, kernels: &Int64Chunked) -> usize {
     let (metrics, names, values) = (rows.integers("metric_uuid"), rows.texts("value_name"), rows.reals("value"));
     let mut unknown = 0;

@@ -1,7 +1,7 @@
-//! Analysis databases of rocprofiler-compute, schemas 1 to 3: `rocprof-compute analyze` writes workloads, kernels, dispatches and
-//! the metrics, rooflines and PC sampling counts that it computed, but no counters. Each workload is a process. Numbers that
-//! the file states for kernels and workloads are rows of `recorded_metrics`. Only base tables are read, never views, and by the
-//! tables and columns that are there, whatever version the file states.
+//! Analysis databases of rocprofiler-compute, schemas 1 to 3: `rocprof-compute analyze` writes workloads, kernels, dispatches and the
+//! metrics, rooflines and PC sampling counts that it computed, but no counters. Each workload is a process. Numbers that the file states
+//! for kernels and workloads are rows of `recorded_metrics`. Only base tables are read, never views. Reading depends on the tables and
+//! columns that are present, not on the version that the file states.
 
 mod catalog;
 mod census;

@@ -1,4 +1,4 @@
-//! Which rows of a file belong to a workload.
+//! The rows of a file that belong to a workload.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ impl OwnedBy {
     }
 }
 
-/// The ids of a workload, and those of the others.
+/// The ids of a workload, and the ids of the other workloads.
 #[derive(Clone, Debug)]
 pub struct Owner {
     /// Whether it takes the rows without an owner.
@@ -65,7 +65,7 @@ impl Owner {
         }
     }
 
-    /// Condition on rows; of long lists of ids it may let others through, see [`Owner::owns`].
+    /// Condition on rows. With long lists of ids, it may let rows of other workloads through; see [`Owner::owns`].
     pub fn condition(&self, owned_by: OwnedBy) -> Condition {
         let ids = self.ids(owned_by);
         if ids.others.is_empty() {
@@ -77,7 +77,7 @@ impl Owner {
         }
     }
 
-    /// Whether a row that refers to this id is its own.
+    /// Whether a row that refers to this id belongs to the workload.
     pub fn owns(&self, owned_by: OwnedBy, id: Option<i64>) -> bool {
         let ids = self.ids(owned_by);
         match id {
@@ -87,7 +87,7 @@ impl Owner {
         }
     }
 
-    /// Whether a kernel is known to be its own.
+    /// Whether a kernel is known to belong to the workload.
     pub(crate) fn has_kernel(&self, id: i64) -> bool {
         self.kernels.own.contains(&id)
     }

@@ -1,5 +1,5 @@
-//! Counts of PC samples by instruction and kernel. The file has sums and no samples: which stall reason came with which type
-//! of instruction, and when, is lost. So they are recorded values here, not rows of `pc_samples`.
+//! Counts of PC samples by instruction and kernel. The file has sums and no samples: times are lost, and the stall reason that came with
+//! each type of instruction. So they are recorded values here, not rows of `pc_samples`.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use crate::common::sqlite::{Wanted, integer, real, text};
 use wavesieve_model::schema::anomaly::Severity;
 
 const TABLE: &str = "PC sampling";
-/// Columns of counts, and what they are called.
+/// Columns of counts, and the names of their values.
 const COUNTS: [(&str, &str); 3] = [("total_count", "samples"), ("issue_count", "issued"), ("stall_count", "stalled")];
 
-/// Percents of samples, and what they are called: since schema 2.1.
+/// Columns of percentages, which are also the names of their values; since schema 2.1.
 const PERCENTS: [&str; 2] = ["active_thread_percent", "wave_occupancy_percent"];
 
-/// Counts by reason or type: their table, what their names begin with, and their lookup table with the column that refers to
-/// it, of newer and of older schemas.
+/// Counts by reason or type: their table, the prefix of their names, and their lookup table with the column that refers to it, in newer and
+/// in older schemas.
 struct Details {
     table: &'static str,
     prefix: &'static str,
@@ -100,7 +100,7 @@ fn read_by_kernel(reading: &mut Reading<'_>, recorded: &mut Recorded) -> Result<
     Ok(())
 }
 
-/// Adds the counts of states; returns the instruction of each state, and how many states are of none.
+/// Adds the counts of states. Returns the instruction of each state, and how many states lack an instruction.
 fn read_states(reading: &mut Reading<'_>, recorded: &mut Recorded, lines: &Lines) -> Result<(Lines, usize)> {
     let wanted: Vec<Wanted> = COUNTS
         .map(|(column, _)| integer(column))
@@ -134,7 +134,7 @@ fn read_states(reading: &mut Reading<'_>, recorded: &mut Recorded, lines: &Lines
     Ok((states, lost))
 }
 
-/// Adds the counts of a table of reasons or types; returns how many are of no known state.
+/// Adds the counts of a table of reasons or types. Returns how many lack a known state.
 fn read_details(
     reading: &mut Reading<'_>,
     recorded: &mut Recorded,

@@ -16,11 +16,11 @@ use crate::common::{IdIndex, SymbolNames, TableBuilder, placeholder};
 use wavesieve_model::schema::anomaly::Damage;
 use wavesieve_tables::trace::source::Rows;
 
-/// A file and what has been read of it for good.
+/// A file, and the parts of it that stay in memory.
 pub struct Capture {
     /// The database, which must stay as long as it is read.
     pub file: Arc<DatabaseFile>,
-    /// How it is read.
+    /// The reader of the database.
     pub store: Store,
     pub container: Container,
     pub catalog: Catalog,
@@ -38,10 +38,10 @@ impl Capture {
     }
 }
 
-/// The builder of a canonical table, and where its rows come from.
+/// The builder of a canonical table, and the source of its rows.
 pub struct Reading<'a> {
     pub capture: &'a Capture,
-    /// Which rows to take.
+    /// The owner of the rows to take.
     pub owner: &'a Owner,
     pub workload: &'a Workload,
     builder: TableBuilder<'a>,
@@ -123,7 +123,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// As [`TableBuilder::finish`].
+    /// Like [`TableBuilder::finish`].
     pub fn finish(self) -> Result<Rows> {
         self.builder.finish()
     }

@@ -49,7 +49,7 @@ impl Recorded {
         self.metrics.len() - 1
     }
 
-    /// Adds a value; what is not finite is missing.
+    /// Adds a value; a number that is not finite becomes null.
     pub fn add(&mut self, kernel: Option<i64>, metric: Option<usize>, name: Option<&str>, value: Option<f64>) {
         self.names.push(name.map(Into::into));
         self.values.push(Value { kernel, metric, value: value.filter(|value| value.is_finite()) });

@@ -1,5 +1,5 @@
-//! Points of kernels and of the whole workload on the roofline, and the measured ceilings. They have ids of their own here,
-//! as the file gives them none.
+//! Points of kernels and of the whole workload on the roofline, and the measured ceilings. The file gives them no ids, so they get new ones
+//! here.
 
 use anyhow::Result;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use super::recorded::{Metric, Recorded};
 use super::rooflines_of_kernels;
 use crate::common::sqlite::real;
 
-/// Columns of both tables of points, with their units; the last four are those of schema 3.
+/// Columns of both tables of points, with their units; the last four are new in schema 3.
 const POINTS: [(&str, &str); 10] = [
     ("total_flops", "GFLOP/s"),
     ("l0_cache_data", "FLOP/byte"),
@@ -26,7 +26,7 @@ const POINTS: [(&str, &str); 10] = [
 const TABLE: &str = "Roofline";
 const VALUE: &str = "Value";
 
-/// Adds what is stated.
+/// Adds the stated points and ceilings.
 pub fn read(reading: &mut Reading<'_>, recorded: &mut Recorded) -> Result<()> {
     let wanted = POINTS.map(|(name, _)| real(name));
     let of_kernels = reading.read_own("kernel_roofline_data", OwnedBy::Kernel, &wanted)?;
@@ -76,7 +76,7 @@ fn ceilings(text: Option<&str>) -> Vec<(String, Option<f64>)> {
     numbers.map(|(name, value)| (name, value.as_f64())).collect()
 }
 
-/// Whether a text of ceilings holds anything that is not read.
+/// Whether a text of ceilings has members that are not read.
 pub(crate) fn has_unread_ceilings(text: Option<&str>) -> bool {
     match text.map(serde_json::from_str::<Value>) {
         None | Some(Ok(Value::Null)) => false,

@@ -1,5 +1,5 @@
-//! Rooflines of schema 3: measured ceilings of each GPU, and points, limits and metrics of kernels for each envelope, which is the
-//! data type whose peak bounds them.
+//! Rooflines of schema 3: measured ceilings of each GPU, and points, limits and metrics of kernels for each envelope: the data type whose
+//! peak bounds them.
 
 use std::collections::BTreeSet;
 
@@ -18,10 +18,10 @@ const POINT: [(&str, &str); 4] = [
     ("roof_performance", "GFLOP/s"),
     ("percent_of_roof", "percent"),
 ];
-/// Columns of a metric, and what their values are called.
+/// Columns of a metric, and the names of their values.
 const METRIC: [(&str, &str); 3] = [("value", "Value"), ("peak", "Peak"), ("percent_of_peak", "Percent of Peak")];
 
-/// Adds measured ceilings; returns the names of those of the first GPU, which the workload states as JSON too.
+/// Adds measured ceilings. Returns the ceiling names of the first GPU, which the workload also states as JSON.
 pub(super) fn read_ceilings(reading: &mut Reading<'_>, recorded: &mut Recorded) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for (table, value, unit) in
@@ -48,7 +48,7 @@ pub(super) fn read_ceilings(reading: &mut Reading<'_>, recorded: &mut Recorded) 
     Ok(names)
 }
 
-/// Adds what is stated of kernels.
+/// Adds the points, limits and metrics of kernels.
 pub(super) fn read(reading: &mut Reading<'_>, recorded: &mut Recorded) -> Result<()> {
     read_points(reading, recorded)?;
     read_limiters(reading, recorded)?;

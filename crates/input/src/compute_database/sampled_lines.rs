@@ -20,7 +20,7 @@ pub(super) struct Line {
     pub kernel: Option<i64>,
 }
 
-/// Instructions by the id of something; `None` for those of other workloads.
+/// Instructions by an id of the file; `None` for instructions of other workloads.
 pub(super) type Lines = BTreeMap<i64, Option<Line>>;
 
 /// Adds a metric for each instruction of the workload.
@@ -49,7 +49,7 @@ pub(super) fn read(reading: &mut Reading<'_>, recorded: &mut Recorded, table: &s
         }
         let word = |number: Option<String>| number.unwrap_or_else(|| "unknown".to_owned());
         let mut object = word(place.and_then(|place| objects.ids.get(place)).map(|id| id.to_string()));
-        // Ids of code objects are those of a process.
+        // Ids of code objects are unique only within a process.
         if has_processes {
             let pid = word(place.and_then(|place| objects.pids.get(place)).map(|pid| pid.to_string()));
             object = format!("{pid}.{object}");
@@ -87,7 +87,7 @@ impl Objects {
         Ok(Self { index: index_of(&rows.integers("id")), workloads, pids, ids })
     }
 
-    /// Whether an instruction of a code object and a kernel is of a workload.
+    /// Whether an instruction of a code object and a kernel belongs to a workload.
     fn is_own(&self, owner: &Owner, place: Option<usize>, kernel: Option<i64>) -> bool {
         match place.and_then(|place| self.workloads.get(place)) {
             Some(workload) => owner.owns(OwnedBy::Workload, Some(workload)),
@@ -124,14 +124,14 @@ impl Symbols {
     }
 }
 
-/// A table of texts, to whose keys others refer.
+/// A table of texts that other tables refer to by key.
 pub(super) struct Words {
     index: IdIndex,
     words: StringChunked,
 }
 
 impl Words {
-    /// Reads a table; a missing one has none.
+    /// Reads a table; a missing table has no texts.
     pub(super) fn read(reading: &mut Reading<'_>, base: &str) -> Result<Self> {
         let rows = reading.read_shared(base, &[text("text")])?;
         Ok(Self { index: index_of(&rows.integers("id")), words: rows.texts("text") })

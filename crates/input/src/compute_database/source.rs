@@ -54,7 +54,7 @@ pub fn find(file: &Arc<DatabaseFile>, version: &Version, shown: &str, source: &s
             System::default()
         });
         let facts = ProcessFacts {
-            // Processes of a file follow the order of workloads.
+            // The number sorts the processes of a file in the order of workloads.
             content_hash: format!("{content_hash}:{:016x}", workload.id.cast_unsigned() ^ (1 << 63)),
             path: shown.to_owned(),
             source: source_name(source, workload),
@@ -102,8 +102,8 @@ fn stored_rank(version: &Version, workload: &Workload) -> Option<i64> {
     rank.parse().ok().filter(|rank| *rank >= 0)
 }
 
-/// Whether an analysis is of a capture that is passed too, on the same machine with the same command: of a workload in the same
-/// folder, or of any capture that `convert` names.
+/// Whether an analysis is of another input, with the same host and command: of a workload in the same folder, or of a capture that
+/// `convert` names.
 pub fn is_same_run(analysis: &ProcessFacts, other: &ProcessFacts) -> bool {
     let Some((_, names)) = analysis.source.split_once(": ") else { return false };
     if analysis.hostname != other.hostname || analysis.command != other.command {
@@ -116,7 +116,7 @@ pub fn is_same_run(analysis: &ProcessFacts, other: &ProcessFacts) -> bool {
     is_workload && analysis.command.is_some() && folder_of(&other.path).is_some_and(|folder| folder == names)
 }
 
-/// The last two parts of the folder of a file, by which rocprofiler-compute names workloads.
+/// The last two parts of the folder of a file, with which rocprofiler-compute names workloads.
 fn folder_of(path: &str) -> Option<String> {
     let path = Path::new(path).canonicalize().ok()?;
     let folder = if path.is_dir() { path.as_path() } else { path.parent()? };

@@ -9,7 +9,7 @@ use crate::common::sqlite::{integer, text};
 
 /// The text that rocprofiler-compute writes between frames, innermost first.
 const SEPARATOR: &str = " -> ";
-/// Its word for a line that is not known.
+/// Its mark for an unknown line.
 const UNKNOWN_LINE: &str = "?";
 
 /// The frames of each instruction as one text, as earlier schemas have it.
@@ -34,7 +34,7 @@ pub(super) fn read(reading: &mut Reading<'_>) -> Result<BTreeMap<i64, String>> {
     let wanted = ["instruction_uuid", "source_line_uuid", "frame_index"].map(integer);
     let rows = reading.read_shared("instruction_source_line", &wanted)?;
     let [instructions, places, frames] = wanted.map(|wanted| rows.integers(wanted.name));
-    // In the order of frames, whatever that of the rows is.
+    // In the order of frames, which may differ from the order of rows.
     let mut stacks: BTreeMap<i64, BTreeMap<(Option<i64>, usize), &str>> = BTreeMap::new();
     for (row, ((instruction, line), frame)) in instructions.iter().zip(places.iter()).zip(frames.iter()).enumerate() {
         let line = line.and_then(|line| lines.get(&line));

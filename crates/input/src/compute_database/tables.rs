@@ -1,4 +1,4 @@
-//! The tables of analysis databases, of every schema: those of `share/analysis_database.toml`.
+//! The tables of analysis databases of every schema, from `share/analysis_database.toml`.
 
 use std::sync::OnceLock;
 
@@ -6,22 +6,22 @@ use serde::Deserialize;
 
 const FILE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../share/analysis_database.toml"));
 
-/// Tables of schemas before 1.3, and what their successors are called.
+/// Tables of schemas before 1.3, and the names of their successors.
 pub(super) const FORMER_NAMES: [(&str, &str); 2] =
     [("metric_value", "kernel_metric_value"), ("roofline_data", "kernel_roofline_data")];
 
-/// When a table is missed.
+/// Condition under which a table is expected.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Expected {
     /// In every database.
     #[default]
     Always,
-    /// Unless any of these is there, which hold the same.
+    /// Unless one of these tables is present; they hold the same.
     UnlessAny(Vec<String>),
-    /// If any of these is there, which belong to it.
+    /// If one of these tables is present; they belong to it.
     IfAny(Vec<String>),
-    /// If that table has that column, which refers to it.
+    /// If that table has that column; it refers to this table.
     IfColumn(String, String),
     /// Never: newer tables hold the same.
     Never,
@@ -37,7 +37,7 @@ pub(super) struct Known {
     pub columns: Vec<String>,
     #[serde(default)]
     pub expected: Expected,
-    /// Whether rows of other tables refer to its key. Of the rest, any key will do.
+    /// Whether rows of other tables refer to its key. For other tables, any key is enough.
     #[serde(default)]
     pub is_referred_to: bool,
 }
@@ -47,7 +47,7 @@ struct Tables {
     table: Vec<Known>,
 }
 
-/// The tables; a test reads them, so that they are never without any.
+/// The tables. A test parses the file, so the list is never empty.
 pub(super) fn tables() -> &'static [Known] {
     static TABLES: OnceLock<Tables> = OnceLock::new();
     &TABLES.get_or_init(|| toml::from_str(FILE).unwrap_or_default()).table

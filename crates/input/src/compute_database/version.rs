@@ -1,12 +1,12 @@
-//! Which schema a database states, and whether it is one that is read.
+//! The schema that a database states, and whether it is known.
 
 use rusqlite::Connection;
 
 use crate::common::sqlite::printed;
 
-/// Schemas of which every table and column is known. All others are read by what they have of these.
+/// Schemas whose tables and columns are all known. Other schemas are read by the known tables and columns that they have.
 const KNOWN_PREFIXES: [&str; 7] = ["1.3.", "1.4.", "2.0.", "2.1.", "2.2.", "2.3.", "3.0."];
-/// How this program names itself where rocprofiler-compute writes its version.
+/// The name that wavesieve writes in the place of the version of rocprofiler-compute.
 const OWN_NAME: &str = "wavesieve ";
 
 /// Versions that the metadata states.
@@ -19,7 +19,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// Reads the first row of the metadata; what is missing or damaged is not stated.
+    /// Reads the first row of the metadata; missing or damaged values count as not stated.
     pub fn read(connection: &Connection) -> Self {
         let texts = connection.query_row(include_str!("sql/metadata.sql"), [], |row| {
             Ok((printed(row.get_ref(0)?), printed(row.get_ref(1)?)))
@@ -29,7 +29,7 @@ impl Version {
         Self { schema: stated(schema), program: stated(program) }
     }
 
-    /// Whether not all tables and columns of the schema are known.
+    /// Whether tables or columns of the schema may be unknown.
     pub fn is_unknown(&self) -> bool {
         let is_known = |schema: &str| schema == "2" || KNOWN_PREFIXES.iter().any(|known| schema.starts_with(known));
         !self.schema.as_deref().is_some_and(is_known)
@@ -46,7 +46,7 @@ impl Version {
         }
     }
 
-    /// Whether `convert` of this program wrote the file, so that workloads are named after ranks.
+    /// Whether `convert` of wavesieve wrote the file. Workloads are then named after ranks.
     pub fn is_own(&self) -> bool {
         self.program.as_deref().is_some_and(|program| program.starts_with(OWN_NAME))
     }

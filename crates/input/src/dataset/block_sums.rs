@@ -1,4 +1,4 @@
-//! Sums of the blocks of a file, by which bytes that changed after it was written are found where they are read.
+//! Sums of the blocks of a file. With them, a reader detects bytes that changed after the file was written.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -12,13 +12,13 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use wavesieve_files::regular;
 
-/// Bytes that have a sum of their own: small enough that few other columns are read to check one, large enough that the sums of all
-/// are short.
+/// Bytes of a block with its own sum: small enough that a check of one column reads few others, large enough that the list of sums stays
+/// short.
 const BLOCK_BYTES: u64 = 1 << 18;
 /// Hexadecimal digits of a sum.
 const DIGITS: usize = 16;
 
-/// The sums of all blocks or column chunks of a file, in their order; as a text, digits without anything between.
+/// The sums of all blocks or column chunks of a file, in order. Their text form is hexadecimal digits without separators.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct BlockSums(Vec<u64>);
@@ -49,7 +49,7 @@ impl TryFrom<String> for BlockSums {
 }
 
 impl BlockSums {
-    /// Those of a file as it is now.
+    /// Computes the sums of a file as it is now.
     pub fn compute(path: &Path) -> io::Result<Self> {
         let mut file = regular::open(path)?;
         let mut sums = Vec::new();
@@ -82,15 +82,15 @@ pub(crate) struct BlockCheck<'a> {
 }
 
 impl<'a> BlockCheck<'a> {
-    /// Nothing compared yet.
+    /// A check that has not compared any block yet.
     pub fn new(file: &'a File, sums: &'a BlockSums) -> Self {
         Self { file, sums, checked: BTreeSet::new() }
     }
 
-    /// Compares the blocks that some bytes lie in.
+    /// Compares the blocks that contain the bytes.
     ///
     /// # Errors
-    /// When one cannot be read, or is not what was written.
+    /// When a block cannot be read, or differs from what was written.
     pub fn bytes(&mut self, bytes: Range<u64>) -> Result<()> {
         if bytes.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Notes about a dataset as a whole: that it holds a part of a trace, and files in its folder that do not belong to it.
+//! Notes about a dataset as a whole: whether it holds only a part of a trace, and files in its folder that do not belong to it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,7 +26,7 @@ pub fn notes(directory: &Path, shown: &str, selection: &[String], listed: &BTree
     selection.into_iter().chain(foreign).collect()
 }
 
-/// The files that hold rows by the manifest, and those that every dataset has.
+/// The files with rows that the manifest lists, and the files that every dataset has.
 pub(crate) fn listed_parts(directory: &Path, manifest: &AnyManifest) -> BTreeSet<PathBuf> {
     match manifest {
         AnyManifest::OwnFiles(manifest) => {
@@ -48,7 +48,7 @@ pub(crate) fn listed_parts(directory: &Path, manifest: &AnyManifest) -> BTreeSet
     }
 }
 
-/// Files in the folder of a dataset that could be taken for parts of it or for traces, and are not listed; in order.
+/// Unlisted files in the folder of a dataset that could be mistaken for its parts or for traces, sorted.
 fn foreign_files(directory: &Path, listed: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let mut foreign = files_below(directory);
     foreign.retain(|path| !listed.contains(path) && is_of_traces(path));
@@ -56,13 +56,13 @@ fn foreign_files(directory: &Path, listed: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
     foreign
 }
 
-/// Whether the name of a file is one of data; the names of what programs keep next to it are not.
+/// Whether a file is named like data, and not like other files that programs keep next to data.
 fn is_of_traces(path: &Path) -> bool {
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     name.ends_with(".parquet") || promise(&name).is_some() || is_archive(&name)
 }
 
-/// All listable files below a folder; links are not followed. There are as many folders as ranks of all tables.
+/// All listable files below a folder; links are not followed. They are listed in parallel, because each table has a folder for each rank.
 fn files_below(directory: &Path) -> Vec<PathBuf> {
     let entries: Vec<fs::DirEntry> = fs::read_dir(directory).into_iter().flatten().flatten().collect();
     let found = entries.into_par_iter().filter(|entry| !is_unfinished(&entry.file_name())).map(|entry| {

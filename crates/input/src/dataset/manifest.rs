@@ -1,4 +1,4 @@
-//! The manifest of a dataset: what is in it, and how its files are laid out.
+//! The manifest of a dataset: its contents and the layout of its files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,11 +17,12 @@ use wavesieve_model::schema::facts::{ProcessFacts, Role};
 use wavesieve_model::schema::table;
 use wavesieve_tables::derive::gpu_work::gpu_times::GpuTime;
 
-/// Bytes that the facts about a process may have, of which most have a few thousand.
+/// Maximum bytes of the facts about a process; most have a few thousand.
 const FACTS_BYTES: u64 = 1 << 20;
 /// Name of the manifest in a dataset directory.
 pub const MANIFEST: &str = "manifest.json";
-/// Name of the file with the facts about processes. Programs that read whole directories of tables leave out names that start so.
+/// Name of the file with the facts about processes. Programs that read whole directories of tables skip names that start with an
+/// underscore.
 pub const PROCESSES: &str = "_processes.json.zst";
 /// Folder of the files without rows, which have the columns of every table.
 pub const SCHEMAS: &str = "_schema";
@@ -50,12 +51,12 @@ pub struct Manifest {
     pub categories_hash: String,
     /// Parts of the sources that could not be read, and sources that could not be read at all.
     pub damage: Vec<Damage>,
-    /// The filters that chose what is in it, as options; without any it is the whole trace.
+    /// The filters that selected its content, as options; empty for the whole trace.
     #[serde(default)]
     pub selection: Vec<String>,
     /// Rows of every row group of a process but its last, which may have fewer.
     pub row_group_rows: u64,
-    /// Bytes that a part has at most, if it has more than one row group.
+    /// Maximum bytes of a part with more than one row group.
     pub pack_bytes: u64,
     /// Hash of the file with the facts about processes, 16 hexadecimal digits.
     pub facts: String,
@@ -81,19 +82,19 @@ pub struct StoredFile {
 }
 
 impl StoredFile {
-    /// The manifest entry for a content.
+    /// The manifest entry for some content.
     pub fn of(content: &[u8]) -> Self {
         Self { bytes: content.len() as u64, hash: hash(content) }
     }
 
-    /// Why the file at a path is another one, if it is. Only a file of the right size is read.
+    /// The difference of the file at a path from this entry; `None` if it is the same. Only a file of the right size is read.
     pub fn difference(&self, path: &Path) -> Option<String> {
         let found = match fs::metadata(path) {
             Ok(found) => found,
             Err(error) if error.kind() == ErrorKind::NotFound => return Some("the file is missing".to_owned()),
             Err(error) => return Some(format!("cannot be read: {error}")),
         };
-        // To open a pipe would wait for its other end.
+        // Opening a pipe would wait for its other end.
         if !found.is_file() {
             return Some("it is not a file".to_owned());
         }
@@ -174,10 +175,10 @@ struct Version {
 }
 
 impl AnyManifest {
-    /// That of a dataset.
+    /// Reads the manifest of a dataset.
     ///
     /// # Errors
-    /// When a file cannot be read, or is of another layout.
+    /// When a file cannot be read, or has another layout.
     pub fn read(directory: &Path) -> Result<Self> {
         let path = directory.join(MANIFEST);
         let text = regular::read_text(&path, LARGE_BYTES).with_context(|| format!("cannot read {}", path.display()))?;
@@ -281,7 +282,7 @@ impl Manifest {
     }
 }
 
-/// Unpacks bytes, and fails above a limit: how much a few bytes unpack to is not known before.
+/// Unpacks bytes, and fails above a limit, because the unpacked size is not known before.
 fn unpacked(bytes: &[u8], limit: u64) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     zstd::Decoder::new(bytes)?.take(limit + 1).read_to_end(&mut text)?;
@@ -289,7 +290,7 @@ fn unpacked(bytes: &[u8], limit: u64) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// How the sum stands in the text.
+/// The sum as the text has it.
 fn summed(sum: &str) -> String {
     format!("\"sum\": \"{sum}\"")
 }
@@ -302,7 +303,7 @@ fn json(value: &impl Serialize) -> Result<String> {
     Ok(serde_json::to_string(value)?)
 }
 
-/// Hash of a content as the manifest has it.
+/// Hash of content, in the form of the manifest.
 pub fn hash(content: &[u8]) -> String {
     format!("{:016x}", xxh3_64(content))
 }

@@ -33,12 +33,12 @@ pub struct OwnFiles {
 }
 
 impl OwnFiles {
-    /// Those below a directory.
+    /// The files below a directory.
     pub fn new(directory: &Path, stored: StoredProcess) -> Self {
         Self { directory: directory.to_owned(), stored }
     }
 
-    /// Tables whose files are missing, or are not those that were written. Their content is not read.
+    /// Tables whose files are missing, or are not the files that were written. Their content is not read.
     pub fn damaged(&self) -> BTreeMap<&'static str, Damage> {
         let tables = self.stored.rows.keys().filter_map(|name| table(name));
         let problem = |table: &'static Table| Some((table.name, self.cursory_problem(table)?));
@@ -46,7 +46,7 @@ impl OwnFiles {
         if damaged.len() < 2 || self.stored.rows.keys().any(|name| self.path(name).exists()) {
             return damaged;
         }
-        // One line for a rank that is gone.
+        // One line for a missing rank.
         let cause = format!("all parts of rank {} are missing; {ADVICE}", self.stored.rank);
         let whole = Damage { path: self.directory.display().to_string(), part: String::new(), cause };
         damaged.into_keys().map(|table| (table, whole.clone())).collect()
@@ -73,7 +73,7 @@ impl OwnFiles {
         self.stored.bytes.get(table.name) == Some(&0)
     }
 
-    /// The sums of a file that has as many bytes as were written. Other programs may write one anew, and older versions wrote none.
+    /// The sums of a file that still has the size that was written. Other programs may rewrite a file, and older versions wrote no sums.
     fn sums(&self, table: &Table, bytes: u64) -> Option<&BlockSums> {
         let is_as_long = self.stored.bytes.get(table.name) == Some(&bytes);
         self.stored.sums.get(table.name).filter(|_| is_as_long)
@@ -104,7 +104,7 @@ impl OwnFiles {
         let is_own = is_of("wavesieve.source", &stored.facts.source)
             && is_of("wavesieve.guid", stored.facts.guid.as_deref().unwrap_or_default());
         ensure!(is_own, "it is a part of another rank");
-        // Other programs may write a part anew; this one would have changed the manifest with it.
+        // Other programs may rewrite a part; this program would have changed the manifest too.
         let is_as_written =
             said("wavesieve.table").is_none() || stored.bytes.get(table.name).is_none_or(|b| *b == length);
         ensure!(is_as_written, "its size is {length} bytes, which differs from the manifest");
@@ -173,7 +173,7 @@ impl Store for OwnFiles {
     }
 }
 
-/// Where the footer of a file lies, by the length at its end.
+/// Byte range of the footer, by the length at the end of the file.
 fn footer(mut file: &File, length: u64) -> Result<Range<u64>> {
     let mut end = [0; 8];
     file.seek(SeekFrom::Start(length.saturating_sub(8)))?;
@@ -183,7 +183,7 @@ fn footer(mut file: &File, length: u64) -> Result<Range<u64>> {
     Ok(length.saturating_sub(bytes.saturating_add(8))..length)
 }
 
-/// Where the pages of a column lie.
+/// Byte range of the pages of a column.
 fn bytes_of(chunk: &ColumnChunkMetaData) -> Range<u64> {
     let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
     let (start, bytes) = (u64::try_from(start).unwrap_or(0), u64::try_from(chunk.compressed_size()).unwrap_or(0));

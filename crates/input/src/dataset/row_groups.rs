@@ -27,7 +27,7 @@ const FRAME_ROWS: usize = 1 << 16;
 /// Maximum rows of a frame that should be as large as possible: a row group that claims more rows is not trusted.
 const MAX_ROWS: usize = 1 << 21;
 
-/// A file that was opened, to read row groups of it.
+/// An opened file from which row groups are read.
 #[derive(Clone)]
 pub(crate) struct RowGroups {
     path: PathBuf,
@@ -48,7 +48,7 @@ impl RowGroups {
         Self { path: path.to_owned(), metadata }
     }
 
-    /// How many it has.
+    /// Number of row groups.
     pub fn count(&self) -> usize {
         self.metadata.metadata().num_row_groups()
     }
@@ -59,7 +59,7 @@ impl RowGroups {
         if let Some(missing) = missing_column(self.metadata.metadata(), columns) {
             anyhow::bail!("{} lacks the column {missing}; convert again", self.path.display());
         }
-        // By place: names would also choose the columns whose names begin so, which were not compared with their sums.
+        // Selected by position: a name would also select the columns whose names start with it, and they were not compared with their sums.
         let is_wanted = |name: &str| columns.iter().any(|column| column.name == name);
         let stored = schema.columns().iter().enumerate();
         let places = stored.filter(|(_, stored)| is_wanted(stored.name())).map(|(place, _)| place);
@@ -72,19 +72,19 @@ impl RowGroups {
     }
 }
 
-/// The first of some columns that a file lacks though every version wrote it.
+/// The first column that a file lacks although every version wrote it.
 pub(crate) fn missing_column(metadata: &ParquetMetaData, columns: &[&'static Declaration]) -> Option<&'static str> {
     let stored = metadata.file_metadata().schema_descr().columns();
     let is_stored = |column: &Declaration| stored.iter().any(|stored| stored.name() == column.name);
     columns.iter().find(|column| !column.added && !is_stored(column)).map(|column| column.name)
 }
 
-/// What a file says about itself under a key.
+/// The value that a file records about itself under a key.
 pub(crate) fn provenance<'a>(metadata: &'a ParquetMetaData, key: &str) -> Option<&'a str> {
     metadata.file_metadata().key_value_metadata()?.iter().find(|pair| pair.key == key)?.value.as_deref()
 }
 
-/// Rows of a file that polars reads when they are wanted.
+/// Rows of a file that polars reads lazily.
 pub struct Scan {
     /// The file.
     pub path: PathBuf,
@@ -92,7 +92,7 @@ pub struct Scan {
     pub rows: Option<(u64, u64)>,
 }
 
-/// Rows of files, read when they are wanted, of which `columns` are.
+/// Rows of files with the given columns, read lazily.
 pub fn scan(parts: impl IntoIterator<Item = Scan>, columns: &[&'static Declaration]) -> Result<LazyFrame> {
     let has_added = columns.iter().any(|column| column.added);
     let open = |part: Scan| {
@@ -116,8 +116,8 @@ pub fn scan(parts: impl IntoIterator<Item = Scan>, columns: &[&'static Declarati
     Ok(concat(frames, UnionArgs::default())?)
 }
 
-/// The rows of all pieces in their order, or those to keep, every column in one part. Takes less time than polars for dictionaries, whose
-/// texts polars looks up row by row.
+/// The rows of all pieces in order, or only the rows to keep, with each column in one chunk. This takes less time than polars, which looks
+/// up the texts of dictionaries row by row.
 pub fn joined(pieces: &[Box<dyn Piece>], keep: Option<Keep>) -> Result<DataFrame> {
     let frames = pieces.par_iter().map(|piece| {
         let mut frames = Vec::new();
@@ -128,7 +128,7 @@ pub fn joined(pieces: &[Box<dyn Piece>], keep: Option<Keep>) -> Result<DataFrame
             });
             Ok(())
         };
-        // Rows that are all kept are best read at once: then there is nothing to put together.
+        // If all rows are kept, they are read at once: then nothing has to be joined.
         match keep {
             Some(_) => piece.read(&mut take)?,
             None => piece.read_at_once(&mut take)?,
@@ -192,14 +192,14 @@ impl RowGroup {
         }
     }
 
-    /// Turns a panic into an error: over damaged pages the reader may give up by one.
+    /// Turns a panic into an error: the reader may panic on damaged pages.
     fn catch_panic<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
         panic::catch_unwind(AssertUnwindSafe(read))
             .unwrap_or_else(|_| anyhow::bail!("cannot read {}: its content is damaged", self.path.display()))
     }
 }
 
-/// A column of a file that was written before there was such a column.
+/// A column of nulls, for a file that was written before the column existed.
 fn without_values(declared: &Declaration, rows: usize) -> Column {
     Column::full_null(declared.name.into(), rows, &data_type(declared.column_type))
 }
@@ -208,7 +208,7 @@ fn column(declared: &Declaration, array: &dyn Array) -> Result<Column> {
     let data_type = data_type(declared.column_type);
     if let (DataType::Categorical(_, _), Some(words)) = (&data_type, array.as_any_dictionary_opt()) {
         let words = words.as_any();
-        // Older versions wrote codes without a sign.
+        // Older versions wrote unsigned codes.
         if let Some(column) = words.downcast_ref::<DictionaryArray<Int32Type>>() {
             return shared(declared.name, column, data_type);
         }
@@ -219,7 +219,7 @@ fn column(declared: &Declaration, array: &dyn Array) -> Result<Column> {
     Ok(series_from_array(declared.name, array)?.cast(&data_type)?.into_column())
 }
 
-/// A dictionary column in the codes of the shared dictionary. polars would look up the text of every row for that.
+/// A dictionary column with the codes of the shared dictionary. polars would look up the text of every row instead.
 fn shared<K: ArrowDictionaryKeyType>(name: &str, column: &DictionaryArray<K>, data_type: DataType) -> Result<Column> {
     let DataType::Categorical(_, mapping) = &data_type else { anyhow::bail!("internal: {name} has no dictionary") };
     let code = |text: Option<&str>| text.map(|text| mapping.insert_cat(text)).transpose();
@@ -236,7 +236,7 @@ fn shared<K: ArrowDictionaryKeyType>(name: &str, column: &DictionaryArray<K>, da
     let in_range = keys.values().iter().all(|key| key.as_usize() < codes.len());
     let codes = match known.filter(|_| keys.null_count() == 0 && in_range) {
         Some(known) => {
-            // Every key is in range: the default stands for nothing.
+            // Every key is in range: the default is never used.
             let codes = keys.values().iter().map(|key| known.get(key.as_usize()).copied().unwrap_or_default());
             UInt32Chunked::from_vec(name.into(), codes.collect())
         }
@@ -245,7 +245,7 @@ fn shared<K: ArrowDictionaryKeyType>(name: &str, column: &DictionaryArray<K>, da
             UInt32Chunked::from_iter_options(name.into(), codes)
         }
     };
-    // SAFETY: every code was given by the mapping of this very type.
+    // SAFETY: the mapping of this same type returned every code.
     let column = unsafe { CategoricalChunked::<Categorical32Type>::from_cats_and_dtype_unchecked(codes, data_type) };
     Ok(column.into_column())
 }

@@ -26,18 +26,18 @@ use wavesieve_tables::ablation::{Optimization, is_on};
 use wavesieve_tables::columns::frames::{empty_frame, own_columns};
 use wavesieve_tables::columns::reading::Piece;
 
-/// Key of the sums of all column chunks in the metadata of a part, those of a row group together.
+/// Key of the sums of all column chunks in the metadata of a part, ordered by row group.
 pub const SUMS: &str = "wavesieve.sums";
-/// How each Parquet file starts.
+/// First bytes of each Parquet file.
 const MAGIC: [u8; 4] = *b"PAR1";
-/// Fewer rows are read as a whole: for each scan polars parses the footer, which grows with the processes that share the file.
+/// Fewer rows are read at once: polars parses the footer for each scan, and the footer grows with the processes that share the file.
 const SCANNED_ROWS: u64 = 65_536;
 
 /// The parts of all tables of a dataset.
 pub struct SharedFiles {
     tables: BTreeMap<&'static str, Parts>,
     processes: Vec<Arc<StoredProcess>>,
-    /// The store in which the files are, if they are in one.
+    /// The store with the files, if they are in one.
     mirror: Option<Arc<Mirror>>,
     /// The files next to the tables.
     companions: Vec<(PathBuf, StoredFile)>,
@@ -46,9 +46,9 @@ pub struct SharedFiles {
 
 /// The parts of a table.
 struct Parts {
-    /// Whether their folder is there.
+    /// Whether their folder exists.
     is_there: bool,
-    /// Number of the first row group of each process, and their number in all.
+    /// Number of the first row group of each process, and at the end the number of all row groups.
     firsts: Vec<usize>,
     parts: Vec<FilePart>,
 }
@@ -58,11 +58,11 @@ pub struct FilePart {
     table: &'static Table,
     path: PathBuf,
     listed: StoredPart,
-    /// Number of its first row group among those of the table.
+    /// Number of its first row group among the row groups of the table.
     first: usize,
     /// Rows that each of its row groups must have.
     rows: Vec<u64>,
-    /// The store in which it is, if it is in one: what is read must be fetched before.
+    /// The store with the file, if it is in one: bytes must be fetched before they are read.
     mirror: Option<Arc<Mirror>>,
     footer: OnceLock<Result<Footer, Error>>,
 }
@@ -91,12 +91,12 @@ impl SharedFiles {
     /// The parts that a manifest lists.
     ///
     /// # Errors
-    /// When it does not agree with itself.
+    /// When the manifest contradicts itself.
     pub fn new(directory: &Path, manifest: &Manifest, processes: Vec<StoredProcess>) -> Result<Self> {
         let mut tables = BTreeMap::new();
         let mirror = Mirror::of(directory);
         for (name, stored) in &manifest.tables {
-            // A table of a newer version cannot be asked for.
+            // A table of a newer version cannot be requested.
             let Some(table) = table(name) else { continue };
             // No row group takes less than a byte.
             let is_possible = stored.parts.iter().all(|part| part.row_groups as u64 <= part.bytes);
@@ -145,7 +145,7 @@ impl SharedFiles {
         self.tables.contains_key(table.name)
     }
 
-    /// For each process the tables whose parts are missing, or are not those that were written. Their content is not read.
+    /// For each process, the tables whose parts are missing, or are not the parts that were written. Their content is not read.
     pub fn damaged(&self) -> Vec<BTreeMap<&'static str, Damage>> {
         let mut damaged = vec![BTreeMap::new(); self.processes.len()];
         for (name, parts) in &self.tables {
@@ -167,7 +167,7 @@ impl SharedFiles {
         damaged
     }
 
-    /// The files next to the tables that are not as they were written, compared once.
+    /// The files next to the tables that changed after they were written. They are compared once.
     fn damaged_companions(&self) -> &[Damage] {
         let damage = |(path, stored): &(PathBuf, StoredFile)| {
             let not_fetched = self.mirror.as_ref().and_then(|mirror| mirror.fetch_whole(path).err());
@@ -186,7 +186,7 @@ impl SharedFiles {
         Damage { path: shown(&part.path), part: part.table.name.to_owned(), cause }
     }
 
-    /// The row groups of a process in a table, by the parts that hold some: their numbers in the part.
+    /// The row groups of a process in a table: each part that holds some, and their numbers in that part.
     pub fn groups_of(&self, table: &Table, place: usize) -> impl Iterator<Item = (&FilePart, Range<usize>)> {
         let parts = self.tables.get(table.name);
         let own = parts.and_then(|parts| Some(*parts.firsts.get(place)?..*parts.firsts.get(place + 1)?));
@@ -230,7 +230,7 @@ impl FilePart {
         self.footer().map(Footer::metadata).map_err(again)
     }
 
-    /// The footer, which is not kept unless it was requested before: of many parts, footers take much memory.
+    /// The footer, which is not kept unless it was requested before, because the footers of many parts take much memory.
     ///
     /// # Errors
     /// When it is not the file that the manifest lists.
@@ -245,7 +245,7 @@ impl FilePart {
     fn read_footer(&self) -> Result<Footer> {
         let length = match fs::metadata(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => bail!("the file is missing"),
-            // To open a pipe would wait for its other end.
+            // Opening a pipe would wait for its other end.
             Ok(found) if !found.is_file() => bail!("it is not a file"),
             found => found.context("cannot be read")?.len(),
         };
@@ -304,12 +304,12 @@ impl FilePart {
     }
 }
 
-/// An error that more than one asks for.
+/// A copy of an error that several callers get.
 fn again(error: &Error) -> Error {
     Error::msg(format!("{error:#}"))
 }
 
-/// Ranks in words.
+/// Ranks as text.
 fn ranks(ranks: BTreeSet<i64>) -> String {
     let mut runs: Vec<(i64, i64)> = Vec::new();
     for rank in ranks {
@@ -327,7 +327,7 @@ fn ranks(ranks: BTreeSet<i64>) -> String {
 pub(crate) struct SharedProcess {
     files: Arc<SharedFiles>,
     process: Arc<StoredProcess>,
-    /// Place among the processes of the dataset.
+    /// Position among the processes of the dataset.
     place: usize,
 }
 

@@ -1,4 +1,4 @@
-//! How the tables of the processes of a dataset are read.
+//! Reads the tables of the processes of a dataset.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -36,13 +36,13 @@ use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows
 const GPU_SEGMENTS: &str = "gpu_segments";
 /// Memory that a row takes while all columns of its table are read, sorted and written.
 const MEMORY_BYTES_OF_ROW: u64 = 400;
-/// Memory that a value takes with what is built from it: twice its own.
+/// Memory of a value and the data built from it: twice its own size.
 const MEMORY_BYTES_OF_VALUE: u64 = 16;
 
 /// Tables that are damaged.
 type Damaged = BTreeMap<&'static str, Damage>;
 
-/// The processes of a dataset, and what could not be read when it was written or is missing now.
+/// The processes of a dataset. Its damage is what could not be read when it was written, and what is missing now.
 ///
 /// # Errors
 /// When the manifest cannot be read.
@@ -90,15 +90,15 @@ impl Format for Dataset {
     }
 }
 
-/// Reads the tables of a process that was written.
+/// Reads the stored tables of a process.
 pub(crate) struct DatasetSource {
     store: Box<dyn Store>,
     same_categories: bool,
     /// Damage found when it was opened.
     opened_with: Damaged,
-    /// State of the parts that were inspected since.
+    /// State of the parts that were inspected later.
     inspected: Mutex<BTreeMap<&'static str, PartState>>,
-    /// Whether the content of any part turned out to be damaged.
+    /// Damage found in the content of all parts.
     content: OnceLock<Vec<Damage>>,
 }
 
@@ -106,12 +106,12 @@ pub(crate) struct DatasetSource {
 #[derive(Clone, Debug, Default)]
 struct PartState {
     damage: Option<Damage>,
-    /// Columns that are as they were written.
+    /// Columns that are unchanged since they were written.
     columns: BTreeSet<&'static str>,
 }
 
 impl DatasetSource {
-    /// Reads what is stored; `same_categories` is true if the effective rules are those of the writing.
+    /// Reads stored tables; `same_categories` is true if the effective rules are the rules they were written with.
     pub fn new(store: Box<dyn Store>, same_categories: bool) -> Self {
         let (inspected, content) = (Mutex::default(), OnceLock::new());
         Self { store, same_categories, opened_with: BTreeMap::new(), inspected, content }
@@ -132,7 +132,7 @@ impl DatasetSource {
         Self { opened_with: damaged, ..self }
     }
 
-    /// Reads the part of a table no more.
+    /// Excludes the part of a table from reading.
     fn leave_out(&self, table: &'static str, damage: Damage) {
         self.looked_at_now().insert(table, PartState { damage: Some(damage), ..PartState::default() });
     }
@@ -158,7 +158,7 @@ impl DatasetSource {
         let mut inspected = self.looked_at_now();
         let inspected = inspected.entry(table.name).or_default();
         inspected.columns.extend(unknown);
-        // Others may have looked at other columns meanwhile.
+        // Other threads may have inspected other columns meanwhile.
         inspected.damage = inspected.damage.take().or(found);
         inspected.damage.clone()
     }
@@ -179,11 +179,11 @@ impl DatasetSource {
             .iter()
             .map(|column| match column.name {
                 "device" if !same_devices && table.column("gpu").is_some() => renumbered("gpu", devices(process)),
-                // Rows of telemetry name an agent and no GPU.
+                // Rows of telemetry have an agent instead of a GPU.
                 "device" if !same_devices && table.column("agent_id").is_some() => {
                     renumbered("agent_id", process.gpus.iter().map(|(agent, gpu)| (*agent, gpu.device)))
                 }
-                // Replays have passes of their own after the first.
+                // Replays have further passes after the first.
                 "pass" if process.pass != self.stored().pass => {
                     col("pass") + lit(process.pass.saturating_sub(self.stored().pass))
                 }
@@ -193,7 +193,7 @@ impl DatasetSource {
         Ok(frame.select(selection))
     }
 
-    /// Whether a derived table is there and is what would be derived. One that was deleted or is damaged is derived again.
+    /// Whether a derived table exists and equals a new derivation. A deleted or damaged table is derived again.
     fn holds(&self, table: &'static Table) -> bool {
         self.stored().rows.contains_key(table.name)
             && (self.same_categories || !depends_on_categories(table))
@@ -201,7 +201,7 @@ impl DatasetSource {
             && self.damage_of_part(table).is_none()
     }
 
-    /// Puts the category that the effective rules give in place of the stored one.
+    /// Replaces the stored category by the category of the effective rules.
     fn recategorized(&self, context: &ReadContext<'_>, frame: &LazyFrame) -> Result<LazyFrame> {
         let mut frame = frame.clone().collect()?;
         let names = frame.column("kernel_name")?.cast(&DataType::String)?;
@@ -277,7 +277,7 @@ impl ProcessReader for DatasetSource {
         table: &'static Table,
         columns: &[&'static Declaration],
     ) -> Result<Option<Vec<Box<dyn Piece>>>> {
-        // A column that is not taken as it is stored.
+        // A column whose stored values are replaced.
         let changed = |name: &str| match name {
             "category" => !self.same_categories,
             "device" => devices(context.process) != self.stored().devices,
@@ -308,7 +308,7 @@ impl ProcessReader for DatasetSource {
         }
         let columns: Vec<&'static Declaration> =
             table.columns.iter().filter(|column| !is_identity(column.name)).collect();
-        // Anomalies are read whole because others are added to them. Without any column the number of rows would be lost.
+        // Anomalies are read whole because more are added to them. Without any column the number of rows would be lost.
         let is_wanted = |column: &&&'static Declaration| wanted.contains(column.name);
         let is_whole = table.name == ANOMALIES || !columns.iter().any(|column| is_wanted(&column));
         let columns: Vec<&'static Declaration> =

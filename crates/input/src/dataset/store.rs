@@ -1,4 +1,4 @@
-//! Where the tables of a process are stored.
+//! The interface to the stored tables of a process.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub trait Store: Send + Sync {
     /// The process, with the number of its rows.
     fn process(&self) -> &StoredProcess;
 
-    /// Whether what holds the rows of a table is there, whole or not. What is derived may be deleted of all processes to save space.
+    /// Whether the files of a table exist, whole or not. Derived tables may be deleted for all processes to save space.
     fn is_kept(&self, table: &Table) -> bool;
 
     /// The damage to the rows of a table, by their metadata and by the stored data of some columns.
@@ -28,7 +28,7 @@ pub trait Store: Send + Sync {
     /// The damage to the rows of a table, by all of their content.
     fn problem_of_content(&self, table: &'static Table) -> Option<Damage>;
 
-    /// Files next to the tables that are not as they were written; no row is lost with them.
+    /// Files next to the tables that changed after they were written; no row is lost with them.
     fn damage_beside_tables(&self) -> &[Damage] {
         &[]
     }
@@ -49,7 +49,7 @@ pub trait Store: Send + Sync {
     fn frame(&self, table: &'static Table, columns: &[&'static Declaration]) -> Result<LazyFrame>;
 }
 
-/// Why rows of a rank, or of several, cannot be used.
+/// The reason why rows of ranks cannot be used.
 pub(crate) fn unusable(ranks: &str, error: &anyhow::Error) -> String {
     format!("the part of {ranks} cannot be used: {}; {ADVICE}", with_causes(error))
 }

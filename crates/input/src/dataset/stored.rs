@@ -1,4 +1,4 @@
-//! Stored facts about a process whose tables are stored.
+//! The description of a process whose tables are stored.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use wavesieve_tables::derive::gpu_work::gpu_times::GpuTime;
 /// A process whose tables are stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StoredProcess {
-    /// Number among those that are stored together.
+    /// Number among the processes that are stored together.
     pub process: i64,
     /// Rank it was stored with.
     pub rank: i64,
@@ -23,11 +23,11 @@ pub struct StoredProcess {
     pub pass: i64,
     /// Number of rows by table.
     pub rows: BTreeMap<String, u64>,
-    /// Bytes of its own files by table, 0 where a table has no rows and no file; unknown in datasets of older versions, and where
-    /// processes share files.
+    /// Bytes of its own files by table, 0 for a table without rows and file. Unknown in datasets of older versions, and if processes share
+    /// files.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bytes: BTreeMap<String, u64>,
-    /// Sums over the content of its own files by table; unknown in datasets of older versions, and where processes share files.
+    /// Sums over the content of its own files by table. Unknown in datasets of older versions, and if processes share files.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sums: BTreeMap<String, BlockSums>,
     /// Device number by GPU index.
@@ -40,7 +40,7 @@ pub struct StoredProcess {
 }
 
 impl StoredProcess {
-    /// Tables that the version which wrote the dataset in a directory did not know have no rows.
+    /// Adds tables that did not exist in the version that wrote the dataset; they have no rows.
     pub(crate) fn add_newer_tables(&mut self, directory: &Path) {
         for table in tables().iter().filter(|table| !table.origin.is_derived()) {
             if !self.rows.contains_key(table.name) && !directory.join(table.name).exists() {

@@ -1,4 +1,4 @@
-//! The files of a dataset for programs that read them in the place of this one.
+//! The files of a dataset, for other programs that read them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,20 +11,20 @@ use super::stored::StoredProcess;
 use wavesieve_model::schema;
 use wavesieve_tables::trace::{Trace, TraceProcess};
 
-/// The Parquet files of a dataset by table, and what their rows were written with.
+/// The Parquet files of a dataset by table, with the manifest and the processes of their rows.
 pub struct TableFiles {
-    /// The files by table; a table without rows has one without rows.
+    /// The files by table; a table without rows has one empty file.
     pub files: BTreeMap<String, Vec<String>>,
     manifest: Box<Manifest>,
     processes: Vec<StoredProcess>,
 }
 
 impl TableFiles {
-    /// Those of a dataset, named by the address at which they are if the directory only stands for it. Derived tables whose files
-    /// were deleted are left out.
+    /// The files of a dataset. They are named by `address` if the directory is the local copy of a dataset in a store. Derived tables whose
+    /// files were deleted are left out.
     ///
     /// # Errors
-    /// When its manifest cannot be read, or is of a layout in which each process has its own files.
+    /// When its manifest cannot be read, or each process has its own files in its layout.
     pub fn of(directory: &Path, address: Option<&str>) -> Result<Self> {
         let directory = directory.canonicalize().with_context(|| format!("cannot find {}", directory.display()))?;
         let AnyManifest::SharedFiles(manifest, processes) = AnyManifest::read(&directory)? else {
@@ -45,12 +45,12 @@ impl TableFiles {
         Ok(Self { files, manifest, processes })
     }
 
-    /// How many processes have rows in the files.
+    /// Number of processes with rows in the files.
     pub fn processes(&self) -> usize {
         self.processes.len()
     }
 
-    /// Why the rows are not those of a trace that was opened from the dataset, if they are not.
+    /// The reason why the rows differ from a trace that was opened from the dataset; `None` if they are the same.
     pub fn difference(&self, trace: &Trace) -> Option<String> {
         if self.manifest.categories_hash != trace.categories().hash() {
             return Some("the dataset was written with other category rules; convert again".to_owned());
@@ -79,7 +79,7 @@ fn text(path: PathBuf) -> Result<String> {
     path.into_os_string().into_string().ok().with_context(|| format!("{shown} is not text; rename the folder"))
 }
 
-/// Whether all parts of a table are as long as they were written.
+/// Whether all parts of a table still have the size that was written.
 fn is_there(folder: &Path, stored: &StoredTable) -> bool {
     stored.parts.iter().enumerate().all(|(number, part)| {
         fs::metadata(folder.join(part_name(number))).is_ok_and(|found| found.is_file() && found.len() == part.bytes)

@@ -1,4 +1,4 @@
-//! Decompresses a gzip file of one text at once, in less than half the time that a stream takes.
+//! Decompresses a gzip file with a single text at once, in less than half the time of a stream.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -14,12 +14,12 @@ use wavesieve_files::regular;
 
 /// Bytes that one compressed byte can stand for.
 const MAX_DEFLATED: u64 = 1_032;
-/// How the header of a text starts: magic and the only method there is.
+/// First bytes of the header of a text: magic and the only method.
 const TEXT_START: &[u8] = &[0x1f, 0x8b, 0x08];
 
 /// A decompressed text.
 pub(crate) struct Inflated {
-    /// The text with the zeros behind it.
+    /// The text, followed by zeros.
     pub memory: MmapMut,
     /// Bytes of the text alone.
     pub length: usize,
@@ -36,8 +36,7 @@ pub(crate) fn inflate(path: &Path, most: u64, padding: usize) -> Result<Option<I
     }
     let mut compressed = Vec::new();
     (&file).take(most).read_to_end(&mut compressed)?;
-    // The decompressor is content with the first of several texts; a second one would start like this. Bytes that look so
-    // by chance cost no more than time.
+    // The decompressor stops after the first of several texts. A second text would start with these bytes; a chance match only costs time.
     let mut starts = memchr::memmem::find_iter(&compressed, TEXT_START);
     if !compressed.starts_with(GZIP_MAGIC) || starts.nth(1).is_some() {
         return Ok(None);
@@ -46,21 +45,20 @@ pub(crate) fn inflate(path: &Path, most: u64, padding: usize) -> Result<Option<I
     let mut memory = MmapMut::map_anon(length.saturating_add(padding)).context("cannot get memory for a text")?;
     populate(&memory);
     let Some(room) = memory.get_mut(..length) else { return Ok(None) };
-    // A stream that yields exactly the length of the text ends where the text does.
+    // If the stream yields exactly the expected length, it ends with the text.
     match Decompressor::new().gzip_decompress(&compressed, room) {
         Ok(made) if made == length => Ok(Some(Inflated { memory, length })),
         _ => Ok(None),
     }
 }
 
-/// Gets the pages of a memory from the system on all threads, which is quicker than one after the other when they are
-/// first written.
+/// Gets the pages of a memory from the system on all threads. This is faster than one page fault after the other on the first write.
 fn populate(memory: &MmapMut) {
     const SHARE: usize = 4 << 20;
     (0..memory.len().div_ceil(SHARE)).into_par_iter().for_each(|share| {
         let start = share.saturating_mul(SHARE);
         let length = memory.len().saturating_sub(start).min(SHARE);
-        // Where the system does not support this advice, the pages come when they are written.
+        // Without support for this advice, the system provides the pages on the first write.
         let _ = memory.advise_range(Advice::PopulateWrite, start, length);
     });
 }

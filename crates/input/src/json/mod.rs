@@ -1,4 +1,4 @@
-//! Parts that readers of JSON share: the text of a file, plain or compressed, that can be read anywhere, and words of it.
+//! Parts that readers of JSON share: random access to the text of a plain or compressed file, and searches in its words.
 
 mod inflate;
 mod text_file;

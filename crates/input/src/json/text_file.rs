@@ -1,5 +1,4 @@
-//! A file that can be read anywhere: as it is, or decompressed into memory or, where it is large, into a temporary file
-//! without name, which all inputs share.
+//! Random access to a file: in place, or decompressed into memory, or if it is large, into a nameless temporary file that all inputs share.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -26,37 +25,36 @@ const BLOCK_BYTES: usize = 1 << 20;
 /// Compressed bytes that are read at once.
 const COMPRESSED_BYTES: usize = 1 << 15;
 
-/// Bytes of decompressed texts that are held in memory, of all inputs together.
+/// Maximum bytes of decompressed texts in memory, for all inputs together.
 const MAX_IN_MEMORY: u64 = 64 << 20;
 
 thread_local! {
-    /// The buffer of the last read, so that not every part of a file needs memory of its own.
+    /// The buffer of the last read, reused so that a read does not allocate.
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 /// An input that can be read.
 pub(crate) struct TextFile {
     content: Content,
-    /// Why the end of a compressed file is missing.
+    /// The reason why the end of a compressed file is missing.
     pub damage: Option<String>,
 }
 
 enum Content {
-    /// The input itself. It is opened for every read: of a run with very many ranks not all files can be open at once.
+    /// The input itself. It is opened for every read, because the files of very many ranks cannot all be open at once.
     InPlace(PathBuf),
-    /// The decompressed text, with zeros behind it.
+    /// The decompressed text, followed by zeros.
     InMemory { text: Box<dyn Deref<Target = [u8]> + Send + Sync>, length: usize },
-    /// The decompressed text, which lies somewhere in a spool.
+    /// The decompressed text within a spool.
     Spooled { file: Arc<File>, start: u64, length: u64 },
 }
 
-/// Where the text of compressed inputs goes: one file without name for all of them, which keeps it open for as long as
-/// one of them is in use.
+/// The storage of decompressed inputs: one nameless file for all of them. It stays open as long as one of them is in use.
 #[derive(Default)]
 pub(crate) struct Spool {
     file: Option<Arc<File>>,
     end: u64,
-    /// Bytes of the texts that are held in memory instead.
+    /// Bytes of the texts that are in memory instead.
     in_memory: u64,
 }
 
@@ -71,7 +69,7 @@ impl Spool {
 }
 
 impl TextFile {
-    /// Opens a file. If possible, a compressed one is decompressed into the `spool`, and not next to an input.
+    /// Opens a file. A compressed file is decompressed into memory or into the `spool`, and never next to an input.
     ///
     /// # Errors
     /// When the file cannot be read or the temporary file cannot be written.
@@ -92,13 +90,13 @@ impl TextFile {
         let mut decoder = decompressed(file);
         let mut outcome = (&mut decoder).take(room).read_to_end(&mut text);
         if outcome.is_err() {
-            // A decoder that stumbles drops what it made in that read. Without room at first, reads are small.
+            // A decoder that fails drops the output of that read. An empty buffer keeps the reads small.
             decoder = decompressed(regular::open(path)?);
             text = Vec::new();
             outcome = (&mut decoder).take(room).read_to_end(&mut text);
         }
         let damage = match outcome {
-            // The text goes on, or has ended just here.
+            // The text continues, or ends exactly here.
             Ok(_) if text.len() as u64 == room => return Self::spooled(decoder, &text, spool),
             Ok(_) => None,
             Err(error) => Some(error.to_string()),
@@ -110,14 +108,14 @@ impl TextFile {
         Ok(Self { content, damage })
     }
 
-    /// A text that is there already.
+    /// A text that is already in memory.
     pub fn of_text(mut text: Vec<u8>) -> Self {
         let length = text.len();
         text.resize(length.saturating_add(PADDING), 0);
         Self { content: Content::InMemory { text: Box::new(text), length }, damage: None }
     }
 
-    /// The text of a compressed file, of which the `first` part is there, in the spool.
+    /// Writes the text of a compressed file to the spool; the `first` part is already decompressed.
     fn spooled(mut decoder: GzipText<BufReader<File>>, first: &[u8], spool: &mut Spool) -> Result<Self> {
         let target = spool.file()?;
         let start = spool.end;
@@ -145,7 +143,7 @@ impl TextFile {
         Ok(Self { content, damage })
     }
 
-    /// Lends the file with the place of the text in it: start, and length where that is not up to the end.
+    /// Lends the file with the start of the text in it, and its length if it does not extend to the end.
     fn with_file<T>(&self, use_file: impl FnOnce(&File, u64, Option<u64>) -> Result<T>) -> Result<T> {
         match &self.content {
             Content::InMemory { .. } => anyhow::bail!("internal: a text in memory has no file"),
@@ -165,8 +163,8 @@ impl TextFile {
         self.with_file(|file, _, length| Ok(length.map_or_else(|| file.metadata().map(|data| data.len()), Ok)?))
     }
 
-    /// Lends as many of the bytes from `start` to `end` as there are, and their number. Behind them are as many more as
-    /// words loaded near the end need: those that follow, or zeros.
+    /// Lends the bytes from `start` to `end`, or fewer at the end of the text, and their number. They are followed by enough bytes to load
+    /// whole words near the end: the next bytes of the text, or zeros.
     pub fn with_text<T>(&self, start: u64, end: u64, use_text: impl FnOnce(&[u8], usize) -> T) -> Result<T> {
         if let Content::InMemory { text, length } = &self.content {
             let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(*length);
@@ -182,7 +180,7 @@ impl TextFile {
         Ok(result)
     }
 
-    /// Reads bytes to the start of a buffer and puts zeros behind them.
+    /// Reads bytes to the start of a buffer, followed by zeros.
     fn fill(&self, start: u64, end: u64, buffer: &mut Vec<u8>) -> Result<usize> {
         self.with_file(|file, base, known| {
             let end = known.map_or(end, |known| end.min(known));
@@ -208,7 +206,7 @@ impl TextFile {
     /// The bytes from `start` to `end`, appended to `bytes`.
     ///
     /// # Errors
-    /// When they cannot be read, as when the file was cut while it is being read.
+    /// When they cannot be read, for example because the file was cut meanwhile.
     pub fn read(&self, start: u64, end: u64, bytes: &mut Vec<u8>) -> Result<()> {
         if let Content::InMemory { text, length } = &self.content {
             let place = |offset: u64| usize::try_from(offset).ok().filter(|offset| offset <= length);
@@ -232,11 +230,11 @@ fn decompressed(file: File) -> GzipText<BufReader<File>> {
     GzipText::new(BufReader::with_capacity(COMPRESSED_BYTES, file))
 }
 
-/// The first bytes of a compressed file, decompressed; what there is of them if the file is damaged.
+/// The first decompressed bytes of a compressed file; fewer if the file is damaged.
 pub(crate) fn decompressed_head(path: &Path, length: u64) -> Vec<u8> {
     let mut head = Vec::new();
     if let Ok(file) = regular::open(path) {
-        // An error leaves what was decompressed before it.
+        // An error keeps the bytes that were decompressed before it.
         let _ = decompressed(file).take(length).read_to_end(&mut head);
     }
     head
@@ -261,7 +259,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let text = format!("{{\"{}\": [{{\"agents\": [1, 2]}}]}}", "root".repeat(5));
         let (first, second) = text.split_at(20);
-        // A file may be made of several compressed ones in a row; there is room for all, a part or nothing of it in memory.
+        // A file may consist of several compressed files in a row. All of its text, a part or nothing fits into memory.
         for (name, bytes, room) in [
             ("plain", text.clone().into_bytes(), 0),
             ("one", compressed(&text), 100),

@@ -1,4 +1,4 @@
-//! Bytes of a text looked at eight at a time.
+//! Searches of a text, eight bytes at a time.
 
 /// A one in every byte of a word.
 pub(crate) const ONES: u64 = 0x0101_0101_0101_0101;
@@ -19,13 +19,13 @@ pub(crate) fn likely_brackets(word: u64) -> u64 {
     equal_bytes(word | (ONES * 0x26), 0x7f)
 }
 
-/// The place of the first byte of a text that JSON allows nowhere: a control character that is neither a tab nor of a line end.
+/// The position of the first byte that JSON forbids everywhere: a control character other than tab and line ends.
 pub(crate) fn first_control(text: &[u8]) -> Option<usize> {
     let is_control = |byte: &u8| *byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r');
     let (words, rest) = text.as_chunks::<8>();
     for (number, bytes) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*bytes);
-        // A byte below a blank borrows from its highest bit; what is wrongly marked is looked at once more.
+        // A byte below a blank borrows from its highest bit. Wrong marks are excluded by a second look.
         let marks = word.wrapping_sub(ONES * u64::from(b' ')) & !word & !LOW_BITS;
         if marks != 0
             && let Some(place) = bytes.iter().position(is_control)

@@ -3,8 +3,8 @@
 use super::cursor::MAX_DEPTH;
 use crate::json::words::{LOW_BITS, equal_bytes, likely_brackets};
 
-/// The length of the object or list that a text starts with. `None` where it has to be looked at byte by byte: where a string has a
-/// backslash or a line end, where brackets do not match, and near the end of the text.
+/// The length of the object or list that a text starts with. `None` if it must be read byte by byte: if a string has a backslash or a line
+/// end, if brackets do not match, or near the end of the text.
 pub(super) fn length_of_brackets(text: &[u8]) -> Option<usize> {
     let mut open = OpenBrackets::default();
     let mut starts_inside = false;
@@ -38,7 +38,7 @@ fn inside_strings(quotes: u64, starts_inside: bool) -> u64 {
     if starts_inside { inside ^ !LOW_BITS } else { inside }
 }
 
-/// The brackets that are open: a bit for each, set for those of objects.
+/// The open brackets: one bit each, set for brackets of objects.
 #[derive(Default)]
 pub(super) struct OpenBrackets {
     of_objects: u64,
@@ -46,7 +46,7 @@ pub(super) struct OpenBrackets {
 }
 
 impl OpenBrackets {
-    /// Passes over a byte; whether it closes the first bracket. `None` if no such bracket may stand here.
+    /// Passes over a byte. Returns whether it closes the first bracket, or `None` if such a bracket may not stand here.
     pub(super) fn pass(&mut self, byte: u8) -> Option<bool> {
         match byte {
             b'{' | b'[' if self.depth < MAX_DEPTH => {

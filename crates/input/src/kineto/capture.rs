@@ -1,4 +1,4 @@
-//! A trace file: where its events lie, and what is known of the run.
+//! A trace file: the places of its events, and facts about the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -16,13 +16,13 @@ use wavesieve_model::schema::anomaly::Damage;
 
 pub struct Capture {
     pub file: Arc<TextFile>,
-    /// The words that a program that merged traces wrote before the numbers of the processes of this one; empty if none.
+    /// Label that a merging program wrote before the process ids of this trace; empty if there is none.
     pub label: String,
     pub path: String,
     /// The offset that is added to all times.
     pub base_ns: i64,
     pub census: Census,
-    /// Damage to the file, due to which anything may be missing.
+    /// Damage to the file. Any event may be missing because of it.
     pub damage: Vec<Damage>,
     chunks: Vec<Chunk>,
     /// Number of the first event of each role in each chunk.
@@ -32,17 +32,17 @@ pub struct Capture {
     ties: OnceLock<Ties>,
 }
 
-/// Calls of the runtime by their correlation ids.
+/// Runtime calls by correlation id.
 #[derive(Default)]
 pub struct Launches {
     calls: Gathered,
     rows: FnvHashMap<i64, usize>,
-    /// Ids that calls of several processes have.
+    /// Correlation ids that calls of several processes share.
     pub ambiguous: BTreeSet<i64>,
 }
 
 impl Capture {
-    /// The events of a file, with times from `base_ns` on.
+    /// Creates the capture of a file, whose times count from `base_ns`.
     pub fn new(file: Arc<TextFile>, path: &str, base_ns: i64, (label, events): (String, Events)) -> Self {
         let mut numbers: BTreeMap<Role, Vec<i64>> = BTreeMap::new();
         let mut next: BTreeMap<Role, i64> = BTreeMap::new();
@@ -96,18 +96,18 @@ impl Capture {
         found_once(&self.overruns, || Overruns::find(self))
     }
 
-    /// The work and operators that ids other than those of correlation tie together.
+    /// Work and calls that ids other than correlation ids tie together.
     pub fn ties(&self) -> Result<&Ties> {
         found_once(&self.ties, || Ties::find(self))
     }
 
-    /// Correlation ids that calls of several processes have, so that the process of their work is unknown.
+    /// Correlation ids that calls of several processes share, so the process of their work is unknown.
     pub(crate) fn ambiguous(&self) -> Result<BTreeSet<i64>> {
         if self.census.callers.len() < 2 { Ok(BTreeSet::new()) } else { Ok(self.launches()?.ambiguous.clone()) }
     }
 }
 
-/// What is kept, found when it is first needed.
+/// Returns the cached value, which is computed on first use.
 fn found_once<T>(kept: &OnceLock<T>, find: impl FnOnce() -> Result<T>) -> Result<&T> {
     match kept.get() {
         Some(found) => Ok(found),
@@ -130,7 +130,7 @@ impl Launches {
             if known.is_some_and(|known| pids.get(known) != pid) {
                 launches.ambiguous.insert(id);
             }
-            // If calls are nested, the one with sizes launched.
+            // If calls are nested, the call with sizes is the launch.
             if known.is_none() || grid.is_some() {
                 launches.rows.insert(id, row);
             }
@@ -138,7 +138,7 @@ impl Launches {
         Ok(launches)
     }
 
-    /// Those of some correlation ids whose calls start several kernels on several streams.
+    /// Returns the correlation ids of graph launches, which may start kernels on several streams, and of unknown calls.
     pub fn of_graphs(&self, ids: &BTreeSet<i64>) -> BTreeSet<i64> {
         let names = &self.calls.names;
         let name = |id: &i64| names.texts.get(*names.codes.get(*self.rows.get(id)?)? as usize)?.as_deref();

@@ -1,4 +1,4 @@
-//! A place in a JSON text: reads what is there value by value, without copying it.
+//! A position in a JSON text. It reads values one by one, without copying them.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use wavesieve_model::text::bytes::text_of_bytes;
 /// Brackets that may be open in a value at the same time.
 pub(super) const MAX_DEPTH: u32 = 63;
 
-/// Why a value cannot be read.
+/// Reason why a value cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// The text ends within it.
@@ -34,19 +34,18 @@ impl<'a> Quoted<'a> {
         if !self.has_escapes {
             return plain;
         }
-        // Some writers leave backslashes of paths as they are, which no parser takes.
+        // Some writers do not escape backslashes in paths. JSON parsers reject that.
         unescaped(&plain).map_or(plain, Cow::Owned)
     }
 
-    /// Whether half of a pair of code units stands alone in it, so that the letter is lost.
+    /// Whether it has a lone half of a surrogate pair, so that a letter is lost.
     pub(crate) fn has_lone_surrogate(self) -> bool {
         let count = |text: &str| text.matches(char::REPLACEMENT_CHARACTER).count();
         self.has_escapes && count(&self.text()) > count(&text_of_bytes(self.raw))
     }
 }
 
-/// A text with its escapes resolved, where half of a surrogate pair stands for a letter that is lost; `None` if one of them is not an
-/// escape.
+/// Resolves the escapes of a text. A lone half of a surrogate pair becomes U+FFFD. `None` if an escape is not valid.
 fn unescaped(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -81,7 +80,7 @@ fn unescaped(text: &str) -> Option<String> {
     Some(plain)
 }
 
-/// Four hexadecimal digits at the start of a text, and what is behind.
+/// The value of four hexadecimal digits at the start of a text, and the rest.
 fn code_unit(text: &str) -> Option<(u32, &str)> {
     let (digits, behind) = text.split_at_checked(4)?;
     let is_number = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
@@ -103,12 +102,12 @@ impl<'a> Cursor<'a> {
         Self { text, at, allows_lines: false }
     }
 
-    /// As [`new`](Self::new), for texts that may hold line ends: some writers do not escape them.
+    /// Like [`new`](Self::new), but texts may hold line ends: some writers do not escape them.
     pub(crate) fn lenient(text: &'a [u8], at: usize) -> Self {
         Self { text, at, allows_lines: true }
     }
 
-    /// The same place, where texts may hold line ends.
+    /// The same place, but texts may hold line ends.
     pub(crate) fn with_lines(self) -> Self {
         Self { allows_lines: true, ..self }
     }
@@ -127,12 +126,12 @@ impl<'a> Cursor<'a> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Passes over so many bytes.
+    /// Passes over this many bytes.
     pub fn pass(&mut self, bytes: usize) {
         self.at = self.at.saturating_add(bytes);
     }
 
-    /// The next byte that is not blank, which is not passed.
+    /// The next byte that is not blank. It is not passed.
     #[inline]
     pub fn peek(&mut self) -> Result<u8, Stop> {
         match self.text.get(self.at) {
@@ -192,7 +191,7 @@ impl<'a> Cursor<'a> {
         Ok(key)
     }
 
-    /// Passes over the key of a member and its colon, and whether it is the `likely` one, which is given with quotes and colon.
+    /// Passes over the key of a member and its colon. This is faster for the `likely` key, which is given with quotes and colon.
     pub(crate) fn key_like(&mut self, likely: &'static [u8]) -> Result<&'a [u8], Stop> {
         self.peek()?;
         if !self.rest().starts_with(likely) {
@@ -202,7 +201,7 @@ impl<'a> Cursor<'a> {
         Ok(likely.strip_prefix(b"\"").and_then(|key| key.strip_suffix(b"\":")).unwrap_or_default())
     }
 
-    /// A value if it is a text, which is passed whatever it is.
+    /// Passes over a value, and returns it if it is a text.
     pub fn text(&mut self) -> Result<Option<Quoted<'a>>, Stop> {
         if self.peek()? == b'"' { self.quoted().map(Some) } else { self.value().map(|_| None) }
     }
@@ -222,7 +221,7 @@ impl<'a> Cursor<'a> {
         Ok(self.text.get(start..self.at).unwrap_or_default())
     }
 
-    /// Passes over a number or a word, which ends before what can follow a value. Some writers put any word there, as `N/A`.
+    /// Passes over a number or a word, up to a byte that can follow a value. Some writers put any word there, such as `N/A`.
     fn pass_word(&mut self) -> Result<(), Stop> {
         let rest = self.rest();
         let is_of_word = |byte: &u8| {
@@ -237,7 +236,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Passes over what is left of a value that cannot be read, up to the comma or bracket behind it.
+    /// Passes over the rest of a value that cannot be read, up to the comma or bracket behind it.
     fn pass_rest(&mut self) -> Result<(), Stop> {
         loop {
             match self.peek()? {
@@ -270,10 +269,10 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Most bytes of a text that are looked at one by one: most keys and values are shorter than a search pays off.
+/// Maximum bytes of a text that are checked one by one: most keys and values are too short for a search to pay off.
 const SHORT_BYTES: usize = 24;
 
-/// Where a text ends, or what may not be in one stands.
+/// The position of the closing quote, or of a backslash or line end before it.
 #[inline]
 fn end_of_text(rest: &[u8]) -> Option<usize> {
     let short = rest.iter().take(SHORT_BYTES).position(|byte| matches!(byte, b'"' | b'\\' | b'\n'));
@@ -283,7 +282,7 @@ fn end_of_text(rest: &[u8]) -> Option<usize> {
     })
 }
 
-/// The members of an object as they were written. A value that cannot be read does not take those behind it along.
+/// The members of an object as they were written. A value that cannot be read does not affect the members behind it.
 pub fn members(object: &[u8]) -> impl Iterator<Item = (Quoted<'_>, &[u8])> {
     let mut cursor = Cursor::lenient(object, 0);
     let mut opener = b'{';
@@ -308,14 +307,14 @@ pub fn members(object: &[u8]) -> impl Iterator<Item = (Quoted<'_>, &[u8])> {
     })
 }
 
-/// Whether a value is a word that JSON does not have, as `NaN` or `N/A`.
+/// Whether a value is a word that JSON does not have, such as `NaN` or `N/A`.
 pub(crate) fn is_bare_word(value: &[u8]) -> bool {
     let unsigned = value.strip_prefix(b"-").unwrap_or(value);
     let is_value = unsigned.first().is_some_and(|first| first.is_ascii_digit() || matches!(first, b'"' | b'{' | b'['));
     !is_value && !matches!(value, b"true" | b"false" | b"null")
 }
 
-/// The elements of a list as they were written, up to where it cannot be read.
+/// The elements of a list as they were written, up to the first that cannot be read.
 pub fn elements(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut cursor = Cursor::lenient(list, 0);
     let mut opener = b'[';
@@ -328,7 +327,7 @@ pub fn elements(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The text of a value that is one.
+/// The text of a value, if it is a text.
 pub fn text_of(value: &[u8]) -> Option<Quoted<'_>> {
     Cursor::new(value, 0).quoted().ok()
 }

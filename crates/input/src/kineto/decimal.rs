@@ -1,7 +1,7 @@
 //! Times in microseconds with decimals, as exact nanoseconds.
 
-/// Nanoseconds of a number of microseconds, which may be written as a text, rounded where it has more than three decimals. Numbers
-/// beyond what an integer holds become the largest there is.
+/// Nanoseconds of a number of microseconds, rounded if it has more than three decimals. The number may be a quoted text. Numbers that an
+/// integer cannot hold become the largest integer.
 pub fn nanoseconds(value: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(value).ok()?;
     let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).map_or(text, str::trim);
@@ -21,11 +21,11 @@ pub fn nanoseconds(value: &[u8]) -> Option<i64> {
     Some(sign * whole.saturating_mul(1000).saturating_add(rounded))
 }
 
-/// Most digits that an integer may have.
+/// Maximum digits of an integer.
 const MAX_DIGITS: i64 = 19;
 
-/// Nanoseconds of a number with an exponent, as exact as one without: a floating point number does not hold the time since 1970 to
-/// the nanosecond.
+/// Nanoseconds of a number with an exponent. They are exact too: a floating point number does not hold the time since 1970 to the
+/// nanosecond.
 fn shifted(mantissa: &str, exponent: &str) -> Option<i64> {
     let exponent: i64 = exponent.parse::<i32>().ok()?.into();
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -36,7 +36,7 @@ fn shifted(mantissa: &str, exponent: &str) -> Option<i64> {
     let digits: Vec<i64> = whole.bytes().chain(fraction.bytes()).map(|digit| i64::from(digit - b'0')).collect();
     let zeros = digits.iter().take_while(|digit| **digit == 0).count();
     let digits = digits.get(zeros..).unwrap_or_default();
-    // Digits of the nanoseconds; those behind are less than one.
+    // Digits of whole nanoseconds; the digits behind them are a fraction.
     let places = whole.len() as i64 - zeros as i64 + exponent + 3;
     if digits.is_empty() || places < 0 {
         return Some(0);

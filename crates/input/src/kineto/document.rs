@@ -12,11 +12,11 @@ use crate::json::TextFile;
 const EVENTS: &[u8] = b"traceEvents";
 /// The mark that some editors put before a text.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-/// Members that are read besides them.
+/// Members that are read in addition to the events.
 const MEMBERS: [&str; 4] = ["schemaVersion", "deviceProperties", "distributedInfo", "baseTimeNanoseconds"];
-/// Bytes that are read for a member at first.
+/// Bytes that are first read for a member.
 const MEMBER_BYTES: u64 = 1 << 16;
-/// Bytes in which the list of events is looked for where what is before it is damaged.
+/// Bytes behind damage that are searched for the list of events.
 const SEARCH_BYTES: u64 = 1 << 26;
 
 #[derive(Default)]
@@ -29,11 +29,11 @@ pub struct Document {
     pub behind: u64,
     /// Members with line ends in their texts.
     pub with_lines: u64,
-    /// Whether it is only the list, without anything about the run.
+    /// Whether the document is only the list, without members about the run.
     is_list: bool,
 }
 
-/// Where reading goes on.
+/// The place where reading continues.
 enum Next {
     Member(u64),
     Events(u64),
@@ -42,7 +42,7 @@ enum Next {
 }
 
 impl Document {
-    /// Reads everything but the events themselves, of which it keeps the places.
+    /// Reads everything but the events themselves, and keeps their places.
     pub fn read(file: &TextFile) -> Result<Self> {
         let mut document = Self::default();
         let mut has_events = false;
@@ -58,7 +58,7 @@ impl Document {
                     }
                     let events = Events::read(file, at)?;
                     let (end, is_closed) = (events.end, events.is_closed);
-                    // A second list would be that of another trace; no profiler writes two.
+                    // A second list would belong to another trace; no profiler writes two.
                     if !has_events {
                         document.events = events;
                     }
@@ -102,7 +102,7 @@ impl Document {
         })
     }
 
-    /// Reads a member, up to the list if it is that of the events.
+    /// Reads a member. If it is the list of events, stops at its start.
     fn member(&mut self, file: &TextFile, at: u64) -> Result<Result<Next, (Stop, u64)>> {
         lent(file, at, |cursor| {
             let key = cursor.key()?;
@@ -156,13 +156,13 @@ fn message(stop: Stop, at: u64) -> String {
     }
 }
 
-/// A value, and where the document goes on behind it.
+/// A value, and the place where the document continues behind it.
 fn member_value<'a>(cursor: &mut Cursor<'a>, base: u64) -> Result<(&'a [u8], Next), Stop> {
     let value = cursor.value()?;
     Ok((value, behind_value(cursor, base)?))
 }
 
-/// Where the document goes on behind a value that ends where the cursor is, whose text starts at `base`.
+/// The place where the document continues behind a value that ends at the cursor. The text of the cursor starts at `base`.
 fn behind_value(cursor: &mut Cursor<'_>, base: u64) -> Result<Next, Stop> {
     let goes_on = cursor.take(b',')?;
     if !goes_on {
@@ -172,7 +172,7 @@ fn behind_value(cursor: &mut Cursor<'_>, base: u64) -> Result<Next, Stop> {
     Ok(if goes_on { Next::Member(at) } else { Next::End(at) })
 }
 
-/// Lends the text from a place on, ever more of it as long as it ends too early.
+/// Lends the text from a place on, and more of it while it ends too early.
 fn lent(
     file: &TextFile,
     at: u64,
@@ -191,8 +191,8 @@ fn lent(
     }
 }
 
-/// Where the list of events, unless it was read, or a member that counts starts behind a damaged place. What times count from may
-/// stand there, without which all of them are wrong.
+/// The place behind damage where a known member starts, or the list of events unless it was read. The base of all times may stand there;
+/// without it, all times are wrong.
 fn behind_damage(file: &TextFile, at: u64, has_events: bool) -> Result<Option<Next>> {
     file.with_text(at, at.saturating_add(SEARCH_BYTES), |text, lent| {
         let text = text.get(..lent).unwrap_or_default();
@@ -219,7 +219,7 @@ fn behind_damage(file: &TextFile, at: u64, has_events: bool) -> Result<Option<Ne
     })
 }
 
-/// How many bytes follow the end of the document, apart from blanks, and where a second document starts in them.
+/// Number of bytes behind the end of the document, from the first that is not blank, and the place of a second document there.
 fn bytes_behind(file: &TextFile, at: u64) -> Result<(u64, Option<u64>)> {
     let length = file.length()?;
     file.with_text(at, at.saturating_add(MEMBER_BYTES), |text, lent| {

@@ -6,7 +6,7 @@ use wavesieve_model::text::fnv::fnv1a;
 
 /// The last member.
 const ARGS: &[u8] = b"\"args\":";
-/// The others in the order in which the profiler writes them.
+/// The other members, in the order in which the profiler writes them.
 const ORDER: [&[u8]; 7] = [b"\"ph\":", b"\"cat\":", b"\"name\":", b"\"pid\":", b"\"tid\":", b"\"ts\":", b"\"dur\":"];
 
 /// An event, with its values as they were written.
@@ -19,7 +19,7 @@ pub struct Event<'a> {
     pub tid: &'a [u8],
     pub start: &'a [u8],
     pub duration: &'a [u8],
-    /// An object, of which [`members`](super::cursor::members) finds the end; empty if it is missing.
+    /// A text that starts with an object, whose end [`members`](super::cursor::members) finds; empty if it is missing.
     pub args: &'a [u8],
     /// Whether a time or duration comes twice; the last one counts.
     pub has_repeated: bool,
@@ -31,8 +31,8 @@ impl<'a> Event<'a> {
         Self::read_until(cursor, |_| false)
     }
 
-    /// Reads an event that is known to be whole. Where its arguments are its last member, as the profiler writes them, they are not
-    /// passed over, and the text behind them is still there.
+    /// Reads an event that is known to be complete. If its arguments are its last member, as the profiler writes them, they are not passed
+    /// over: `args` then also holds the text behind them.
     pub(crate) fn read_known(text: &'a [u8], at: usize) -> Result<Self, Stop> {
         Self::read_until(&mut Cursor::lenient(text, at), Self::has_all_but_arguments)
     }
@@ -99,23 +99,23 @@ pub fn number_of(value: &[u8]) -> Option<i64> {
     integer(value).or_else(|| labeled(value).and_then(|(_, number)| number.parse().ok()))
 }
 
-/// Tells processes apart: its number, otherwise one that its text alone has.
+/// Distinguishes processes: the number of a process, otherwise a hash of its text.
 pub fn identity(value: &[u8]) -> Option<i64> {
-    // Numbers of processes are not negative.
+    // Process ids are not negative.
     number_of(value).or_else(|| Some(fnv1a(text_of(value)?.raw) as i64 | i64::MIN))
 }
 
-/// The words that a program that merged traces wrote next to the number of a process: `[TP00]` in `[TP00] 5000`, `rank1` in `rank1_5000`.
+/// The label that a merging program wrote next to a process id: `[TP00]` in `[TP00] 5000`, `rank1` in `rank1_5000`.
 pub fn label(value: &[u8]) -> Option<&str> {
     labeled(value).map(|(label, _)| label)
 }
 
-/// Letters between the label of a rank and the number of a process.
+/// Letters between the label of a rank and a process id.
 const SEPARATORS: [char; 7] = [' ', '_', ':', '/', '|', '-', ','];
-/// Names that the profiler gives instead of numbers of processes.
+/// Names that the profiler writes instead of process ids.
 const PLACES: [&str; 2] = ["Spans", "Traces"];
 
-/// The label next to the number of a process, or to a name that stands for one, and that. The label of a rank has its number.
+/// A label, and the process id or its substitute next to it. The label contains the number of its rank.
 fn labeled(value: &[u8]) -> Option<(&str, &str)> {
     if value.first() != Some(&b'"') {
         return None;
@@ -134,7 +134,7 @@ fn labeled(value: &[u8]) -> Option<(&str, &str)> {
         .or(behind.filter(|(label, process)| is_process(process) && has_digit(label) && !is_number(label)))
 }
 
-/// The rank that a text begins with, as `rank0` or `Rank 0`, and what is behind.
+/// The rank at the start of a text, such as `rank0` or `Rank 0`, and the rest.
 fn rank_before(text: &str) -> Option<(&str, &str)> {
     let word = text.trim_start_matches(['[', '(', '<']).get(..4)?;
     if !word.eq_ignore_ascii_case("rank") {

@@ -47,7 +47,7 @@ impl Capture {
         Ok(names)
     }
 
-    /// The process that called the runtime, or the one that is labeled as that of the CPU.
+    /// The process that called the runtime, otherwise the process labeled `CPU`.
     pub fn pid(&self) -> Result<Option<i64>> {
         if let Some(caller) = self.census.callers.iter().find(|caller| **caller >= 0) {
             return Ok(Some(*caller));
@@ -57,7 +57,7 @@ impl Capture {
     }
 }
 
-/// The facts about the process of a file, or about one of those whose traces were merged, which has the `merged_rank`.
+/// Facts about the process of a file. In a merged file, they are about the process with the `merged_rank`.
 pub fn facts(capture: &Capture, document: &Document, source: &str, merged_rank: Option<i64>) -> Result<ProcessFacts> {
     let member = |name: &str| document.members.get(name);
     let rank = member("distributedInfo").and_then(|info| detail(info, "rank")).filter(|rank| *rank >= 0);
@@ -87,7 +87,7 @@ pub fn facts(capture: &Capture, document: &Document, source: &str, merged_rank: 
     })
 }
 
-/// The release of ROCm with a version of HIP as a number, in which 7.2.5 is 70200005.
+/// The ROCm release of a HIP version number, in which 70200005 is 7.2.5.
 fn release_of_hip(version: i64) -> Option<String> {
     let (major, minor) = (version / 10_000_000, version / 100_000 % 100);
     (1..100).contains(&major).then(|| format!("{major}.{minor}"))
@@ -111,9 +111,9 @@ fn content_hash(capture: &Capture) -> Result<String> {
     Ok(format!("{:016x}", fnv1a(&bytes)))
 }
 
-/// The GPUs: those that are listed if all that worked are among them, otherwise those that worked. With HIP, devices are numbered
-/// with the CPUs of the machine before them, while the list counts only GPUs, so that the properties of another GPU may be
-/// those of a device: they count where all GPUs are alike.
+/// The listed GPUs if all GPUs that worked are listed, otherwise the GPUs that worked. Device numbers of HIP count the CPUs of the node
+/// first, but the list counts only GPUs. So the properties listed for a number may belong to another GPU; they are used only if all GPUs
+/// are alike.
 fn agents(capture: &Capture, listed: Option<&Value>) -> Vec<AgentFacts> {
     let mut listed: Vec<AgentFacts> =
         listed.and_then(Value::as_array).into_iter().flatten().filter_map(agent).collect();
@@ -153,7 +153,7 @@ fn agent(properties: &Value) -> Option<AgentFacts> {
     })
 }
 
-/// The architecture of a GPU by its product name and compute capability. HIP leaves the last digit of the former out.
+/// The architecture of a GPU by its product name and compute capability. The capability of HIP omits the last digit of the architecture.
 fn architecture(product: &str, (major, minor): (i64, i64)) -> String {
     let contains = |names: &[&str]| names.iter().any(|name| product.contains(name));
     match (major, minor) {

@@ -17,7 +17,7 @@ use wavesieve_tables::columns::values::I64Values;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
-    /// Number of the event among those of its role.
+    /// Number of the event among the events of its role.
     Number,
     Start,
     End,
@@ -39,13 +39,13 @@ pub enum Field {
     SharedMemory,
     Bytes,
     Address,
-    /// Bytes that the allocator has given after an event of it.
+    /// Allocated bytes after an allocator event.
     Allocated,
     DeviceType,
     DeviceId,
 }
 
-/// Fields of sizes in blocks, and of the sizes of blocks.
+/// Fields of grid sizes in blocks, and of block sizes.
 pub(crate) const GRID: [Field; 3] = [Field::GridX, Field::GridY, Field::GridZ];
 pub const BLOCK: [Field; 3] = [Field::BlockX, Field::BlockY, Field::BlockZ];
 
@@ -55,7 +55,7 @@ impl Field {
     }
 }
 
-/// Texts that occur, and which each row has.
+/// Distinct texts, and the text of each row.
 #[derive(Default)]
 pub struct Dictionary {
     pub texts: Vec<Option<String>>,
@@ -68,7 +68,7 @@ impl Dictionary {
     }
 }
 
-/// Forms that no parser of JSON takes, or few take alike, and of which nothing is lost.
+/// Counts of forms that JSON parsers reject or read differently. They lose no data here.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Oddities {
     /// Arguments that are words such as `NaN` or `N/A`.
@@ -113,7 +113,7 @@ pub enum Keep {
     All,
     WithLength,
     WithoutLength,
-    /// Those of a domain, whatever their length.
+    /// Events of a domain, of any length.
     OfDomain(&'static str),
 }
 
@@ -142,7 +142,7 @@ impl Gathered {
         (0..self.height).map(move |row| columns.each_ref().map(|column| column.get(row)))
     }
 
-    /// The values of a field, which are all unknown if it was not wanted.
+    /// The values of a field; all are null if it was not wanted.
     pub fn get(&self, field: Field) -> Int64Chunked {
         self.columns.get(&field).cloned().unwrap_or_else(|| Int64Chunked::full_null("".into(), self.height))
     }
@@ -218,7 +218,7 @@ impl Capture {
         Ok(part)
     }
 
-    /// Shows the events of a role in a chunk, with their numbers, of which the first is given, and kinds.
+    /// Calls `show` for each event of a role in a chunk, with its number and kind. Numbers count from `first`.
     pub fn visit(
         &self,
         chunk: &Chunk,
@@ -261,7 +261,7 @@ impl Values {
         values.put(Field::Pid, identity(event.pid));
         values.put(Field::Tid, number_of(event.tid));
         if with_arguments {
-            // Old versions name device and stream only where viewers look for process and thread.
+            // Old versions write device and stream only as process and thread.
             values.put(Field::Device, number_of(event.pid));
             values.put(Field::Stream, number_of(event.tid));
             values.put_arguments(event.args, oddities);

@@ -7,14 +7,14 @@ pub enum Role {
     Copy,
     /// A call, an operator, a function or an annotation of the program.
     Region,
-    /// Memory that an allocator of the program gave or took back.
+    /// Memory that an allocator of the program allocated or freed.
     Allocation,
     Span,
     Name,
 }
 
 pub struct EventKind {
-    /// As it was recorded; older versions use capitals.
+    /// The category as recorded; older versions use capitals.
     pub category: &'static str,
     pub role: Role,
     pub domain: &'static str,
@@ -44,18 +44,18 @@ pub const KINDS: &[EventKind] = &[
     NAMES,
 ];
 
-/// The type of devices that is the host, of those that PyTorch numbers.
+/// PyTorch's number of the device type of the host.
 pub const HOST: i64 = 0;
 
 pub const HIP: &str = "hip";
 
-/// Name of the events of allocators, which come in a category with others, or without one.
+/// Name of allocator events. They share a category with other events, or have none.
 const MEMORY: &[u8] = b"[memory]";
 
 /// Records without category that name processes and threads.
 const NAMES: EventKind = kind("", Role::Name, "");
 
-/// The place of what has this phase, category and name in [`KINDS`], if it is read.
+/// The place in [`KINDS`] of events with this phase, category and name, if they are read.
 pub fn kind_of(phase: &[u8], category: &[u8], name: &[u8]) -> Option<u8> {
     let place = match phase {
         b"X" if !category.is_empty() => KINDS

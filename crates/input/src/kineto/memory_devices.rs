@@ -1,19 +1,19 @@
-//! Which GPU the allocator's number is: allocators count the GPUs that the program sees, while work on HIP has numbers that count the
-//! CPUs of the machine before them.
+//! Maps GPU numbers of allocators to devices. Allocators count the GPUs that the program sees, but device numbers of HIP count the CPUs of
+//! the node first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::capture::Capture;
 
 impl Capture {
-    /// The devices of work by the numbers that allocators give them.
+    /// Devices by their allocator numbers.
     pub(crate) fn memory_devices(&self) -> BTreeMap<i64, i64> {
         devices(&self.census.memory, &self.census.devices)
     }
 }
 
-/// The same numbers if all of them worked; otherwise those that worked in their order, if there are as many; otherwise numbers behind so
-/// many others that all that worked are among them.
+/// The same numbers if all of these devices worked. Otherwise the devices that worked, in order, if there are as many. Otherwise the
+/// numbers, shifted so that they include all devices that worked.
 fn devices(memory: &BTreeSet<i64>, worked: &BTreeSet<i64>) -> BTreeMap<i64, i64> {
     if memory.is_subset(worked) {
         return memory.iter().map(|id| (*id, *id)).collect();

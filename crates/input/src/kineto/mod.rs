@@ -1,5 +1,5 @@
-//! Traces of the PyTorch profiler (Kineto): a Chrome trace, plain or compressed, usually a file for each rank. One pass finds where
-//! every event lies and of what kind it is; a table is then read from the events that it needs.
+//! Traces of the PyTorch profiler (Kineto): a Chrome trace, plain or compressed, usually a file for each rank. One pass finds the place and
+//! kind of every event. A table is then read from the events that it needs.
 
 mod brackets;
 mod cursor;

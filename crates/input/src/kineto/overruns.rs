@@ -1,9 +1,9 @@
-//! Work of GPUs whose recorded duration runs over later work of its stream, which cannot be: a stream does one after the other.
+//! GPU work whose recorded duration runs over later work of its stream. That is impossible: a stream runs its work in order.
 //!
-//! Work may well start before the work before it ends, as a launch that depends on it by program; what cannot be is that a kernel which was
-//! launched later also ends before it. Kernels of a launch of a graph run side by side on one stream, so they prove nothing about each other.
-//! Neither do those of a GPU with only one stream, as ROCm may put those of several into one: there a duration counts as wrong if it is
-//! many times that of other kernels of its name.
+//! Work may start before the previous work ends, for example with a programmatic dependent launch. But a kernel that was launched later
+//! cannot also end earlier. Kernels of one graph launch run in parallel on one stream, so they prove nothing about each other. The same
+//! holds for a GPU with only one stream, because ROCm may record several streams as one. There a duration counts as wrong if it is many
+//! times the median of the kernels with its name.
 
 use std::collections::BTreeMap;
 
@@ -14,18 +14,18 @@ use super::capture::Capture;
 use super::gathered::{Field, Keep, Wanted};
 use super::kinds::Role;
 
-/// How many times longer than others of its name a kernel is whose duration is wrong.
+/// A duration is wrong if it is longer than this many times the median of the kernel name.
 const MANY_TIMES: i64 = 5;
-/// Kernels of a name from which their median says what is usual.
+/// A name needs more kernels than this for a median.
 const MIN_OTHERS: usize = 3;
-/// Later activities that are looked at: of those that overlap, few are enough to tell.
+/// Maximum later activities that are checked: a few that overlap are enough.
 const MAX_LATER: usize = 1_024;
-/// Part of the names of communication, which waits for other ranks.
+/// Part of the names of communication kernels, which wait for other ranks.
 const COMMUNICATION: &str = "nccl";
 
 const FIELDS: [Field; 6] = [Field::Number, Field::Start, Field::End, Field::Device, Field::Stream, Field::Correlation];
 
-/// Ends to use instead of the recorded ones, by the numbers of the events of each role.
+/// Ends to use instead of the recorded ends, by role and event number.
 #[derive(Default)]
 pub(crate) struct Overruns(BTreeMap<Role, FnvHashMap<i64, i64>>);
 
@@ -95,7 +95,7 @@ impl Overruns {
         Ok(overruns)
     }
 
-    /// The end to use instead of the recorded one of an event.
+    /// The end to use instead of the recorded end of an event.
     pub fn end_of(&self, role: Role, number: Option<i64>) -> Option<i64> {
         self.0.get(&role)?.get(&number?).copied()
     }
@@ -150,7 +150,7 @@ fn cut(activities: &mut [Activity], is_suspect: impl Fn(&Activity) -> bool) -> V
 mod tests {
     use super::*;
 
-    /// The ends of activities, each given by start, end and correlation id; those with id 0 share their launch.
+    /// The ends of activities, each given by start, end and correlation id. Activities with id 0 share their launch.
     fn ends(rows: &[(i64, i64, i64)]) -> Vec<i64> {
         let activity = |(number, (start_ns, end_ns, id)): (i64, &(i64, i64, i64))| Activity {
             start_ns: *start_ns,

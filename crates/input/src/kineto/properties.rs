@@ -6,8 +6,7 @@ use super::document::Document;
 use super::scan::Events;
 use crate::json::TextFile;
 
-/// Whatever the chunks in which events are found, they are the same. Of a text that is JSON, all events are found. The first byte is
-/// the size of the chunks.
+/// Any chunk size finds the same events. All events of a valid JSON text are found. The first byte is the chunk size.
 pub fn kineto_document(bytes: &[u8]) {
     let Some((chunk_bytes, text)) = bytes.split_first() else { return };
     let file = TextFile::of_text(text.to_vec());

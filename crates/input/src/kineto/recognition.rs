@@ -1,12 +1,12 @@
-//! Which JSON documents are traces of the PyTorch profiler, and whose other Chrome traces are.
+//! Recognizes traces of the PyTorch profiler, and the programs that wrote other Chrome traces.
 //!
-//! Members may come in any order, and thousands of names may stand before the first event that reveals the writer, so that the
-//! first bytes often do not suffice: a document is read on, member by member and event by event, until one of them decides.
+//! Members may come in any order, and thousands of names may stand before the first event that reveals the writer, so the first bytes often
+//! do not suffice. A document is read member by member and event by event, until one of them decides.
 
 use super::cursor::{Cursor, Quoted, Stop, members};
 use super::event::Event;
 
-/// Bytes of a document that are read at most before it counts as that of another program.
+/// Maximum bytes that are read before a document counts as written by another program.
 pub const MAX_BYTES: u64 = 64 << 20;
 
 const EVENTS: &[u8] = b"traceEvents";
@@ -51,10 +51,10 @@ const SHARED_CATEGORIES: [&str; 6] = ["kernel", "operator", "runtime", "memcpy",
 const ARGUMENTS: [&[u8]; 5] = [b"External id", b"external id", b"correlation", b"Trace name", b"Python id"];
 /// Arguments that together place work on a GPU.
 const PLACE: [&[u8]; 2] = [b"device", b"stream"];
-/// How the event for the whole recording is named.
+/// Start of the name of the event for the whole recording.
 const RECORDING: &[u8] = b"PyTorch Profiler";
 
-/// Marks in Chrome traces of other programs, and what wrote them.
+/// Marks in Chrome traces of other programs, and the names of these programs.
 const OTHERS: &[(&str, &str)] = &[
     ("viztracer_metadata", "VizTracer"),
     ("/host:CPU", "JAX or TensorFlow (XLA)"),
@@ -77,9 +77,9 @@ const OTHERS: &[(&str, &str)] = &[
     ("\"Overlap Analysis\"", "Ascend (msprof)"),
 ];
 
-/// Texts that show accelerators, and which.
+/// Texts that show accelerators, and the names of these accelerators.
 type Accelerators = &'static [(&'static [&'static str], &'static str)];
-/// Accelerators that no AMD GPU is, by the categories of events that only they have.
+/// Accelerators that are not AMD GPUs, by event categories that only they have.
 pub(crate) const BY_CATEGORY: Accelerators = &[
     (&["xpu_runtime", "xpu_driver"], "an Intel GPU (XPU)"),
     (&["mtia_runtime", "mtia_ccp_events", "mtia_insight"], "an MTIA accelerator"),
@@ -90,7 +90,7 @@ pub(crate) const BY_CATEGORY: Accelerators = &[
     ),
     (&["glow_runtime"], "a Glow accelerator"),
 ];
-/// The same by the names of processes, by which plugins show their devices.
+/// Accelerators by the process names that plugins write for their devices.
 pub(crate) const BY_PROCESS: Accelerators = &[(&["CANN", "Ascend Hardware"], "an Ascend NPU (torch_npu)")];
 
 /// The accelerator that a text shows.
@@ -102,13 +102,13 @@ pub(crate) fn accelerator(all: Accelerators, text: &str) -> Option<&'static str>
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Kineto,
-    /// All that is there was read, and nothing shows the profiler.
+    /// The whole text was read, and nothing in it shows the profiler.
     Other,
     /// The text ends before anything decides.
     Undecided,
 }
 
-/// Judges a document by its first bytes, of which `more` gives as many as are asked for. `is_whole` is true if the `head` is all of it.
+/// Judges a document by its first bytes; `more` reads a given number of them. `is_whole` is true if `head` is the whole document.
 pub fn recognize(head: &[u8], is_whole: bool, more: &dyn Fn(u64) -> Vec<u8>) -> Verdict {
     let mut verdict = judge(head, is_whole);
     let mut wanted = (head.len() as u64).saturating_mul(16);
@@ -123,7 +123,7 @@ pub fn recognize(head: &[u8], is_whole: bool, more: &dyn Fn(u64) -> Vec<u8>) -> 
     verdict
 }
 
-/// Judges a text that may go on.
+/// Judges the start of a document, or all of it if `is_whole`.
 fn judge(text: &[u8], is_whole: bool) -> Verdict {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     let mut seen = Seen::default();
@@ -169,7 +169,7 @@ impl Seen {
             if key == EVENTS && cursor.take(b'[')? {
                 self.read_events(&mut cursor)?;
             } else {
-                // The value may be the last one that is there.
+                // The text may end within the value.
                 self.has_version |= key == VERSION;
                 self.has_member |= MEMBERS.contains(&key);
                 self.is_kineto = self.has_version && self.has_member;
@@ -246,7 +246,7 @@ fn has_traits(text: &[u8]) -> bool {
         || ((is_list || quoted(EVENTS)) && CATEGORIES.iter().any(has_category))
 }
 
-/// The program that wrote a text that starts as another Chrome trace does.
+/// The program that wrote another Chrome trace, by the start of its text.
 pub(crate) fn other_program(text: &str) -> Option<&'static str> {
     OTHERS.iter().find(|(mark, _)| text.contains(mark)).map(|(_, program)| *program)
 }
@@ -255,7 +255,7 @@ pub(crate) fn other_program(text: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    /// Judges a text of which at first only some bytes are known.
+    /// Judges a text. At first, only some of its bytes are known.
     fn judged(text: &str, first: usize) -> Verdict {
         let text = text.as_bytes();
         let more = |length: u64| text[..text.len().min(length as usize)].to_vec();

@@ -1,7 +1,7 @@
-//! Passes over the list of events, on all threads, and keeps where each lies that is read.
+//! Scans the list of events on all threads, and keeps the place of each event that is read.
 //!
-//! A thread that starts in the middle of the list guesses where an event starts. What it found counts only if the thread before it
-//! ends exactly there; otherwise it is forgotten and found again. So the result is that of one thread, whatever was guessed.
+//! A thread that starts in the middle of the list guesses where an event starts. Its result counts only if the thread before it ends
+//! exactly there; otherwise it is dropped, and the events are read again. So the result is the same as with one thread.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,11 +19,11 @@ use crate::json::words::first_control;
 const CHUNK_BYTES: u64 = 1 << 20;
 /// Bytes behind a chunk in which its last event is likely to end.
 const OVERLAP_BYTES: u64 = 1 << 16;
-/// Bytes that one event may have.
+/// Maximum bytes of one event.
 const MAX_EVENT_BYTES: u64 = 1 << 26;
-/// Bytes before a chunk, where the comma before its first event has to be.
+/// Bytes before a chunk in which the comma before its first event must be.
 const BEFORE_BYTES: u64 = 1 << 8;
-/// Most chunks between two times that the threads wait for each other.
+/// Maximum chunks that the threads read before they wait for each other.
 const MAX_CHUNKS: u64 = 64;
 /// Marks the kind of an event that ends when it starts.
 const NO_LENGTH: u8 = 1 << 7;
@@ -34,11 +34,11 @@ const FIRST_KEYS: [&[u8]; 8] = [b"ph", b"name", b"cat", b"pid", b"tid", b"ts", b
 /// The events that start in a part of the file.
 #[derive(Clone, Debug, Default)]
 pub struct Chunk {
-    /// Where the first of them starts.
+    /// Start of the first event.
     pub start: u64,
-    /// Where the next one starts, or the list ends.
+    /// Start of the next event, or end of the list.
     pub end: u64,
-    /// How far behind `start` each event that is read starts.
+    /// Offset of each event that is read, from `start`.
     offsets: Vec<u32>,
     /// The kind of each event: a place in [`KINDS`], and whether it has a length.
     kinds: Vec<u8>,
@@ -47,7 +47,7 @@ pub struct Chunk {
 /// An event that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// How far behind the start of the chunk it starts.
+    /// Offset from the start of the chunk.
     pub offset: usize,
     /// Place in [`KINDS`].
     pub kind: u8,
@@ -66,7 +66,7 @@ impl Chunk {
     }
 }
 
-/// Work of GPUs summed up, by which the trace of a rank is found in a file that it was merged into.
+/// Sums of GPU work. They identify the trace of a rank in a file that it was merged into.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WorkSum {
     pub activities: u64,
@@ -82,14 +82,14 @@ pub(crate) struct Census {
     pub memory: BTreeSet<i64>,
     /// Processes that called the runtime.
     pub callers: BTreeSet<i64>,
-    /// The words that a program that merged traces of several ranks wrote before the numbers of their processes; empty for the others.
+    /// Labels that a merging program wrote before process ids; empty for processes without a label.
     pub labels: BTreeSet<String>,
     pub work: WorkSum,
     /// Events with line ends in their texts.
     pub with_lines: u64,
     /// Events that are not read, by their category.
     pub unread: BTreeMap<String, u64>,
-    /// Places at which an event is damaged, and what is wrong with the first.
+    /// Number of damaged events, and the place and problem of the first.
     pub damaged: u64,
     pub first_damage: Option<(u64, &'static str)>,
 }
@@ -116,7 +116,7 @@ impl Census {
 pub struct Events {
     pub chunks: Vec<Chunk>,
     pub census: Census,
-    /// Where the list ends, or what there is of it.
+    /// End of the list, or of the text if the list is cut.
     pub end: u64,
     /// Whether it was closed.
     pub is_closed: bool,
@@ -125,11 +125,11 @@ pub struct Events {
 /// How a chunk ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// Other events follow.
+    /// More events follow.
     More,
-    /// So does the list.
+    /// The list ends here too.
     Closed,
-    /// The text ends before.
+    /// The text ends before the chunk.
     Cut,
 }
 
@@ -140,7 +140,7 @@ struct Part {
 }
 
 impl Events {
-    /// The events of each label, as if each had a file of its own; names and spans that only stand next to those of others are left out.
+    /// The events by label, as if each label had its own file. Labels with only names and spans are left out, unless all are like that.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -233,7 +233,7 @@ impl Events {
     }
 }
 
-/// Reads the events that start in a chunk of the file, from where one starts, unless that has to be `guessed`.
+/// Reads the events that start in a chunk of the file. An event starts at `from`, unless its start must be `guessed`.
 fn read_part(file: &TextFile, length: u64, from: u64, chunk_bytes: u64, guessed: bool) -> Result<Option<Part>> {
     let before = if guessed { BEFORE_BYTES.min(from) } else { 0 };
     let base = from.saturating_sub(before);
@@ -298,7 +298,7 @@ fn walk(text: &[u8], start: usize, limit: usize, base: u64) -> Part {
     Part { chunk, census, end }
 }
 
-/// Reads an event, whose texts may hold line ends where nothing else is wrong with it.
+/// Reads an event. Its texts may hold line ends if nothing else is wrong with it.
 fn read_event<'a>(cursor: &mut Cursor<'a>, census: &mut Census) -> Result<Event<'a>, Stop> {
     let mut lenient = cursor.with_lines();
     let read = Event::read(cursor);
@@ -314,8 +314,8 @@ fn read_event<'a>(cursor: &mut Cursor<'a>, census: &mut Census) -> Result<Event<
     Ok(event)
 }
 
-/// An event, if its text from a place to the cursor has only what JSON allows: a block of a file that was lost is full of zeros, and
-/// what stands on its two sides may look like one event.
+/// Returns an event if its text, from `start` to the cursor, has only bytes that JSON allows. A lost block of a file is full of zeros, and
+/// the texts before and behind it may look like one event.
 fn sound<'a>(event: Event<'a>, cursor: &Cursor<'a>, start: usize) -> Result<Event<'a>, Stop> {
     match first_control(cursor.before().get(start..).unwrap_or_default()) {
         Some(_) => Err(Stop::Malformed("a byte that JSON does not allow, such as those of a block of zeros")),
@@ -323,8 +323,8 @@ fn sound<'a>(event: Event<'a>, cursor: &Cursor<'a>, start: usize) -> Result<Even
     }
 }
 
-/// Passes over the comma before an event, or over the end of the list; whether it was that. Commas too many lose nothing, wherever
-/// a chunk ends between them.
+/// Passes over the commas before an event, or over the end of the list. Returns whether the list ends. Extra commas lose nothing, even if a
+/// chunk ends between them.
 fn before_event(cursor: &mut Cursor<'_>) -> Result<bool, Stop> {
     while cursor.take(b',')? {}
     cursor.take(b']')
@@ -364,8 +364,8 @@ fn memory_device(args: &[u8]) -> Option<i64> {
     find(b"Device Id").filter(|id| *id >= 0 && find(b"Device Type") != Some(HOST))
 }
 
-/// The first place from `from` on at which an event seems to start: a bracket behind another event and its comma, before a name
-/// that events have.
+/// The first place from `from` on at which an event seems to start: a bracket behind another event and its comma, and before a key that
+/// events have.
 fn next_start(text: &[u8], from: usize) -> Option<usize> {
     let rest = text.get(from..)?;
     memchr::memchr_iter(b'{', rest).map(|at| from + at).find(|at| {

@@ -59,7 +59,7 @@ fn find(opening: &Opening<'_>, spool: &mut Spool) -> Result<Opened> {
     Ok(Opened { processes, notes: noted, damage })
 }
 
-/// The ranks that labels name, each by the only number in it; if they do not name them, the places of the labels in their order.
+/// The ranks that labels name, each by the only number in it. If these are not distinct, the positions of the labels in natural order.
 fn ranks_of(labels: Vec<&str>) -> Vec<Option<i64>> {
     if labels.iter().all(|label| label.is_empty()) {
         return vec![None; labels.len()];
@@ -117,7 +117,7 @@ fn notes(capture: &Capture, document: &Document, shown: &str) -> Vec<Anomaly> {
     notes
 }
 
-/// Accelerators other than those of AMD that a trace is of, with the number of events or processes that show them.
+/// Accelerators of other vendors in a trace, with the number of events or processes that show them.
 fn accelerators(capture: &Capture) -> BTreeMap<&'static str, u64> {
     let mut found: BTreeMap<&'static str, u64> = BTreeMap::new();
     for (category, count) in &capture.census.unread {

@@ -1,7 +1,7 @@
-//! Work of GPUs and the calls that launched it, where correlation ids do not tie them.
+//! GPU work and its launching calls, if correlation ids do not tie them.
 //!
-//! Some versions of the profiler on ROCm record no correlation ids, but the id of the operator in which work was launched. Of an operator
-//! with one launch and one kernel or copy that is enough; with more the trace does not show which belong together.
+//! Some versions of the profiler on ROCm record no correlation ids, but the id of the operator that launched the work. This is enough for
+//! an operator with one launch and one kernel or copy. With more, the trace does not show which belong together.
 
 use anyhow::Result;
 use fnv::FnvHashMap;
@@ -13,7 +13,7 @@ use super::kinds::{HIP, Role};
 /// Parts of the names of calls that start work of GPUs.
 const STARTS: [&str; 3] = ["launch", "memcpy", "memset"];
 
-/// Correlation ids of events that were recorded without, by their numbers.
+/// Correlation ids of events that were recorded without one, by role and event number.
 #[derive(Default)]
 pub struct Ties(FnvHashMap<(Role, i64), i64>);
 
@@ -55,7 +55,7 @@ impl Ties {
         let mut ties = Self::default();
         for (external, operator) in operators {
             if let ([work], [call]) = (operator.work.as_slice(), operator.calls.as_slice()) {
-                // No recorded id is negative.
+                // Recorded ids are never negative.
                 ties.0.insert(*work, -external);
                 ties.0.insert((Role::Region, *call), -external);
             }
@@ -63,7 +63,7 @@ impl Ties {
         Ok(ties)
     }
 
-    /// The id to use for an event that was recorded without.
+    /// The id to use for an event that was recorded without one.
     pub fn id(&self, role: Role, number: Option<i64>) -> Option<i64> {
         self.0.get(&(role, number?)).copied()
     }

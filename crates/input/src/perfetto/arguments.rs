@@ -1,4 +1,4 @@
-//! Annotations of events, as lists of names and values: what is nested has the path as its name.
+//! Annotations of events, as lists of names and values. The name of a nested value is its path.
 
 use super::names::Names;
 use super::sequence::{ARGUMENT_NAMES, ARGUMENT_TEXTS, Sequence};
@@ -10,7 +10,7 @@ const MAX_DEPTH: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Argument {
     Integer(i64),
-    /// A number that no signed one holds, or an address.
+    /// A number that is too large for a signed integer, or an address.
     Unsigned(u64),
     Double(f64),
     Flag(bool),
@@ -30,7 +30,7 @@ impl Argument {
         matches!(self, Self::Integer(_) | Self::Unsigned(_) | Self::Double(_))
     }
 
-    /// The integer that it is, or that its text is.
+    /// The integer, or the integer in the text.
     pub fn integer(self, names: &Names) -> Option<i64> {
         match self {
             Self::Integer(value) => Some(value),
@@ -52,7 +52,7 @@ impl Argument {
     }
 }
 
-/// The content of an annotation, before its place is known.
+/// The content of an annotation, before its path is known.
 #[derive(Default)]
 struct Annotation<'a> {
     name: Option<u32>,
@@ -115,7 +115,7 @@ fn read_below(
     Ok(())
 }
 
-/// A value in the form that older writers nest.
+/// Reads a nested value in the form of older writers.
 fn read_nested(
     message: &[u8],
     path: &str,

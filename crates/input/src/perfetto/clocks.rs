@@ -1,10 +1,10 @@
-//! Clocks: times are given on the boot time of the machine, or on a clock that snapshots tie to it.
+//! Clocks: times are in the boot time of the node, or on a clock that snapshots tie to it.
 
 use std::collections::BTreeMap;
 
 use super::wire::{Fields, Malformed, Value};
 
-/// The clock that ROCm stamps with, and that packets without a clock have.
+/// The clock of ROCm timestamps, and of packets that name no clock.
 pub const BOOT_TIME: u64 = 6;
 /// Clocks with these numbers belong to a sequence.
 const OF_SEQUENCE: std::ops::RangeInclusive<u64> = 64..=127;
@@ -15,7 +15,7 @@ struct Clock {
     /// Its value when the boot time was `boot_ns`.
     value: u64,
     boot_ns: i64,
-    /// Its last value, which the next time is added to if it is incremental.
+    /// Its last value. If the clock is incremental, the next time is added to it.
     last: u64,
     is_incremental: bool,
     unit_ns: u64,
@@ -39,7 +39,7 @@ impl Clocks {
     }
 }
 
-/// Takes the clocks of a snapshot: those of the sequence, and those of all.
+/// Takes the clocks of a snapshot: the clocks of the sequence, and the clocks of all sequences.
 pub(crate) fn take_snapshot(snapshot: &[u8], own: &mut Clocks, of_all: &mut Clocks) -> Result<(), Malformed> {
     let mut stated = Vec::new();
     for field in Fields::new(snapshot) {

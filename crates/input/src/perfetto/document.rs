@@ -1,4 +1,4 @@
-//! The content of a file: its tracks, rows for what happened on them, and anomalies found on the way.
+//! The content of a file: its tracks, rows for their events, and anomalies found while reading.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,25 +16,25 @@ pub(crate) struct Census {
     pub categories: BTreeMap<Option<u32>, u64>,
     /// Whether a category is one of a profiler of ROCm.
     pub is_of_rocm: bool,
-    /// Packets that need what was lost before them.
+    /// Packets that depend on lost packets.
     pub lost: u64,
-    /// Events with a text that no packet gives.
+    /// Events with a text that is not in any packet.
     pub without_text: u64,
     /// Events whose clock no snapshot ties to the boot time.
     pub without_time: u64,
     /// Ends without a slice, and slices without an end.
     pub unmatched_ends: u64,
     pub unfinished: u64,
-    /// Chunks and packets that the recorder reports to have dropped.
+    /// Chunks and packets that the recorder reports as dropped.
     pub dropped: u64,
-    /// Slices and instants that this program derived.
+    /// Slices and instants that wavesieve derived.
     pub derived: u64,
     /// Names of arguments of kernels that are counters.
     pub counter_arguments: BTreeSet<u32>,
-    /// Places at which the file is damaged, and what is wrong at the first.
+    /// Number of damaged places, and the place and problem of the first.
     pub damaged: u64,
     pub first_damage: Option<(u64, String)>,
-    /// How the file ends, if not as it should.
+    /// Problem at the end of the file, if there is one.
     pub end: Option<String>,
 }
 
@@ -52,7 +52,7 @@ pub struct Document {
     pub writer: Writer,
     pub names: Names,
     pub tracks: Tracks,
-    /// Tracks that have events, in the order of their first.
+    /// Tracks with events, in the order of their first events.
     pub used: Vec<u64>,
     pub rows: [Rows; ROLES.len()],
     pub values: Rows,

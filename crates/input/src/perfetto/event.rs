@@ -17,7 +17,7 @@ pub enum Type {
     Other,
 }
 
-/// An event, with its texts as numbers. It is read again and again, to keep its memory.
+/// An event, with its texts as numbers. It is reused for all events, to keep its memory.
 #[derive(Clone, Debug, Default)]
 pub struct Event {
     pub kind: Type,
@@ -28,10 +28,10 @@ pub struct Event {
     /// Flows that start, go on or end here.
     pub flows: Vec<u64>,
     pub value: Option<f64>,
-    /// Tracks and values of counters that the event bears in addition to its own, of integers and of doubles.
+    /// Tracks and values of extra counters of the event: of integers, and of doubles.
     pub extra_tracks: [Vec<u64>; 2],
     pub extra_values: [Vec<f64>; 2],
-    /// A text that no packet before it has given.
+    /// Whether it has a text that no earlier packet defines.
     pub lacks_text: bool,
 }
 

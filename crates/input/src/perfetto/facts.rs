@@ -9,7 +9,7 @@ use super::rows::Field;
 use wavesieve_model::schema::facts::{AgentFacts, ProcessFacts};
 use wavesieve_model::text::fnv::fnv1a;
 
-/// Words of this program before the rank and before the process id.
+/// Words that wavesieve writes before the rank and before the process id.
 const RANK: &str = "rank ";
 const PID: &str = "pid ";
 
@@ -43,8 +43,8 @@ pub fn facts(process: &Process, number: usize, writer: Writer, shown: &str, sour
     }
 }
 
-/// Whether `other`, of another format, is the process of a trace: one with the same id below the folder of the trace, and on the
-/// same machine unless one of them records none.
+/// Whether `other`, of another format, is the same process: it has the same process id and host, and lies below the folder of the trace. If
+/// a host is unknown, both must be in the same folder.
 pub fn is_same_run(facts: &ProcessFacts, other: &ProcessFacts) -> bool {
     let folder = |path: &str| Path::new(path).parent().map(Path::to_owned).unwrap_or_default();
     let (own, others) = (folder(&facts.path), folder(&other.path));
@@ -55,8 +55,8 @@ pub fn is_same_run(facts: &ProcessFacts, other: &ProcessFacts) -> bool {
     is_near && facts.pid >= 0 && facts.pid == other.pid
 }
 
-/// A hash of the times and numbers of the rows of a process, whatever else is in its file and in which order: a merged trace has the
-/// processes of its parts.
+/// A hash of the times and numbers of the rows of a process. It does not depend on row order or on other content of the file, because a
+/// merged trace has the processes of its parts.
 fn content_hash(process: &Process) -> String {
     let mut bytes: Vec<u8> = process.track.name.bytes().collect();
     for word in &process.track.command {

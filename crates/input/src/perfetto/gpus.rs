@@ -20,7 +20,7 @@ pub(crate) struct TrackName {
 
 impl TrackName {
     /// Reads names such as `COMPUTE AGENT [4] QUEUE [0] (GPU)`, `STREAM [1]`, `GPU Kernel Dispatch [0] Queue 2`, and
-    /// `GPU 0 · gfx942 (agent 4)` of this program.
+    /// `GPU 0 · gfx942 (agent 4)` of wavesieve.
     pub fn read(name: &str, writer: Writer) -> Self {
         let lower = name.to_lowercase();
         let words =
@@ -36,7 +36,7 @@ impl TrackName {
                 read.is_gpu = read.gpu.map(|_| true);
                 let (_, behind) = name.split_once(" · ").unwrap_or_default();
                 read.architecture = behind.split_once(" (agent").map(|(name, _)| name.to_owned());
-                // Queues are arguments of each kernel; one that is unknown has a track too.
+                // Queues are arguments of each kernel; an unknown queue has a track too.
                 read.stream = None;
             }
             Writer::Rocprofv3 => {
@@ -47,7 +47,7 @@ impl TrackName {
                     .find_map(|(word, is_gpu)| lower.contains(word).then_some(is_gpu));
             }
             Writer::Systems => {
-                // These count only the GPUs.
+                // Names of this writer count only the GPUs.
                 let of_device = || ["gpu [", "device"].into_iter().find_map(|word| number_behind(&lower, word));
                 read.gpu = number_behind(&lower, "dispatch").or_else(of_device);
                 read.queue = number_behind(&lower, "queue");
@@ -85,19 +85,19 @@ fn leading(text: &str) -> Option<i64> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agent {
     pub is_gpu: bool,
-    /// Index among the GPUs, where it is stated.
+    /// Index among the GPUs, if it is stated.
     pub gpu: Option<i64>,
     pub architecture: Option<String>,
 }
 
-/// The agents of a process by id, and those of GPUs that are only numbered among themselves.
+/// The agents of a process by id, and the agent ids of GPUs that are only numbered among themselves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agents {
     pub known: BTreeMap<i64, Agent>,
     of_index: BTreeMap<i64, i64>,
 }
 
-/// Ends of copies: whether they are GPUs, by the name of the operation.
+/// Whether the source and the destination of a copy are GPUs, by the name of the operation.
 pub fn ends(name: &str) -> (Option<bool>, Option<bool>) {
     let name = name.to_uppercase();
     let place = |from: Option<&str>| {
@@ -120,7 +120,7 @@ impl Agents {
         name_of: impl Fn(i64) -> String,
     ) -> Self {
         let mut agents = Self::default();
-        // This program describes all GPUs that it knows: another one that kernels name was unknown when they were recorded.
+        // wavesieve describes all GPUs that it knows. Another GPU that kernels name was unknown when they were recorded.
         let may_be_gpu = writer != Writer::Wavesieve;
         let mut see = |agent: Option<i64>, is_gpu: Option<bool>| {
             if let (Some(agent), Some(is_gpu)) = (agent, is_gpu.filter(|is_gpu| may_be_gpu || !is_gpu)) {
@@ -159,8 +159,7 @@ impl Agents {
         agents
     }
 
-    /// Finds the agents of GPUs that are only numbered: those that are known in their order if there are as many, otherwise new ones
-    /// behind the CPUs. Work that names no GPU at all is of one.
+    /// Finds the agents of GPUs that are only numbered: the known GPUs in order if there are as many, otherwise new agents behind the CPUs.
     fn number(&mut self, indices: &BTreeSet<i64>) {
         let gpus: Vec<i64> = self.gpus().collect();
         let behind = self.known.iter().filter(|(_, agent)| !agent.is_gpu).map(|(id, _)| id + 1).max().unwrap_or(0);
@@ -180,7 +179,8 @@ impl Agents {
         track.stated.agent.or_else(|| self.of_index.get(&track.stated.gpu?).copied())
     }
 
-    /// Gives work the agent of its track, otherwise the only GPU; how many kernels are left without one.
+    /// Gives work the agent of its track, otherwise the only GPU. If no kernel names a GPU, all run on one. Returns the number of kernels
+    /// without an agent.
     pub fn assign(process: &mut Process, tracks: &[UsedTrack], writer: Writer) -> u64 {
         let Process { rows, agents, .. } = process;
         let mut left = 0;
@@ -192,7 +192,7 @@ impl Agents {
             if is_kernel && agents.gpus().next().is_none() && rows.column(Field::Agent).all(|agent| agent.is_none()) {
                 agents.known.insert(0, Agent { is_gpu: true, ..Agent::default() });
             }
-            // Agents that this program leaves out are unknown to it. Allocations may be of the host.
+            // wavesieve leaves out only agents that it does not know. Allocations may be on the host.
             let is_on_gpu = role != Role::Allocation as usize && writer != Writer::Wavesieve;
             let only = agents.gpus().next().filter(|_| is_on_gpu && agents.gpus().count() == 1);
             let of_track = |track| track_at(tracks, Some(track)).and_then(|track| agents.of_track(track));

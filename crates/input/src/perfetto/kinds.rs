@@ -46,7 +46,7 @@ const ROCM: [&str; 19] = [
     "rocprofiler",
     "host",
 ];
-/// Categories of work of GPUs that names and arguments distinguish: on streams, or by roctracer.
+/// Categories of GPU work whose roles depend on names and arguments: work on streams, or recorded by roctracer.
 const MIXED: [&str; 3] = ["hip_stream", "device_hip", "device_hsa"];
 const OF_KERNELS: [&str; 4] = ["dispatch_id", "kernel_id", "workgroup_size", "grid_size"];
 const OF_COPIES: [&str; 3] = ["copy_bytes", "dst_agent", "dst_agent_id"];
@@ -59,7 +59,7 @@ pub(crate) fn is_of_systems(category: &str) -> bool {
     category.starts_with(SYSTEMS) || matches!(category, "host" | "device_hip" | "device_hsa")
 }
 
-/// The role of a slice by its category, name and the names of its arguments; `None` for data that this program derived.
+/// The role of a slice by its category, name and the names of its arguments; `None` for data that wavesieve derived.
 pub fn role(writer: Writer, category: &str, name: &str, has: impl Fn(&str) -> bool) -> Option<Role> {
     let base = category.strip_prefix(SYSTEMS).unwrap_or(category);
     match base {
@@ -88,18 +88,18 @@ fn mixed(name: &str, has: impl Fn(&str) -> bool) -> Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     Of(Field),
-    /// Three sizes, or their product, of which this is the first field.
+    /// Three sizes, or their product. This is the field of the first size.
     Sizes(Field),
     /// The name of the function, if it is a text.
     Function,
     FullName,
     /// The slice has no end.
     Unfinished,
-    /// Nothing that is not stated elsewhere.
+    /// A value that is also stated elsewhere.
     Nothing,
 }
 
-/// The meaning of an argument of a slice of a role; `None` if it is one of its own.
+/// The meaning of an argument of a slice with a role; `None` if it has no known meaning.
 pub fn key(role: Role, name: &str) -> Option<Key> {
     let field = match name {
         "begin_ns" => Field::Start,
@@ -138,7 +138,7 @@ pub fn key(role: Role, name: &str) -> Option<Key> {
     Some(Key::Of(field))
 }
 
-/// Three sizes from a text such as `256 (x=64,y=4,z=1)` or `(64,4,1)`, or the number of all as the first.
+/// Three sizes from a text such as `256 (x=64,y=4,z=1)` or `(64,4,1)`, or the total as the first.
 pub fn sizes(text: &str) -> Option<[i64; 3]> {
     let numbers = |text: &str| -> Vec<i64> {
         text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()

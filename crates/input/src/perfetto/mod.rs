@@ -1,5 +1,5 @@
-//! Perfetto traces of ROCm: those of rocprofv3 and rocpd, of rocprofiler-systems, and of this program. One pass over the packets makes
-//! rows of the events, in columns of integers and texts that are kept once.
+//! Perfetto traces of ROCm, written by rocprofv3, rocpd, rocprofiler-systems or wavesieve. One pass over the packets turns events into
+//! rows: columns of integers, and texts that are kept once.
 
 mod arguments;
 mod clocks;

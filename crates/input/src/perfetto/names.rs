@@ -25,7 +25,7 @@ impl Names {
         number
     }
 
-    /// The number of bytes that are a text; what is not UTF-8 is replaced.
+    /// The number of a text, given as bytes; bytes that are not UTF-8 are replaced.
     pub(crate) fn number_of_bytes(&mut self, bytes: &[u8]) -> u32 {
         self.number(&text_of_bytes(bytes))
     }

@@ -68,8 +68,8 @@ pub fn damage(census: &Census, writer: Writer, shown: &str) -> Vec<Damage> {
     inside.into_iter().chain(census.end.clone()).chain(halves).map(of).collect()
 }
 
-/// Starts without ends and ends without starts, which no recorder lost: writers that know both put both down. A profiler that was
-/// stopped leaves starts alone.
+/// Starts without ends and ends without starts, if the recorder dropped nothing: writers that know both write both. A profiler that was
+/// stopped leaves only starts.
 fn halves(census: &Census, writer: Writer) -> Option<String> {
     let (starts, ends) = (census.unfinished, census.unmatched_ends);
     let is_odd = match writer {

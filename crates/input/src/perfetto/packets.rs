@@ -1,4 +1,4 @@
-//! The packets of a trace file, which is read in pieces: a packet is in memory only while it is looked at.
+//! The packets of a trace file. The file is read in pieces: a packet is in memory only while it is processed.
 
 use std::io::{ErrorKind, Read};
 
@@ -7,25 +7,25 @@ use super::wire::{Fields, Malformed, Value, varint};
 /// Bytes that are read at a time.
 const BUFFER: usize = 1 << 20;
 const MAX_PACKET: u64 = 1 << 28;
-/// How a packet starts: field 1 of the file, with bytes.
+/// First byte of a packet: field 1 of the file, with bytes.
 pub(crate) const PACKET_KEY: u8 = 0x0a;
 
 /// A part of a file: a packet that can be read, or the bytes between packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FilePart<'a> {
     Packet(u64, &'a [u8]),
-    /// Bytes from this place on are not a packet; what follows does not continue what came before.
+    /// Bytes from this place on are not a packet. The next packet does not continue the previous one.
     Gap(u64, String),
-    /// The file ends in this way.
+    /// The end of the file, and the problem there, if any.
     End(Option<String>),
 }
 
 pub struct Packets<R> {
     input: R,
     buffer: Vec<u8>,
-    /// Where the next packet starts in the buffer.
+    /// Start of the next packet in the buffer.
     at: usize,
-    /// Where the buffer starts in the file.
+    /// Start of the buffer in the file.
     base: u64,
     has_ended: bool,
     failure: Option<String>,
@@ -33,11 +33,11 @@ pub struct Packets<R> {
 
 /// The record that starts at a place.
 enum Record {
-    /// A packet of so many bytes, behind a head of so many.
+    /// A packet, by the bytes of its head and of its content.
     Packet(usize, usize),
-    /// Another field of so many bytes.
+    /// Another field, by its bytes.
     Other(usize),
-    /// More bytes have to be read to know.
+    /// More bytes must be read to decide.
     Unknown,
     Malformed(Malformed),
 }
@@ -77,7 +77,7 @@ impl<R: Read> Packets<R> {
         }
     }
 
-    /// Goes on to where packets seem to start again.
+    /// Moves to the next place where packets seem to start.
     fn find_next(&mut self) {
         self.at = self.at.saturating_add(1);
         loop {
@@ -93,7 +93,7 @@ impl<R: Read> Packets<R> {
                     return;
                 }
                 None => {
-                    // A packet may start in the last bytes, whose second one is not there yet.
+                    // A packet may start in the last bytes, while the packet behind it is not read yet.
                     self.at = self.buffer.len().saturating_sub(BUFFER / 4).max(self.at);
                     self.fill();
                 }
@@ -101,13 +101,13 @@ impl<R: Read> Packets<R> {
         }
     }
 
-    /// Reads more, behind what is left.
+    /// Drops the bytes that were passed, and reads more.
     fn fill(&mut self) {
         self.buffer.drain(..self.at.min(self.buffer.len()));
         self.base = self.base.saturating_add(self.at as u64);
         self.at = 0;
         let before = self.buffer.len();
-        // A packet that is larger is read in growing steps, whatever length it states.
+        // A larger packet is read in growing steps, whatever length it states.
         let wanted = BUFFER.max(before);
         self.buffer.resize(before.saturating_add(wanted), 0);
         let mut length = before;
@@ -159,7 +159,7 @@ fn record(bytes: &[u8]) -> Record {
     }
 }
 
-/// Whether bytes start with two packets, the first of which is one of a sequence.
+/// Whether bytes start with a packet of a sequence, followed by another packet or the end.
 fn starts(bytes: &[u8]) -> bool {
     let Record::Packet(head, length) = record(bytes) else { return false };
     let end = head.saturating_add(length);

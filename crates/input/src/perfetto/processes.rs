@@ -1,4 +1,4 @@
-//! The processes of a file: which of them each track belongs to, and their rows.
+//! The processes of a file, with their tracks and rows.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use super::tracks::{CounterTrack, ProcessTrack, Tracks};
 pub(crate) struct UsedTrack {
     pub name: String,
     pub tid: Option<i64>,
-    /// Whether it is the track of a thread, whose name is that of the thread.
+    /// Whether it is the track of a thread; its name is then the name of the thread.
     pub is_thread: bool,
     pub counter: CounterTrack,
     /// Whether its values are measured: neither derived nor sums over the run.
     pub is_measured: bool,
-    /// Facts that the names of the track and of those above it state.
+    /// Facts that the names of the track and of its parents state.
     pub stated: TrackName,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Assembled {
     pub names: Names,
     pub tracks: Vec<UsedTrack>,
     pub processes: Vec<Process>,
-    /// Values that are not read: of tracks that a writer derives, or sums over the run.
+    /// Values that are not read: derived values, or sums over the run.
     pub values_left_out: u64,
     /// Kernels without a GPU in a process with several.
     pub without_gpu: u64,
@@ -117,7 +117,7 @@ pub(crate) fn assemble(document: Document) -> Assembled {
     Assembled { writer, names, tracks: used_tracks, processes, values_left_out, without_gpu }
 }
 
-/// The process of each track that has events. Those that name none are of the only one.
+/// The process of each track that has events. Tracks that name no process belong to the only one.
 fn keys(tracks: &Tracks, used: &[u64]) -> Vec<ProcessKey> {
     let only = tracks.processes.first().filter(|_| tracks.processes.len() == 1);
     let with_pid = |pid: i64| {
@@ -168,12 +168,12 @@ fn divide_arguments(arguments: &[Owned], groups: &[Vec<usize>], processes: &mut 
     }
 }
 
-/// The number of all values, and those that were measured, by process.
+/// The number of all values, and the measured values by process.
 fn measured(values: Rows, tracks: &[UsedTrack], group: impl Fn(&Rows) -> Vec<usize>) -> (usize, Vec<Rows>) {
     let is_measured = |track| track_at(tracks, track).is_some_and(|track| track.is_measured);
     let groups = group(&values);
     let count = groups.iter().max().map_or(1, |group| group + 1);
-    // Those that are not go to a group behind all others, which is dropped.
+    // Other values go to an extra group, which is dropped.
     let kept: Vec<usize> = values
         .column(Field::Track)
         .zip(groups)
@@ -187,7 +187,7 @@ fn measured(values: Rows, tracks: &[UsedTrack], group: impl Fn(&Rows) -> Vec<usi
 
 type OfTrack = fn(&UsedTrack) -> Option<i64>;
 
-/// Gives rows the thread, the queue and the stream of their track where their arguments state none.
+/// Gives rows the thread, the queue and the stream of their track, if their arguments state none.
 fn complete(rows: &mut Rows, tracks: &[UsedTrack]) {
     let stated: [(Field, OfTrack); 3] = [
         (Field::Tid, |track| track.tid),
@@ -199,7 +199,7 @@ fn complete(rows: &mut Rows, tracks: &[UsedTrack]) {
     }
 }
 
-/// Takes flows for correlation ids where these are missing: profilers of ROCm make them of the id and the uuid of the process.
+/// Derives missing correlation ids from flows: profilers of ROCm make a flow from the id and the uuid of the process.
 fn correlate(process: &mut Process, writer: Writer) {
     let uuid = process.uuid;
     if writer != Writer::Wavesieve && uuid != 0 {
@@ -243,5 +243,5 @@ impl UsedTrack {
     }
 }
 
-/// Place of tracks of samples in what this program writes.
+/// Order of sample tracks in the files that wavesieve writes.
 const SAMPLES: i64 = 90;

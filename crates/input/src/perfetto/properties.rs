@@ -9,7 +9,7 @@ use super::processes::assemble;
 use super::recognition::{has_packets, is_perfetto};
 use super::wire::Fields;
 
-/// Gives a few bytes at a time.
+/// Reads a few bytes at a time.
 struct Slow<'a> {
     rest: &'a [u8],
     step: usize,
@@ -22,8 +22,8 @@ impl Read for Slow<'_> {
     }
 }
 
-/// Packets lie in the file and come in its order; in whatever pieces the file is read, the rows are the same, and all of them are of
-/// a process. The first byte is the size of the pieces.
+/// Packets lie within the file and come in its order. The rows are the same for any size of the pieces that are read, and each row belongs
+/// to a process. The first byte is the size of the pieces.
 pub fn perfetto_document(bytes: &[u8]) {
     let Some((step, file)) = bytes.split_first() else { return };
     let mut packets = Packets::new(file);
@@ -56,6 +56,6 @@ pub fn perfetto_document(bytes: &[u8]) {
         assert_eq!(assembled.processes.iter().map(of).sum::<usize>(), height);
     }
     assert_eq!(assembled.processes.iter().map(|process| process.arguments.len()).sum::<usize>(), arguments);
-    // Anything may follow the first packet, so that this needs no packet that can be read.
+    // Any bytes may follow the first packet, so recognition does not need a packet that can be read.
     let _ = is_perfetto(file) || has_packets(file);
 }

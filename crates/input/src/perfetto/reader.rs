@@ -16,7 +16,7 @@ use super::slices::Open;
 use super::wire::{Fields, Malformed, Value};
 
 const MAX_INFLATED: u64 = 1 << 26;
-/// Flags of a packet: its sequence starts anew, and it needs what came before.
+/// Flags of a packet: its sequence starts again, and it needs the state of earlier packets.
 const CLEARED: u64 = 1;
 const NEEDS_STATE: u64 = 2;
 
@@ -25,7 +25,7 @@ struct Reader {
     document: Document,
     sequences: Sequences,
     places: FnvHashMap<u64, usize>,
-    /// Slices by sequence and track: what a thread starts it also ends.
+    /// Open slices by sequence and track: a thread ends the slices that it starts.
     open: FnvHashMap<(u64, usize), Vec<Open>>,
     event: Event,
 }
@@ -45,7 +45,7 @@ struct Packet<'a> {
 }
 
 impl Document {
-    /// Reads all of a file. What is damaged is left out and counted.
+    /// Reads a whole file. Damaged packets are left out and counted.
     pub fn read(input: impl Read) -> Self {
         let mut reader = Reader::default();
         let mut packets = Packets::new(input);
@@ -82,7 +82,7 @@ impl Reader {
         document
     }
 
-    /// Open events do not end any more.
+    /// Drops open slices, whose ends are lost, and counts them as unfinished.
     fn forget_open(&mut self) {
         let left = self.open.drain().flat_map(|(_, open)| open);
         self.document.census.unfinished += left.filter(|open| open.row.is_some() && !open.has_end).count() as u64;
@@ -114,7 +114,7 @@ impl Reader {
         self.take(&packet)
     }
 
-    /// Packets that were compressed together.
+    /// Reads packets that were compressed together.
     fn compressed(&mut self, compressed: &[u8]) -> Result<(), Malformed> {
         let mut packets = Vec::new();
         let inflated = ZlibDecoder::new(compressed).take(MAX_INFLATED).read_to_end(&mut packets);
@@ -123,7 +123,7 @@ impl Reader {
                 self.packet(packet, false)?;
             }
         }
-        // More than is read would be lost in silence.
+        // Bytes beyond the limit would be lost without a report.
         let is_whole = inflated.is_ok_and(|bytes| (bytes as u64) < MAX_INFLATED);
         if is_whole { Ok(()) } else { Err(Malformed::Cut) }
     }
@@ -165,7 +165,7 @@ impl Reader {
         if let Some(snapshot) = packet.snapshot {
             take_snapshot(snapshot, &mut sequence.clocks, of_all)?;
         }
-        // Incremental clocks go on with each packet, whatever it holds.
+        // Each packet with a time advances an incremental clock, whatever it holds.
         let time_ns = packet.time.and_then(|time| sequence.boot_ns(time, packet.clock, of_all));
         let Some(message) = packet.event else { return Ok(()) };
         if packet.flags & NEEDS_STATE != 0 && !sequence.is_whole {
@@ -188,7 +188,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The place of a track among those that have events.
+    /// The place of a track among the tracks with events.
     fn place(&mut self, track: u64) -> usize {
         *self.places.entry(track).or_insert_with(|| {
             self.document.used.push(track);

@@ -1,4 +1,4 @@
-//! Which files are Perfetto traces, by their first bytes: records of field 1 whose fields are those of packets.
+//! Recognizes Perfetto traces by their first bytes: records of field 1 with the fields of packets.
 
 use super::packets::PACKET_KEY;
 use super::wire::{Fields, Malformed, Value, varint};
@@ -23,14 +23,14 @@ const KNOWN: [(u64, bool); 16] = [
     (89, false),
     (126, false),
 ];
-/// Fields of which one has to be there: other formats use the small numbers too.
+/// Fields that identify a packet, which must have one of them: other formats use the small numbers too.
 const TELLING: [u64; 6] = [10, 36, 50, 60, 89, 126];
-/// So many packets in a row are not an accident.
+/// This many packets in a row are not a coincidence.
 const IN_A_ROW: usize = 3;
-/// Numbers that fields of packets have.
+/// Maximum number of a field of packets.
 const MAX_FIELD: u64 = 1 << 20;
 
-/// Whether first bytes are those of a Perfetto trace. What follows the first packet that identifies it may be damaged or cut.
+/// Whether the first bytes show a Perfetto trace. Bytes behind the first packet that identifies it may be damaged or cut.
 pub(crate) fn is_perfetto(head: &[u8]) -> bool {
     let mut rest = head;
     while let Some((packet, behind)) = first_packet(rest) {
@@ -43,7 +43,7 @@ pub(crate) fn is_perfetto(head: &[u8]) -> bool {
     false
 }
 
-/// The packet that some bytes start with, and the bytes behind it if it is whole.
+/// The packet at the start of some bytes, and the bytes behind it if it is complete.
 fn first_packet(bytes: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
     let behind = bytes.strip_prefix(&[PACKET_KEY])?;
     let (length, width) = varint(behind).ok()?;
@@ -52,7 +52,7 @@ fn first_packet(bytes: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
     Some(whole.map_or((inside, None), |(packet, behind)| (packet, Some(behind))))
 }
 
-/// Whether bytes whose start is damaged have packets of a Perfetto trace: some whole ones in a row, each of which identifies it.
+/// Whether bytes with a damaged start have packets of a Perfetto trace: several complete packets in a row, each of which identifies it.
 pub(crate) fn has_packets(head: &[u8]) -> bool {
     let in_a_row = |at: usize| {
         let mut rest = head.get(at..).unwrap_or_default();
@@ -97,7 +97,7 @@ mod tests {
             b"\n\n\n\nKind,Agent_Id,Queue_Id",
             b"",
             b"\n",
-            // A list of messages with an id and a name, as XSpace of XLA.
+            // A list of messages with an id and a name, such as XSpace of XLA.
             &[0x0a, 6, 8, 1, 18, 2, b'h', b'i', 0x0a, 2, 8, 2],
             // A sequence that is a text.
             &[0x0a, 4, 82, 2, b'a', b'b'],

@@ -1,8 +1,8 @@
-//! Rows as columns of integers, of which only those are kept that some row has.
+//! Rows as columns of integers. A column is kept only if some row has a value in it.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
-    /// Place of the track among those that have events.
+    /// Place of the track among the tracks with events.
     Track,
     /// Texts by their numbers.
     Name,
@@ -32,7 +32,7 @@ pub enum Field {
     AccumVgpr,
     Sgpr,
     Bytes,
-    /// A flow, by which work and calls can be tied that state no correlation id.
+    /// A flow, which can tie work and calls without a correlation id.
     Flow,
     /// The bits of a floating-point number.
     Value,
@@ -110,7 +110,7 @@ impl Rows {
         (0..self.height).map(|place| values.get(place).copied().filter(|value| *value != NONE))
     }
 
-    /// Fills the gaps of a field with what `value` makes of another, if that gives any.
+    /// Fills the gaps of a field with the `value` of another field, if there is one.
     pub fn fill(&mut self, field: Field, from: Field, value: impl Fn(i64) -> Option<i64>) {
         let both = self.column(field).zip(self.column(from));
         let filled: Vec<Option<i64>> = both.map(|(own, other)| own.or_else(|| value(other?))).collect();
@@ -119,7 +119,7 @@ impl Rows {
         }
     }
 
-    /// The rows of each group, in their order; `group` is that of each row.
+    /// The rows of each group, in their order; `group` holds the group of each row.
     pub fn split(self, group: &[usize], count: usize) -> Vec<Self> {
         if count == 1 && group.iter().all(|group| *group == 0) {
             return vec![self];

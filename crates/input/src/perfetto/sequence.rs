@@ -14,12 +14,12 @@ pub const EVENT_NAMES: u64 = 2;
 pub const ARGUMENT_NAMES: u64 = 3;
 pub const ARGUMENT_TEXTS: u64 = 29;
 
-/// Values of events that state nothing else.
+/// Default values of events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Defaults {
     clock: Option<u64>,
     pub track: Option<u64>,
-    /// Tracks of the values that events bear in addition to their own: of integers, and of doubles.
+    /// Tracks of the extra values of events: of integers, and of doubles.
     pub extra_tracks: [Vec<u64>; 2],
 }
 
@@ -41,12 +41,13 @@ impl Sequence {
         *self = Self { is_whole: true, ..Self::default() };
     }
 
-    /// Packets were lost: numbers of texts and incremental times no longer hold.
+    /// Clears the state after packets were lost: numbers of texts and incremental times are no longer valid.
     pub fn lose(&mut self) {
         *self = Self::default();
     }
 
-    /// The boot time of a packet, on the clock that it states, its sequence has by default, or ROCm stamps with.
+    /// The boot time of a packet. Its clock is the one that it states, otherwise the default of its sequence, otherwise the clock of ROCm
+    /// timestamps.
     pub(crate) fn boot_ns(&mut self, time: u64, clock: Option<u64>, of_all: &mut Clocks) -> Option<i64> {
         match clock.or(self.defaults.clock).unwrap_or(BOOT_TIME) {
             // Writers subtract from times, so that some are below 0.
@@ -107,24 +108,24 @@ impl Defaults {
     }
 }
 
-/// Sequences by their id, and the clocks that all share.
+/// Sequences by id, and the clocks that all of them share.
 #[derive(Debug, Default)]
 pub struct Sequences {
     known: BTreeMap<u64, Sequence>,
     pub clocks: Clocks,
-    /// Whether packets of unknown sequences were lost, so that those not seen yet may have lost their start.
+    /// Whether packets of unknown sequences were lost. Sequences that are not known yet may then have lost their start.
     has_gap: bool,
 }
 
 impl Sequences {
-    /// The sequence with an id, and the clocks of all.
+    /// The sequence with an id, and the clocks of all sequences.
     pub fn get(&mut self, id: u64) -> (&mut Sequence, &mut Clocks) {
         let is_whole = !self.has_gap;
         let sequence = self.known.entry(id).or_insert_with(|| Sequence { is_whole, ..Sequence::default() });
         (sequence, &mut self.clocks)
     }
 
-    /// Packets of an unknown sequence were lost.
+    /// Clears the state of all sequences after packets of an unknown sequence were lost.
     pub fn lose(&mut self) {
         self.has_gap = true;
         self.known.values_mut().for_each(Sequence::lose);

@@ -44,7 +44,7 @@ impl Document {
         Open { row: Some((role, at)), has_end }
     }
 
-    /// Puts the arguments of a slice into its row, and keeps those of its own; whether one states that it has no end.
+    /// Puts known arguments of a slice into its row, and keeps the others. Returns whether one states that the slice has no end.
     fn take_arguments(&mut self, event: &Event, role: Role, at: usize, row: &mut EventRow) -> bool {
         let Self { names, census, writer, arguments, .. } = self;
         let (mut function, mut is_unfinished, mut all_sizes) = (None, false, Vec::new());
@@ -79,7 +79,7 @@ impl Document {
         is_unfinished
     }
 
-    /// The end of a slice, which may state arguments too.
+    /// Ends a slice. The event of the end may have arguments too.
     pub(super) fn end(&mut self, open: &Open, event: &Event, time_ns: i64) {
         let Some((role, row)) = open.row else { return };
         let Self { names, rows, arguments, .. } = self;
@@ -103,7 +103,7 @@ impl Document {
         let mut row = EventRow::default();
         row.put(Field::Track, Some(place as i64));
         row.put(Field::Start, Some(time_ns));
-        // The bits of -0 are those of no value.
+        // The bits of -0 stand for no value.
         row.put(Field::Value, Some((value + 0.0).to_bits() as i64));
         self.values.push(&row);
     }

@@ -1,4 +1,4 @@
-//! Tracks: what they are called, and the process, thread or counter that they stand for.
+//! Tracks: their names, and the process, thread or counter of each.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub(crate) struct CounterTrack {
 pub struct Track {
     pub name: String,
     pub parent: Option<u64>,
-    /// Place among the tracks under the same one.
+    /// Order among the tracks of the same parent.
     pub order: Option<i64>,
     pub process: Option<ProcessTrack>,
     pub thread: Option<ThreadTrack>,
@@ -67,7 +67,7 @@ impl Tracks {
         std::iter::successors(first, above).take(MAX_PARENTS)
     }
 
-    /// Takes the description of a track, of which a later one may state more.
+    /// Takes the description of a track. A later description may state more.
     pub fn take(&mut self, descriptor: &[u8]) -> Result<(), Malformed> {
         let (mut uuid, mut described) = (0, Track::default());
         for field in Fields::new(descriptor) {

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Why a message cannot be read further.
+/// Reason why a message cannot be read further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Malformed {
     #[error("a field ends behind its message")]
@@ -90,7 +90,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// The number that bytes start with, and its length.
+/// The number at the start of some bytes, and its length.
 pub fn varint(bytes: &[u8]) -> Result<(u64, usize), Malformed> {
     let mut value = 0_u64;
     for (place, byte) in bytes.iter().take(10).enumerate() {

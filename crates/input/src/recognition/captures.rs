@@ -1,4 +1,4 @@
-//! Which files are traces, or were to be.
+//! Files that are traces, or were meant to be.
 
 use super::discover::{Candidate, Problem};
 use super::format::Recognized;
@@ -14,10 +14,10 @@ pub fn is_archive(candidate: &Candidate) -> bool {
     promise(&name).is_none() && naming::is_archive(&name)
 }
 
-/// Whether a file or dataset is a trace or a part of one, or was to be: what was named by hand, what is damaged, and what is
-/// named like a trace and holds none.
+/// Whether a file or dataset is a trace or a part of one, or was meant to be: the user named it, it is damaged, or it has the name of a
+/// trace.
 pub fn is_capture(candidate: &Candidate) -> bool {
-    // A name is enough, and spares looking into compressed databases twice.
+    // The name is enough. Without it, compressed databases would be inspected twice.
     let is_named_like_one = promise(&candidate.name()).is_some_and(|promise| promise != ExpectedKind::Statistics);
     match candidate.problem {
         Some(Problem::Lost(_)) => return true,

@@ -1,4 +1,4 @@
-//! The content of a file before any format is asked: a dataset, a database, or the first bytes of something else.
+//! The content of a file before any format inspects it: a dataset, a database, or the first bytes of something else.
 
 use std::io::Read;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::rocprof_compute;
 use wavesieve_files::regular;
 use wavesieve_model::text::causes::with_causes;
 
-/// How much of a file is looked at. The key of rocprofv3 JSON is the first of the file.
+/// Bytes of a file that are inspected. The key of rocprofv3 JSON is the first of the file.
 const HEAD_BYTES: u64 = 4096;
 
 pub enum Content {
@@ -27,7 +27,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// Looks at the first bytes, and at the table names of a database.
+    /// Inspects the first bytes, and the table names of a database.
     pub fn detect(path: &Path, reader: Reader) -> Self {
         if path.is_dir() {
             return if is_dataset(path) {
@@ -53,7 +53,7 @@ impl Content {
         }
     }
 
-    /// Why it is not read if it is of no format.
+    /// The reason why it is not read, if no format recognizes it.
     pub fn unread(self) -> UnreadContent {
         match self {
             Self::Head(Head::UnreadContent(unread)) => unread,
@@ -65,7 +65,7 @@ impl Content {
     }
 }
 
-/// SkipReason a database of no known format is not read.
+/// The reason why a database of no known format is not read.
 fn unread_database(database: &OpeningDatabase) -> UnreadContent {
     if let Some(damage) = damage(&database.file).filter(|_| database.has_any("rocpd_")) {
         damage
@@ -84,13 +84,13 @@ fn unread_database(database: &OpeningDatabase) -> UnreadContent {
     }
 }
 
-/// Why a database that cannot be looked through is not read.
+/// The reason why a database that cannot be scanned is not read.
 pub(crate) fn damaged_database(file: &DatabaseFile, error: &anyhow::Error) -> UnreadContent {
     let cause = file.cut().map_or_else(|| with_causes(error), str::to_owned);
     UnreadContent::new(SkipReason::Damaged, format!("a damaged SQLite database: {cause}"))
 }
 
-/// Damage to the pages of a database in which nothing was found, if there is any.
+/// Damage to the pages of a database in which no capture was found; `None` if there is none.
 pub fn damage(file: &DatabaseFile) -> Option<UnreadContent> {
     let damage = file.damage("").into_iter().next()?;
     Some(UnreadContent::new(SkipReason::Damaged, format!("a damaged SQLite database: {}", damage.cause)))
@@ -106,7 +106,7 @@ fn first_bytes(path: &Path, length: u64) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether the first bytes are all that there is.
+/// Whether the first bytes are the whole file.
 fn is_whole(head: &[u8]) -> bool {
     (head.len() as u64) < HEAD_BYTES
 }
@@ -123,7 +123,7 @@ fn compressed(path: &Path, head: &[u8], reader: Reader) -> Content {
     } else if head.is_empty() {
         unread(SkipReason::Foreign, "a gzip file that cannot be decompressed; copy it again")
     } else if head.starts_with(SQLITE_MAGIC) {
-        // Its content is only known when all of it is there.
+        // Its content is only known once all of it is decompressed.
         database(path, DatabaseFile::decompressed(path), reader)
     } else {
         let reason = "a gzip file without rocprofv3 JSON or CSV, or a rocpd or RPD database in it";

@@ -15,14 +15,14 @@ use crate::stores::{Address, Mirror};
 use wavesieve_model::text::bytes::text_of_name;
 use wavesieve_model::text::natural_order::natural_key;
 
-/// A file or dataset directory to look at.
+/// A file or dataset directory to inspect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Where it is.
+    /// Path of the file or directory.
     pub path: PathBuf,
-    /// Whether the user named it, or it was found in a directory.
+    /// Whether the user named it; otherwise it was found in a directory.
     pub named: bool,
-    /// Why it cannot be inspected.
+    /// The reason why it cannot be inspected.
     pub problem: Option<Problem>,
     /// The dataset in a store that the path stands for.
     pub mirror: Option<Arc<Mirror>>,
@@ -34,13 +34,13 @@ impl Candidate {
         self.mirror.as_ref().map_or_else(|| text_of_name(&self.path), |mirror| mirror.shown().to_owned())
     }
 
-    /// The last part of that.
+    /// The last part of the shown path.
     pub fn name(&self) -> String {
         name_of(Path::new(&self.shown()))
     }
 }
 
-/// Why a path cannot be inspected.
+/// Reason why a path cannot be inspected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// Traces may be missing: a directory cannot be listed, or a link with the name of a trace leads nowhere.
@@ -52,14 +52,14 @@ pub enum Problem {
 /// Start of the names of files and directories that are being written.
 pub const UNFINISHED: &str = ".wavesieve-";
 
-/// Whether a file or directory of this name is being written, or was when its writer was ended.
+/// Whether a file or directory of this name is being written, or was left unfinished by its writer.
 pub fn is_unfinished(name: &OsStr) -> bool {
     name.to_string_lossy().starts_with(UNFINISHED)
 }
 
-/// Finds the candidates of all inputs. A directory is searched recursively, through links to directories as well; a dataset is
-/// one candidate, and a package of rocpd the databases that its index lists. The directory `exclude` is left out where it is found and not named, as are outputs that are being written.
-/// Paths that cannot be searched or followed become candidates with a problem.
+/// Finds the candidates of all inputs. A directory is searched recursively, through links to directories as well. A dataset is one
+/// candidate; a package of rocpd gives the databases that its index lists. The directory `exclude` and outputs that are being written are
+/// left out unless they are named. Paths that cannot be searched or followed become candidates with a problem.
 ///
 /// # Errors
 /// [`InputError::NoSuchFile`] for an input that matches nothing.
@@ -97,8 +97,8 @@ fn in_store(address: &Address) -> Result<Candidate, InputError> {
     Ok(Candidate { path: mirror.path().to_owned(), named: true, problem: None, mirror: Some(mirror) })
 }
 
-/// The files and directories that inputs name: themselves, or what matches them as patterns, with directories in which a
-/// pattern cannot be looked for.
+/// The files and directories that inputs name: the paths themselves, or the matches of patterns. Directories that a pattern cannot search
+/// are included.
 ///
 /// # Errors
 /// [`InputError::NoSuchFile`] for an input that matches nothing.
@@ -148,7 +148,7 @@ struct Search {
     exclude: Option<PathBuf>,
     /// Directories that were searched.
     seen: BTreeSet<Identity>,
-    /// Links to directories. They wait until all others are searched, so that what is reached both ways keeps its own path.
+    /// Links to directories. They are visited last, so that a file that is reached both ways keeps its own path.
     links: VecDeque<PathBuf>,
     candidates: Vec<Candidate>,
 }
@@ -158,7 +158,7 @@ impl Search {
         self.candidates.push(Candidate { path: path.to_owned(), named, problem, mirror: None });
     }
 
-    /// Adds what traces are lost with.
+    /// Adds a path that cannot be inspected and may hold traces.
     fn lose(&mut self, path: &Path, named: bool, reason: String) {
         self.add(path, named, Some(Problem::Lost(reason)));
     }
@@ -187,7 +187,7 @@ impl Search {
         entries.iter().for_each(|entry| self.visit_entry(entry));
     }
 
-    /// Adds the databases that an index lists which the user named.
+    /// Adds the databases in an index that the user named.
     fn named_index(&mut self, index: &Path) -> Result<(), InputError> {
         let shown = || index.to_string_lossy().into_owned();
         let files = listed_files(index).map_err(|reason| InputError::Damaged { reasons: vec![(shown(), reason)] })?;
@@ -200,7 +200,7 @@ impl Search {
         Ok(())
     }
 
-    /// Adds the databases that an index lists which was found in a folder.
+    /// Adds the databases in an index that was found in a folder.
     fn visit_index(&mut self, index: &Path) {
         match listed_files(index) {
             Err(reason) => self.lose(index, false, reason),
@@ -222,7 +222,7 @@ impl Search {
         }
         let metadata = fs::metadata(entry);
         if let (Err(error), Ok(target)) = (&metadata, entry.read_link()) {
-            // A link that leads nowhere may have been a rank, or a folder of ranks; one with another ending was hardly one.
+            // A link that leads nowhere may have been a rank or a folder of ranks. A link with another file extension was probably neither.
             let is_of_trace = promise(&name_of(entry)).or_else(|| promise(&name_of(&target))).is_some();
             let is_lost = error.kind() == ErrorKind::PermissionDenied || is_of_trace || entry.extension().is_none();
             let reason = why_unknown(entry, error);
@@ -259,7 +259,7 @@ fn entries(directory: &Path) -> (Vec<PathBuf>, Option<io::Error>) {
         }
     }
     paths.sort();
-    // Names can be known of a directory in which nothing can be looked at: that is reported once and not for every name.
+    // A directory can list its names and still deny access to all files. That is reported once, and not for every name.
     let locked = paths.iter().find_map(|path| path.symlink_metadata().err());
     if let Some(error) = locked.filter(|error| error.kind() == ErrorKind::PermissionDenied) {
         return (Vec::new(), Some(error));
@@ -267,14 +267,14 @@ fn entries(directory: &Path) -> (Vec<PathBuf>, Option<io::Error>) {
     (paths, problem)
 }
 
-/// Whether a link leads to a directory that it lies in, so that following it would find what lies next to the input.
+/// Whether a link leads to a directory that contains it. Following it would find files next to the input.
 fn leads_up(link: &Path) -> bool {
     let lies_in = link.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
     let lies_in = lies_in.and_then(|parent| parent.canonicalize().ok());
     lies_in.zip(link.canonicalize().ok()).is_some_and(|(lies_in, target)| lies_in.starts_with(target))
 }
 
-/// Why nothing is known of what a path leads to.
+/// The reason why the target of a path is unknown.
 fn why_unknown(path: &Path, error: &io::Error) -> String {
     match path.read_link() {
         Ok(target) if error.kind() == ErrorKind::NotFound => {

@@ -1,4 +1,4 @@
-//! A format of traces: the content that belongs to it, and how that is opened.
+//! The interface of trace formats: each recognizes its content and opens it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use wavesieve_tables::columns::requests::Request;
 use wavesieve_tables::trace::source::ProcessReader;
 
 pub trait Format: Sync {
-    /// Recognizes content in this format; `None` if it is of another.
+    /// Recognizes content in this format; `None` if it has another format.
     fn recognize(&self, content: &mut Content) -> Option<Recognized>;
 
     /// The captures that [`Recognized::Part`]s of this format make up.
@@ -32,11 +32,11 @@ type Open = Box<dyn FnOnce(&Opening<'_>) -> Result<Opened>>;
 
 /// The role of content in a format.
 pub enum Recognized {
-    /// A capture by itself, which this opens.
+    /// A complete capture, with the function that opens it.
     Capture(Open),
     /// A file of a capture.
     Part,
-    /// A file that is read with parts in its directory; without one it is not read.
+    /// A file that is read only if its directory has parts.
     Unread(UnreadContent),
     UnreadContent(UnreadContent),
 }
@@ -56,7 +56,7 @@ impl From<UnreadContent> for Recognized {
 pub struct Opening<'a> {
     pub path: &'a Path,
     pub shown: &'a str,
-    /// The last part of that.
+    /// The last part of `shown`.
     pub name: &'a str,
     /// The reader of databases.
     pub reader: Reader,
@@ -87,12 +87,12 @@ impl Shared {
 }
 
 pub trait Group: Send + Sync {
-    /// Path of the only file, otherwise a pattern that matches all.
+    /// Path of the only file, or a pattern that matches all files.
     fn shown(&self) -> &str;
 
     fn files(&self) -> Vec<PathBuf>;
 
-    /// Files that are not read, as others hold the same.
+    /// Files that are not read, because other files hold the same rows.
     fn repeated(&self) -> &[String];
 
     /// Opens the capture.

@@ -23,7 +23,7 @@ impl Format for OfHead {
     }
 }
 
-/// All formats. RPD comes before rocpd, as some of its tables are called like those.
+/// All formats. RPD comes before rocpd, because some of its tables have names of rocpd tables.
 pub(crate) static FORMATS: [&dyn Format; 10] = [
     &Dataset,
     &rpd::Rpd,
@@ -37,7 +37,7 @@ pub(crate) static FORMATS: [&dyn Format; 10] = [
     &compute_database::ComputeDatabase,
 ];
 
-/// The recognized content of a file or directory, and the place of its format in the list.
+/// The recognized content of a file or directory, and the position of its format in the list.
 pub fn recognize(path: &Path, reader: Reader) -> (usize, Recognized) {
     let mut content = Content::detect(path, reader);
     let asked = |(at, format): (usize, &&dyn Format)| Some((at, format.recognize(&mut content)?));
@@ -88,7 +88,7 @@ mod tests {
                 .filter(|other| FORMATS[*other].recognize(&mut Content::detect(path, Reader::Auto)).is_some())
                 .collect();
             assert!(takers.contains(&at) && recognize(path, Reader::Auto).0 == at, "{}: {takers:?}", path.display());
-            // The list has RPD first, as its tables are named like those of rocpd.
+            // The list has RPD first, because its tables are named like rocpd tables.
             assert!(takers.len() == 1 || takers == [1, 2], "{}: {takers:?}", path.display());
         }
         assert!(Rocpd.recognize(&mut Content::detect(Path::new("Cargo.toml"), Reader::Auto)).is_none());

@@ -10,7 +10,7 @@ use crate::rocprofv3_json::ROOT_KEY;
 
 pub(crate) const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// First bytes of files that other programs compressed, and which.
+/// First bytes of compressed files, and the names of the compressions.
 const MAGIC: &[(&[u8], &str)] = &[
     (&[0x28, 0xb5, 0x2f, 0xfd], "zstd"),
     (&[0xfd, b'7', b'z', b'X', b'Z'], "xz"),
@@ -19,7 +19,7 @@ const MAGIC: &[(&[u8], &str)] = &[
     (b"7z\xbc\xaf\x27\x1c", "7-Zip"),
 ];
 
-/// Where tar archives identify themselves, and how.
+/// Position and value of the mark in tar archives.
 const TAR: (std::ops::Range<usize>, &[u8]) = (257..262, b"ustar");
 
 /// Whether a file is a tar archive, by its first bytes.
@@ -29,7 +29,7 @@ pub(crate) fn is_tar(head: &[u8]) -> bool {
 
 pub(crate) const TAR_ARCHIVE: &str = "a tar archive; unpack it";
 
-/// Columns of tables that have to do with traces, and what they are.
+/// Columns of tables that are related to traces, and descriptions of the tables.
 const TABLES: &[(&[&str], &str)] = &[
     (
         &["kernelname", "gpu-id", "queue-id"],
@@ -45,7 +45,7 @@ const TABLES: &[(&[&str], &str)] = &[
 ];
 const COMPUTE_TABLE: &str = "a table that rocprofiler-compute made of counters; pass the folder with its pmc_perf.csv";
 
-/// Columns of tables that `rocprof-compute analyze` writes of PC samples.
+/// Columns of tables that `rocprof-compute analyze` derives from PC samples.
 const PC_SAMPLING_TABLES: [&[&str]; 3] = [
     &["kernel_uuid", "offset", "instruction", "stall_reason"],
     &["offset", "instruction", "count", "stall_count"],
@@ -54,7 +54,7 @@ const PC_SAMPLING_TABLES: [&[&str]; 3] = [
 const PC_SAMPLING_TABLE: &str = "a table that `rocprof-compute analyze` made of PC samples; pass the workload folder with its \
                                  ps_file_results.json, or the database of `--output-format db`";
 
-/// How the text of the report about unified memory is titled.
+/// Title of the text report about unified memory.
 const UNIFIED_MEMORY_TITLE: &str = "Unified Memory profiling result";
 const UNIFIED_MEMORY: &str = "a report of rocprof-sys about unified memory, which it derived from events of the kernel driver; `page_migrations` and \
                               `page_faults` show these if the trace next to it has them";
@@ -63,18 +63,18 @@ const UNIFIED_MEMORY: &str = "a report of rocprof-sys about unified memory, whic
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Head {
     RocprofJson,
-    /// A list of PC samples as in rocprofv3 JSON, without what is around it.
+    /// A list of PC samples as in rocprofv3 JSON, without the enclosing object.
     PcSamples,
     /// A trace of the PyTorch profiler.
     Kineto,
-    /// A Perfetto trace, of whatever program.
+    /// A Perfetto trace of any program.
     Perfetto,
     RocprofCsv,
     /// Instruction statistics of a thread trace.
     AttStatistics,
     /// Counters of rocprofiler-compute.
     ComputeCounters,
-    /// The machine description of rocprofiler-compute, and why it is not read without counters next to it.
+    /// The machine description of rocprofiler-compute, and the reason why it is not read without counters next to it.
     ComputeSystem(UnreadContent),
     UnreadContent(UnreadContent),
 }
@@ -85,12 +85,12 @@ impl Head {
     }
 }
 
-/// The first bytes of a file, and a way to more of them.
+/// The first bytes of a file, and a function that reads more of them.
 #[derive(Clone, Copy)]
 pub(crate) struct Beginning<'a> {
     pub bytes: &'a [u8],
     pub is_whole: bool,
-    /// Gives as many of its first bytes as are asked for, or all that there are.
+    /// Reads the requested number of first bytes, or the whole file if it is shorter.
     pub more: &'a dyn Fn(u64) -> Vec<u8>,
 }
 
@@ -167,7 +167,7 @@ fn compute(head: &[u8]) -> Option<Head> {
     }
 }
 
-/// The head of JSON that does not start as rocprofv3 JSON does.
+/// The head of JSON that does not start like rocprofv3 JSON.
 pub fn json(text: &str, beginning: Beginning<'_>) -> Option<Head> {
     let Beginning { bytes, is_whole, more } = beginning;
     let trimmed = text.trim_start_matches('\u{feff}').trim_start();
@@ -189,7 +189,7 @@ pub fn json(text: &str, beginning: Beginning<'_>) -> Option<Head> {
     if verdict == kineto::Verdict::Kineto {
         return Some(Head::Kineto);
     }
-    // Traces are missed where they are left out, other documents are not.
+    // A trace that is left out is missed; another document is not.
     let is_chrome = text.contains("\"traceEvents\"") || (trimmed.starts_with('[') && text.contains("\"ph\""));
     if let Some(error) = syntax_error(trimmed, is_whole) {
         let reason = format!("JSON whose first bytes are damaged: {error}; copy the file again");
@@ -213,7 +213,7 @@ pub fn json(text: &str, beginning: Beginning<'_>) -> Option<Head> {
     Some(Head::unread(SkipReason::OtherJson, reason))
 }
 
-/// Whether JSON is the report about unified memory: figures of each device, then their sums.
+/// Whether JSON is the report about unified memory: values of each device, then their sums.
 fn is_unified_memory(text: &str) -> bool {
     let has = |keys: &[&str]| keys.iter().all(|key| text.contains(&format!("\"{key}\"")));
     has(&["migration_triggers", "total_page_faults"])
@@ -224,19 +224,19 @@ fn is_unified_memory(text: &str) -> bool {
 fn syntax_error(text: &str, is_whole: bool) -> Option<serde_json::Error> {
     // Python writes these, and most programs read them.
     let text = text.replace("NaN", "0").replace("Infinity", "0");
-    // A number that the text ends in need not end there.
+    // A number at the end of the text may be cut.
     let is_of_number = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.');
     let text = if is_whole { &text } else { text.trim_end_matches(is_of_number) };
     let values = serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>();
     values.filter_map(Result::err).next().filter(|error| is_whole || !error.is_eof())
 }
 
-/// Whether a text starts as rocprofv3 JSON does.
+/// Whether a text starts like rocprofv3 JSON.
 pub(crate) fn is_rocprof_json(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with('{') && text.contains(&format!("\"{ROOT_KEY}\""))
 }
 
-/// Whether a text starts as a list of program counter samples does.
+/// Whether a text starts like a list of PC samples.
 fn is_pc_samples(text: &str) -> bool {
     let keys = ["\"record\"", "\"hw_id\"", "\"exec_mask\"", "\"timestamp\""];
     text.starts_with('[') && keys.iter().all(|key| text.contains(key))

@@ -15,7 +15,7 @@ pub const PACKAGE: &str = "rpdb";
 pub const KEYS: [&str; 2] = ["rocprofiler-sdk", "rocpd"];
 /// The version that is written and read.
 pub const VERSION: &str = "1.0";
-/// Indexes are small; no longer file is one.
+/// Maximum bytes of an index: a larger file is not an index.
 const LONGEST: u64 = 16 << 20;
 
 /// Whether a file is named like an index.
@@ -34,7 +34,7 @@ pub(crate) fn index_in(folder: &Path) -> Option<PathBuf> {
 /// The files that an index lists, as paths from the current folder.
 ///
 /// # Errors
-/// With what is wrong with the index.
+/// The problem with the index.
 pub fn listed_files(index: &Path) -> Result<Vec<PathBuf>, String> {
     let size = fs::metadata(index).map_err(|error| format!("cannot be read: {error}"))?.len();
     if size > LONGEST {
@@ -56,7 +56,7 @@ pub struct List {
 /// Reads the text of an index.
 ///
 /// # Errors
-/// With what is wrong with it.
+/// The problem with the text.
 pub fn parse(text: &str) -> Result<List, String> {
     let documents = Yaml::load_from_str(text).map_err(|error| format!("not YAML: {error}; write the index again"))?;
     let [document] = documents.as_slice() else {

@@ -1,4 +1,4 @@
-//! The kind of content that a file's name promises, before anybody looks into it.
+//! The kind of content that a file name promises.
 
 use crate::att;
 use crate::rocprofv3_csv;
@@ -7,9 +7,9 @@ use crate::rocprofv3_csv;
 const DATABASES: [&str; 4] = [".db", ".db.gz", ".rpd", ".rpd.gz"];
 /// Ends of the names of rocprofv3 JSON and of traces of the PyTorch profiler.
 const JSON: [&str; 4] = ["_results.json", "_results.json.gz", ".pt.trace.json", ".pt.trace.json.gz"];
-/// Ends of the names of Perfetto traces. Those that end in `.proto` are mostly something else.
+/// Ends of the names of Perfetto traces. Files that end in `.proto` are mostly something else.
 const PERFETTO: [&str; 4] = [".pftrace", ".pftrace.gz", ".perfetto-trace", ".perfetto-trace.gz"];
-/// Ends of the names of single files that are packed in a way that is not read.
+/// Ends of the names of single files in an unsupported compression.
 const PACKED: [&str; 4] = [".zst", ".xz", ".bz2", ".zip"];
 /// Ends of the names of archives, which may hold any number of files.
 const ARCHIVES: [&str; 12] =

@@ -1,4 +1,4 @@
-//! Files that are not read, and what follows from them.
+//! Files that are not read, and the consequences.
 
 use super::captures::is_archive;
 use super::discover::Candidate;
@@ -17,7 +17,7 @@ pub enum Class {
     Summary,
     /// A report of another program: a note.
     Report,
-    /// Its name is one of a trace: it counts as damage.
+    /// It has the name of a trace: it counts as damage.
     Lost,
     /// It may hold traces: a warning.
     Suspicious,
@@ -70,7 +70,7 @@ impl Skipped {
                 ExpectedKind::Database | ExpectedKind::Json | ExpectedKind::Perfetto | ExpectedKind::Csv => {
                     (Class::Lost, reason)
                 }
-                // An empty file that names its dispatch is one that rocprofv3 did not finish.
+                // If the name has a dispatch and the file is empty, rocprofv3 did not finish it.
                 ExpectedKind::Statistics if why == SkipReason::Lost && candidate.name().contains("dispatch_") => {
                     (Class::Lost, reason)
                 }
@@ -105,7 +105,7 @@ fn is_named_like_json(name: &str) -> bool {
     name.ends_with(".json") || name.ends_with(".json.gz")
 }
 
-/// A note that counts the files of JSON that have nothing to do with traces: other programs write many of them.
+/// A note that counts the JSON files that have nothing to do with traces. Other programs write many of them.
 pub(crate) fn note_of_other_json(skipped: &[Skipped]) -> Option<Anomaly> {
     let mut others = skipped.iter().filter(|skipped| skipped.class == Class::OtherJson);
     let first = others.next()?;

@@ -1,11 +1,11 @@
-//! Content that is not read, and why.
+//! Content that is not read, and the reason.
 
-/// Why content is not read, whatever file it is in.
+/// Reason why content is not read, in any kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SkipReason {
-    /// It has to do with traces but holds none that can be read.
+    /// It is related to traces, but holds none that can be read.
     Other,
-    /// It was to be a trace, but is without content or in a form that is not known.
+    /// It was meant to be a trace, but has no content or an unknown form.
     Lost,
     /// JSON of another program, which can be read.
     OtherJson,
@@ -15,9 +15,9 @@ pub(crate) enum SkipReason {
     Summary,
     /// A report that another program derived from a trace.
     Report,
-    /// A link that leads nowhere, with no name of a trace.
+    /// A link that leads nowhere and does not have the name of a trace.
     DeadLink,
-    /// A trace whose begin cannot be read.
+    /// A trace whose start cannot be read.
     Damaged,
 }
 

@@ -14,7 +14,7 @@ use crate::common::{Rule, Source, TableBuilder};
 use wavesieve_model::schema::anomaly::Damage;
 use wavesieve_tables::trace::source::Rows;
 
-/// Source columns of tables of activity that are read for the same canonical ones.
+/// Source columns that all tables of activity share, and their canonical columns.
 const OF_ACTIVITY: &[Source<&'static str>] = &[
     ("queue_id", &["queue_id"], Rule::Copied),
     ("stream_id", &["stream_id"], Rule::Copied),
@@ -24,10 +24,10 @@ const OF_ACTIVITY: &[Source<&'static str>] = &[
     ("end", &["start_ns", "end_ns", "duration_ns", "valid"], Rule::Used),
 ];
 
-/// Kernel ids that are listed in a condition; with more of them the rows are chosen after reading alone.
+/// Maximum kernel ids in a condition; with more, rows are chosen only after reading.
 const LISTED_KERNELS: usize = 2_000;
 
-/// The builder of a canonical table, and where its rows come from.
+/// The builder of a canonical table, and the source of its rows.
 pub(crate) struct Assembly<'a> {
     pub database: &'a Database,
     /// Strings, threads and kernel symbols of the partition.
@@ -56,7 +56,7 @@ impl<'a> Assembly<'a> {
         Self { database, lookups, builder, looked_up: Mutex::default() }
     }
 
-    /// Notes the misfits and damage of columns just read from a source table.
+    /// Notes the type mismatches and damage of columns just read from a source table.
     pub fn absorb(&mut self, base: &str, columns: &Columns) {
         let table_name = self.table_name();
         self.note_all(type_mismatches(table_name, &format!("rocpd_{base}"), columns));
@@ -66,19 +66,19 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Columns of a source table, whose misfits and damage are noted.
+    /// Reads columns of a source table, and notes their type mismatches and damage.
     pub(crate) fn read(&mut self, base: &str, wanted: &[Wanted], condition: Condition) -> Result<Columns> {
         let columns = self.database.read_where(base, wanted, condition, self.context.threads)?;
         self.absorb(base, &columns);
         Ok(columns)
     }
 
-    /// Reads the rows of a source table that describe something, and adds their canonical columns.
+    /// Reads the rows of a descriptive source table, and adds their canonical columns.
     pub(crate) fn put_described(&mut self, base: &str, layout: &[Source<&'static str>]) -> Result<()> {
         self.rows(base, layout, Condition::all()).map(drop)
     }
 
-    /// Reads rows of activity out of `own`, and adds places and those canonical columns that are taken as they are.
+    /// Reads rows of activity that meet `own`, and adds places and the canonical columns that are copied unchanged.
     pub(crate) fn activity(&mut self, base: &str, layout: &[Source<&'static str>], own: Condition) -> Result<Columns> {
         let condition = self.sought(base, own);
         let columns = self.rows(base, &[layout, OF_ACTIVITY].concat(), condition)?;
@@ -89,7 +89,7 @@ impl<'a> Assembly<'a> {
         Ok(columns)
     }
 
-    /// Reads the source columns of the canonical ones that are wanted, and adds those that are taken as they are.
+    /// Reads the source columns of the wanted canonical columns, and adds the columns that are copied unchanged.
     fn rows(&mut self, base: &str, layout: &[Source<&'static str>], condition: Condition) -> Result<Columns> {
         let mut wanted: Vec<Wanted> = Vec::new();
         for &(source, canonical, rule) in layout {
@@ -104,13 +104,13 @@ impl<'a> Assembly<'a> {
         Ok(columns)
     }
 
-    /// Which rows of a table to read: those of `own`, and of a table with a start and an end those that a query may look at.
+    /// The condition on the rows to read: `own`, and in a table with a start and an end the rows that a query may need.
     fn sought(&self, base: &str, own: Condition) -> Condition {
         let own = match self.context.rows {
             Some(rows) => own.and_rows(KEY, rows),
             None => own,
         };
-        // SQLite takes the name of a column that is not there for a text.
+        // SQLite treats the name of a missing column as a text.
         let has = |name: &str| self.database.partition().table(base).is_some_and(|table| table.has(name));
         let Some(hint) = self.context.hint else { return own };
         let condition = if has("start") && has("end") { own.and_times(hint) } else { own };
@@ -120,13 +120,13 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Columns of a source table in which rows of the canonical one are looked up: what is damaged of it is reported with these, what
-    /// else is odd where the table is read for itself.
+    /// Reads columns of a source table in which rows of the canonical table are looked up. Its damage is reported with these rows. Its
+    /// other anomalies are reported when the table is read for itself.
     pub fn look_up(&self, base: &'static str, wanted: &[Wanted], condition: Condition) -> Result<Columns> {
         self.look_up_in(self.database, base, wanted, condition)
     }
 
-    /// As [`Assembly::look_up`], among the rows of all processes of the partition.
+    /// Like [`Assembly::look_up`], but among the rows of all processes of the partition.
     pub(crate) fn look_up_of_all(&self, base: &'static str, wanted: &[Wanted]) -> Result<Columns> {
         self.look_up_in(&self.database.of_all_processes(), base, wanted, Condition::all())
     }
@@ -145,7 +145,7 @@ impl<'a> Assembly<'a> {
         Ok(columns)
     }
 
-    /// As [`TableBuilder::finish`], with what is damaged of the tables that names and places were looked up in.
+    /// Like [`TableBuilder::finish`], but also reports damage to the tables in which names and places were looked up.
     pub fn finish(mut self) -> Result<Rows> {
         let of_texts = self.lookups.anomalies();
         self.note_all(of_texts);

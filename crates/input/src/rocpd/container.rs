@@ -1,4 +1,4 @@
-//! A rocpd database as a container of partitions: which tables and columns it really has.
+//! A rocpd database as a container of partitions, with the tables and columns that it really has.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -36,8 +36,7 @@ impl Partition {
         self.kept_ranks.get(&process_row).copied()
     }
 
-    /// Names of tables whose entry in the list of tables SQLite does not understand: they have no columns, and count as
-    /// missing.
+    /// Names of tables whose declaration SQLite cannot parse. They have no columns, and count as missing.
     pub fn unreadable(&self) -> &[String] {
         &self.unreadable
     }
@@ -61,7 +60,7 @@ pub fn partitions(database: &OpeningDatabase) -> Result<Vec<Arc<Partition>>> {
             for (name, sql) in tables {
                 let base = name.strip_prefix("rocpd_").and_then(|rest| rest.strip_suffix(suffix));
                 let Some(base) = base else { continue };
-                // All ranks of a run declare the same tables but for the suffix, and the guid that stands in for a missing one.
+                // All ranks of a run declare the same tables, except for the suffix and the default guid.
                 let declaration = sql.replace(suffix, "").replace(&guid, "");
                 let shape = database.shape(name, &format!("{base}\0{declaration}"))?;
                 if shape.columns.is_empty() {
@@ -105,7 +104,7 @@ pub(crate) fn suffix_of(name: &str) -> Option<&str> {
     name.strip_prefix("rocpd_metadata").filter(|suffix| is_suffix(suffix))
 }
 
-/// An underscore and a uuid whose dashes are underscores, or in the early spelling the digits of a uuid alone.
+/// Whether it is an underscore and a uuid with underscores for dashes, or in the early spelling only the digits of a uuid.
 fn is_suffix(suffix: &str) -> bool {
     match suffix.strip_prefix('_') {
         Some(uuid) => uuid.len() == 36 && uuid.chars().all(|c| c == '_' || c.is_ascii_alphanumeric()),

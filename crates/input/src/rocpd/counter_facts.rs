@@ -11,9 +11,9 @@ use wavesieve_model::text::causes::with_causes;
 pub struct CounterFacts {
     /// Whether values were counted while a kernel ran; the values of samples and of page faults do not count.
     pub has_counters: bool,
-    /// How often kernels were run again to collect more counters; 0 where they ran once.
+    /// Number of times that kernels ran again to collect more counters; 0 if they ran once.
     pub replay_passes: i64,
-    /// Why this may be wrong: a table, by base name, and what went wrong when it was looked through.
+    /// Failure due to which these facts may be wrong: the base name of a table, and the error.
     pub failure: Option<(&'static str, String)>,
 }
 
@@ -32,14 +32,14 @@ impl CounterFacts {
     }
 }
 
-/// Asks one row at a time, and remembers the first failure.
+/// Queries one row at a time, and remembers the first failure.
 struct RowProbe<'a> {
     database: &'a OpeningDatabase,
     failure: Option<(&'static str, String)>,
 }
 
 impl RowProbe<'_> {
-    /// The first row of an answer that is about a table.
+    /// The first row of the result of a query on a table.
     fn first<T>(&mut self, base: &'static str, sql: &str, read: fn(&Row<'_>) -> rusqlite::Result<T>) -> Option<T> {
         let answer = match self.database.connection() {
             Ok(connection) => connection.query_row(sql, [], read),
@@ -74,7 +74,7 @@ impl RowProbe<'_> {
         }
         let condition = if values.has("sample_id") { "WHERE sample_id IS NULL" } else { "" };
         let (values, dispatches) = (quoted(&values.name), quoted(&dispatches.name));
-        // Without a value SQLite would still look at every dispatch.
+        // Without any value, SQLite would still read every dispatch.
         let none = format!(include_str!("sql/first_value.sql"), values = values, condition = condition);
         if !self.is_any(&none) && self.failure.is_none() {
             return false;

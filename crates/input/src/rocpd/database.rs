@@ -30,16 +30,16 @@ pub struct Owner {
     pub row: i64,
     /// Process id of the operating system.
     pub pid: i64,
-    /// Whether it takes the rows on tracks of no process too.
+    /// Whether it also takes the rows on tracks without a process.
     pub first: bool,
 }
 
-/// How a database is read, and the copy of it that must stay until its last reader is done.
+/// The reader of a database, and the copy of the file that must stay until its last reader is done.
 #[derive(Debug)]
 pub(crate) struct DatabaseStore {
     store: Arc<Store>,
     _file: Arc<DatabaseFile>,
-    /// Results of verified tables, by name and whether closely: processes of a partition share them.
+    /// Results of verified tables, by name and `closely`; processes of a partition share them.
     verified: Mutex<BTreeMap<(String, bool), Option<String>>>,
 }
 
@@ -116,13 +116,13 @@ impl Database {
         Self { owner: None, ..self.clone() }
     }
 
-    /// Reads the row id and the `wanted` columns of a table; those it lacks stay absent. A missing table has no rows.
+    /// Reads the row id and the `wanted` columns that a table has. A missing table has no rows.
     pub fn read(&self, base: &str, wanted: &[Wanted], threads: usize) -> Result<Columns> {
         self.read_where(base, wanted, Condition::all(), threads)
     }
 
-    /// As [`Database::read`], with a condition on the rows. Threads, queues, streams and agents
-    /// that only the track of a row has are those of the track.
+    /// Like [`Database::read`], with a condition on the rows. Threads, queues, streams and agents that the table lacks come from the tracks
+    /// of the rows.
     pub(crate) fn read_where(
         &self,
         base: &str,
@@ -151,14 +151,14 @@ impl Database {
         Ok(columns)
     }
 
-    /// Ranges of row ids that together are all of a table, of about so many rows each, where they can be read one by one.
+    /// Ranges of row ids that together cover a table, with about `rows` rows each; `None` if they cannot be read one by one.
     pub fn row_ranges(&self, base: &str, rows: usize) -> Option<Vec<RowRange>> {
         let table = self.partition.table(base).filter(|table| table.has(KEY))?;
         let condition = self.condition(table, Condition::all());
         sqlite::row_ranges(&self.file.store, Selection { table, key: KEY, condition: &condition }, rows)
     }
 
-    /// Whether a table has a row that can be read, of whatever process.
+    /// Whether a table has a row that can be read, of any process.
     pub fn has_rows(&self, base: &str) -> bool {
         self.partition.table(base).is_some_and(|table| {
             sqlite::has_any(&self.file.store, Selection { table, key: KEY, condition: &Condition::all() })
@@ -203,8 +203,7 @@ impl Database {
         connection.query_row(&sql, [value], |_| Ok(())).is_ok()
     }
 
-    /// Number of rows of a table, 0 when it is missing. Of a damaged one those that can be read are counted, and the cause
-    /// is given.
+    /// Number of rows of a table; 0 if it is missing. In a damaged table, the rows that can be read are counted, and the cause is returned.
     pub fn count(&self, base: &str, condition: Condition, threads: usize) -> Result<(u64, Option<String>)> {
         let Some(table) = self.partition.table(base) else { return Ok((0, None)) };
         let condition = self.condition(table, condition);

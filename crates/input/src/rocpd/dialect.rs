@@ -1,4 +1,4 @@
-//! Which dialects of rocpd are known, and the message about those that are not.
+//! Known dialects of rocpd, and messages about unknown ones.
 
 use super::container::Partition;
 use wavesieve_model::analysis::upstream::versions;
@@ -7,11 +7,10 @@ use wavesieve_model::schema::anomaly::{Anomaly, Severity};
 /// The id of the format.
 const FORMAT: &str = "rocpd";
 
-/// How JSON columns may be compressed.
+/// The known compression of JSON columns.
 const KNOWN_COMPRESSION: &str = "lz4-frame-v1";
 
-/// Base names of the tables that are read or known to hold nothing of use. `rocpd_` in front and the suffix behind are
-/// left out.
+/// Names of the tables that are read or known to hold nothing of use, without the prefix `rocpd_` and the suffix.
 const KNOWN_TABLES: &[&str] = &[
     "metadata",
     "string",
@@ -42,7 +41,7 @@ const KNOWN_TABLES: &[&str] = &[
 /// Tables of activity whose rows have a start and an end.
 const INTERVALS: &[&str] = &["region", "kernel_dispatch", "memory_copy", "memory_allocate"];
 
-/// Why the rows of a partition cannot be trusted, if so.
+/// Reason why the rows of a partition cannot be trusted, if any.
 pub fn unsupported(partition: &Partition) -> Option<String> {
     let version = partition.schema_version.as_deref().unwrap_or("unknown");
     let because = |what: &str| {
@@ -67,7 +66,7 @@ pub fn unsupported(partition: &Partition) -> Option<String> {
     }
 }
 
-/// Whether threads, queues and agents of activity are those of its track, as from schema 4.1.0 on.
+/// Whether tracks hold the threads, queues and agents of activity, as from schema 4.1.0 on.
 pub fn is_track_based(partition: &Partition) -> bool {
     INTERVALS.iter().filter_map(|base| partition.table(base)).any(|table| table.has("track_id") && !table.has("tid"))
 }

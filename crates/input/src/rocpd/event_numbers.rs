@@ -1,4 +1,4 @@
-//! Numbers of a column of events, as narrow as they allow.
+//! Numbers of an event column, stored as narrowly as they allow.
 
 use fnv::FnvHashMap;
 use polars::prelude::*;
@@ -7,12 +7,12 @@ use wavesieve_tables::columns::values::I64Values;
 
 /// Numbers of a column.
 pub(super) enum Numbers {
-    /// In an eighth of the room: places in a list of all that occur.
+    /// An eighth of the memory: places in a list of the distinct numbers.
     Few {
         different: Vec<Option<i64>>,
         places: Vec<u8>,
     },
-    /// In half the room; the smallest number there is stands for null.
+    /// Half the memory; `i32::MIN` stands for null.
     Narrow(Vec<i32>),
     Wide(Int64Chunked),
 }
@@ -32,7 +32,7 @@ impl Numbers {
         }
     }
 
-    /// Where no more than 256 numbers occur.
+    /// Stores places, if at most 256 distinct numbers occur.
     fn few(values: &Int64Chunked) -> Option<Self> {
         let mut all = Different::default();
         let mut places = Vec::with_capacity(values.len());
@@ -48,7 +48,7 @@ impl Numbers {
         Some(Self::Few { different: all.numbers, places })
     }
 
-    /// Numbers that follow one another, as narrow as all of them allow.
+    /// Joins parts in their order, stored as narrowly as all of them allow.
     pub(super) fn joined(parts: Vec<Self>) -> Self {
         let joined = Self::joined_few(&parts).or_else(|| Self::joined_narrow(&parts));
         joined.unwrap_or_else(|| {
@@ -114,7 +114,7 @@ impl Numbers {
         }
     }
 
-    /// Whether it is known that none is there but 0.
+    /// Whether all numbers are known to be null or 0.
     pub(super) fn are_nothing(&self) -> bool {
         matches!(self, Self::Few { different, .. } if different.iter().all(|number| matches!(number, None | Some(0))))
     }
@@ -128,7 +128,7 @@ impl Numbers {
     }
 }
 
-/// Numbers in the order in which they come first.
+/// Distinct numbers, in the order of first occurrence.
 #[derive(Default)]
 struct Different {
     numbers: Vec<Option<i64>>,

@@ -1,7 +1,7 @@
-//! The events between activity rows and their category and correlation.
+//! Events, which connect activity rows to their category and correlation.
 //!
-//! Every table of activity joins the events, which are more than all of its rows: their columns are kept, as narrow as
-//! their numbers allow, until the events of other processes need the room.
+//! Every table of activity joins the events, which outnumber its rows. Their columns are kept, stored as narrowly as their numbers allow,
+//! until the events of other processes need the memory.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,17 +22,17 @@ use wavesieve_tables::columns::values::I64Values;
 /// The table of events.
 const EVENTS: &str = "event";
 
-/// Bytes of event columns that are kept at most.
+/// Maximum bytes of event columns that are kept.
 const KEPT_BYTES: usize = 512 << 20;
 
-/// Events that are read at a time, about: buffers of that size are used again, where fresh memory for all events would cost more
-/// than reading them.
+/// Approximate number of events that are read at a time. Buffers of this size are reused; new memory for all events would cost more than
+/// reading them.
 const RANGE_ROWS: usize = 1 << 17;
 
 /// Columns that the tables of activity take from their events.
 const JOINED: &[&str] = &["stack_id", "parent_stack_id", "correlation_id", "category_id"];
 
-/// As [`JOINED`], where tables are read in pieces because memory is short.
+/// Like [`JOINED`], for tables that are read in pieces because memory is short.
 const JOINED_BY_PIECES: &[&str] = &["stack_id", "category_id"];
 
 /// Columns of the event table, joined to columns of event ids.
@@ -46,7 +46,7 @@ pub struct Events {
 }
 
 impl Events {
-    /// The named integer columns of the event table, for rows of a piece of a table or for all; without names nothing is read.
+    /// Reads the named integer columns of the event table, for rows of a piece of a table or for all. Without names, nothing is read.
     pub fn read(
         cache: &EventCache,
         database: &Database,
@@ -64,7 +64,7 @@ impl Events {
         if is_piece {
             return Self::read_for_pieces(cache, database, names, kept, threads);
         }
-        // A caller that wants several columns wants the others later; one more costs less than another look at every page.
+        // A caller that wants several columns wants the others later. One more column costs less than reading every page again.
         let read = if names.len() > 1 { JOINED } else { names };
         let missing: Vec<&'static str> = read.iter().copied().filter(|name| !kept.has(name)).collect();
         let mut events = kept.clone();
@@ -75,15 +75,15 @@ impl Events {
                     cache.keep(database, events.clone(), false);
                     events
                 }
-                // If a table is damaged, each column may give other rows.
+                // If a table is damaged, each column may have other rows.
                 None => Self::read_anew(database, names, threads)?,
             };
         }
         Ok(events.only(names))
     }
 
-    /// All columns that tables in pieces take from events, which are read for the first piece, damaged or not, and stay until all
-    /// were read.
+    /// Reads all columns that tables in pieces take from events. They are read for the first piece, damaged or not, and stay until all
+    /// pieces were read.
     fn read_for_pieces(
         cache: &EventCache,
         database: &Database,
@@ -119,8 +119,7 @@ impl Events {
         })
     }
 
-    /// As [`Self::read_anew`], range by range; `None` where events are few or cannot be read so, and where anything is odd about
-    /// them.
+    /// Like [`Self::read_anew`], range by range. `None` if events are few, cannot be read in ranges, or have damage or type mismatches.
     fn read_in_ranges(database: &Database, names: &[&'static str], threads: usize) -> Option<Self> {
         let ranges = database.row_ranges(EVENTS, RANGE_ROWS).filter(|ranges| ranges.len() > 1)?;
         let wanted: Vec<Wanted> = names.iter().map(|name| integer(name)).collect();
@@ -144,7 +143,7 @@ impl Events {
         Some(Self { index, height, columns, type_mismatches: Vec::new(), damage: None })
     }
 
-    /// With more columns of the same rows, unless they are not.
+    /// Adds `more` columns of the same rows; `None` if they are damaged or have other rows.
     fn joined(&self, more: Self) -> Option<Self> {
         if self.columns.is_empty() && more.damage.is_none() {
             return Some(more);
@@ -172,7 +171,7 @@ impl Events {
         self.columns.iter().map(|(_, numbers)| numbers.bytes()).sum()
     }
 
-    /// The value of an event column for every event id; `None` where the id, the event or the value is missing.
+    /// The value of an event column for every event id; `None` if the id, the event or the value is missing.
     pub fn values<'a>(
         &'a self,
         name: &str,
@@ -182,12 +181,12 @@ impl Events {
         I64Values::new(event_ids).into_rows().map(move |id| numbers?.get(self.index.position(id?)?))
     }
 
-    /// Whether it is known that no event has anything but 0 in a column.
+    /// Whether all values of a column are known to be null or 0.
     pub(crate) fn have_nothing(&self, name: &str) -> bool {
         self.columns.iter().any(|(known, numbers)| *known == name && numbers.are_nothing())
     }
 
-    /// Whether there is an event of that id.
+    /// Whether there is an event with this id.
     pub fn contain(&self, id: i64) -> bool {
         self.index.position(id).is_some()
     }
@@ -199,11 +198,11 @@ impl Events {
     }
 }
 
-/// Ids of a range of events, which rise.
+/// Rising ids of a range of events.
 struct Ids {
     height: usize,
     ends: Option<(i64, i64)>,
-    /// All of them, if any between the first and the last is missing.
+    /// All ids, if an id between the first and the last is missing.
     listed: Vec<i64>,
 }
 
@@ -229,12 +228,12 @@ impl Ids {
     }
 }
 
-/// Whether rising ids between two are all that are there.
+/// Whether rising ids have no gap between their ends.
 fn is_run(ends: Option<(i64, i64)>, height: usize) -> bool {
     ends.is_none_or(|(first, last)| last.abs_diff(first).checked_add(1) == Some(height as u64))
 }
 
-/// Whose events they are: the file, the partition and the process.
+/// The key of events: their file, partition and process.
 type Key = (PathBuf, String, Option<i64>);
 
 /// Events that were read last.
@@ -246,7 +245,7 @@ pub(crate) struct EventCache {
 
 #[derive(Default)]
 struct Kept {
-    /// Events, and how many were kept before them.
+    /// Events, and a serial number that is lowest for the oldest.
     by_key: BTreeMap<Key, (u64, Events)>,
     count: u64,
     bytes: usize,
@@ -267,12 +266,12 @@ impl EventCache {
         kept.by_key.get(&key).map(|(_, events)| events.clone()).unwrap_or_default()
     }
 
-    /// Makes room for the events of others.
+    /// Drops the events of a database, to free memory for other events.
     pub fn forget(&self, database: &Database) {
         self.kept.lock().remove(&database.key());
     }
 
-    /// Keeps events instead of those read longest ago; without any room, only if they are kept whatever their size.
+    /// Keeps events, and drops the oldest if memory is short. Events that are too large alone are kept only with `whatever_their_size`.
     fn keep(&self, database: &Database, events: Events, whatever_their_size: bool) {
         let key = database.key();
         let mut kept = self.kept.lock();

@@ -1,4 +1,4 @@
-//! Which databases are rocpd databases.
+//! Recognizes rocpd databases.
 
 use super::probe::{Probe, probe};
 use super::source::find;
@@ -19,7 +19,7 @@ impl Format for Rocpd {
                 Some(Recognized::capture(move |opening| find(&database, &partitions, opening)))
             }
             Ok(Probe::Unsupported(reason)) => lost(reason),
-            // Tables whose entries were on a page that is gone are not missed by their names.
+            // If the list of tables lost a page, the names do not show that tables are missing.
             Ok(Probe::Other) if database.has_any("rocpd_") && damage(&database.file).is_some() => {
                 damage(&database.file).map(Into::into)
             }

@@ -27,7 +27,7 @@ impl InfoRow {
         })
     }
 
-    /// The value of an integer column that is a time; 0 stands for none.
+    /// The value of an integer column with a time; 0 counts as missing.
     pub fn time_ns(&self, name: &str) -> Option<i64> {
         self.integer(name).filter(|time| *time > 0)
     }
@@ -40,7 +40,7 @@ impl InfoRow {
     }
 }
 
-/// The rows of a table by their ids, with these ids and those `wanted` columns that it has. A missing table has no rows.
+/// The rows of a table in the order of their ids, with the ids and the `wanted` columns that the table has. A missing table has no rows.
 pub(crate) fn info_rows(
     database: &OpeningDatabase,
     table: Option<&TableShape>,

@@ -36,7 +36,7 @@ pub(crate) struct Lookups {
     pub events: Arc<EventCache>,
 }
 
-/// The texts of a table, and what was odd and damaged of it.
+/// The texts of a table, with its anomalies and damage.
 struct TextTable {
     texts: Texts,
     anomalies: Vec<Anomaly>,
@@ -88,7 +88,7 @@ impl Lookups {
         Self { events, ..Self::default() }
     }
 
-    /// Takes note of the regions that have a length, as they were read: all of them, or one range after the other.
+    /// Notes whether the regions that were read all have a length: all regions of the table, or the regions of one range.
     pub(crate) fn see_regions(&self, regions: &Columns, rows: Option<RowRange>) {
         let have_length = regions.left_out == Some(0) && regions.damage.is_none();
         let rows = rows.unwrap_or(RowRange { first: i64::MIN, last: i64::MAX });
@@ -97,7 +97,7 @@ impl Lookups {
             return;
         }
         ranges.insert(rows.first, rows.last);
-        // Ranges that follow each other are all of them.
+        // Ranges that follow each other without a gap cover all regions.
         let mut next = Some(i64::MIN);
         while let Some(last) = next.and_then(|first| ranges.get(&first)) {
             if *last == i64::MAX {
@@ -107,7 +107,7 @@ impl Lookups {
         }
     }
 
-    /// Whether it is known that no region ends when it starts.
+    /// Whether all regions are known to have a length.
     pub(crate) fn have_no_instants(&self) -> bool {
         self.no_instants.get().is_some()
     }
@@ -139,7 +139,7 @@ impl Lookups {
         read.flat_map(|table| table.anomalies.iter().cloned())
     }
 
-    /// The damage to tables that were read so far, by base name: whatever names a row of them may be wrong.
+    /// The damage to tables that were read so far, by base name: rows that refer to them may be wrong.
     pub fn damage(&self) -> impl Iterator<Item = (&'static str, &str)> {
         fn of_texts<'a>(base: &'static str, table: &'a OnceLock<TextTable>) -> Option<(&'static str, &'a str)> {
             Some((base, table.get()?.damage.as_deref()?))
@@ -153,8 +153,8 @@ impl Lookups {
         Some((SYMBOLS, self.symbols.get()?.columns.damage.as_deref()?))
     }
 
-    /// Thread ids of the operating system for a column of thread rows; the row id itself where the row is missing.
-    /// Tracks of schema 4.1.0 hold the ids of the operating system themselves.
+    /// Thread ids of the operating system for a column of thread rows; the row id itself if the row is missing. Tracks of schema 4.1.0 hold
+    /// the ids of the operating system themselves.
     pub fn thread_ids(&self, database: &Database, rows: &Int64Chunked) -> Result<Int64Chunked> {
         let threads = kept(&self.threads, || {
             let columns = database.read(THREADS, &[integer("tid")], 1)?;

@@ -15,15 +15,15 @@ use crate::common::sqlite::{Condition, RowTest, Wanted, integer};
 pub(crate) const OWNERS: &[(&str, &str, &str)] =
     &[("region", "region", "id"), ("kernel", "kernel_dispatch", "dispatch_id"), ("copy", "memory_copy", "id")];
 
-/// Place of the regions among them.
+/// Position of the regions in [`OWNERS`].
 const REGION: usize = 0;
 
-/// The owners of all events that have arguments, from when rows are counted until they are read.
+/// The owners of all events that have arguments, kept from counting the rows until reading them.
 #[derive(Default)]
 pub(crate) struct OwnerCache(Mutex<Option<Arc<Owners>>>);
 
 impl OwnerCache {
-    /// Those of `event_ids`, which are those of all arguments; a caller that does not count is the last to need them.
+    /// The owners of `event_ids`, the events of all arguments. A caller that does not count is the last to need them.
     pub fn owners(&self, assembly: &Assembly<'_>, event_ids: &Int64Chunked, is_counting: bool) -> Result<Arc<Owners>> {
         let mut known = self.0.lock();
         let owners = match known.take() {
@@ -44,8 +44,7 @@ pub(crate) struct Owners {
 }
 
 impl Owners {
-    /// Looks for the owners of `event_ids`: few events have arguments, so that most rows of the owners' tables are passed
-    /// over.
+    /// Looks for the owners of `event_ids`: few events have arguments, so most rows of the tables of owners are skipped.
     fn collect(assembly: &Assembly<'_>, event_ids: &Int64Chunked) -> Result<Self> {
         let mut distinct: Vec<i64> = event_ids.iter().flatten().collect();
         if !distinct.is_sorted() {
@@ -68,7 +67,7 @@ impl Owners {
         Ok(Self { events, owners })
     }
 
-    /// The owners for these regions alone, with their events in rising order.
+    /// The owners of only these regions, and their events in rising order.
     pub fn among(assembly: &Assembly<'_>, regions: &[i64]) -> Result<(Vec<i64>, Self)> {
         let among = Condition::all().and(RowTest::OneOf(KEY, regions.to_vec()));
         let columns = assembly.look_up("region", &[integer("event_id")], among)?;

@@ -11,7 +11,7 @@ use crate::common::sqlite::OpeningDatabase;
 /// The usability of a database for this reader.
 #[derive(Clone, Debug)]
 pub(crate) enum Probe {
-    /// A rocpd database with a partition that can be read; all of its partitions.
+    /// All partitions of a rocpd database, at least one of which can be read.
     Readable(Vec<Arc<Partition>>),
     /// A rocpd database of an unknown dialect, and the reason why it is unsupported.
     Unsupported(String),
@@ -19,7 +19,7 @@ pub(crate) enum Probe {
     Other,
 }
 
-/// Looks at the tables of a database.
+/// Checks the tables of a database.
 pub fn probe(database: &OpeningDatabase) -> Result<Probe> {
     let partitions = partitions(database)?;
     if partitions.is_empty() {

@@ -147,7 +147,7 @@ fn agents(database: &OpeningDatabase, partition: &Partition, process: Option<i64
             });
         }
     }
-    // A partition whose agents name another process than the only one still describes what it saw.
+    // If no agent names this process, all agents of the partition still describe its GPUs.
     if agents.is_empty() && process.is_some() {
         return self::agents(database, partition, None);
     }

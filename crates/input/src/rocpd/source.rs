@@ -29,9 +29,9 @@ use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows
 enum Counted {
     /// All rows of the source table.
     Whole,
-    /// As these, and any of them shows that there are some.
+    /// All rows of the source table. Any of them shows that the canonical table has rows.
     Activity,
-    /// Dispatches, the first run of each.
+    /// The first run of each dispatch.
     FirstRuns,
     /// Regions that have a length.
     WithLength,
@@ -95,7 +95,7 @@ impl RocpdSource {
     }
 }
 
-/// Base names of the small tables that describe others, read along with any of them.
+/// Whether a base name belongs to a small descriptive table, which is read along with other tables.
 fn is_description(base: &str) -> bool {
     base == "metadata" || base == TRACKS || base.starts_with("info_")
 }
@@ -116,7 +116,7 @@ fn damage_of_descriptions(
     let mut damage: Vec<(String, String)> = found.collect();
     let others = partition.table_bases().filter(|base| !is_description(base) && !is_doubtful(base));
     damage.extend(others.filter_map(|base| Some((base.to_owned(), store.damage_of_root(partition.table(base)?)?))));
-    // Whatever SQLite stumbled over, what was asked is not known.
+    // A failure of SQLite leaves the counter facts unknown, even if no table has damage.
     let is_told = damage.iter().any(|(base, _)| is_doubtful(base));
     let unreported = counters.failure.iter().filter(|_| !is_told);
     damage.extend(unreported.map(|(base, cause)| ((*base).to_owned(), cause.clone())));
@@ -197,7 +197,7 @@ impl ProcessReader for RocpdSource {
         if !matches!(counted, FirstRuns | WithLength) {
             return None;
         }
-        // Each range looks all texts up.
+        // Each range looks up all texts, so it has at least that many rows.
         let texts = self.lookups.strings(&self.database, context.threads).map_or(0, |texts| texts.values().len());
         self.database.row_ranges(base, rows.max(texts))
     }

@@ -12,7 +12,7 @@ use wavesieve_model::analysis::kernel_names::strip_kd;
 /// The table of symbols.
 pub const SYMBOLS: &str = "info_kernel_symbol";
 
-/// Its columns of integers.
+/// Integer columns of the table.
 const NUMBERS: [&str; 6] = [
     "code_object_id",
     "arch_vgpr_count",

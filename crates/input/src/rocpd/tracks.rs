@@ -1,4 +1,4 @@
-//! Tracks: what rows that lie on one have in common.
+//! Tracks: values that all rows of a track share.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -27,7 +27,7 @@ impl Tracks {
         Ok(Self { index: index_of(&columns.integers("id")), columns })
     }
 
-    /// The damage to them.
+    /// The damage to the table of tracks.
     pub fn damage(&self) -> Option<&str> {
         self.columns.damage.as_deref()
     }

@@ -1,4 +1,4 @@
-//! The columns of files of counters that describe dispatches, and how names of columns are understood.
+//! The columns of counter files that describe dispatches, and rules for column names.
 
 use crate::common::csv::columns;
 
@@ -22,12 +22,12 @@ columns! {
     Other Unused "Known, but of no use here." "wave_size" "obj" "sig" "queue_id" "queue_index" "tid" "correlation_id";
 }
 
-/// A column name without what surrounds it.
+/// A column name without surrounding blanks, quotes and byte order mark.
 pub fn trimmed(field: &[u8]) -> String {
     String::from_utf8_lossy(field).trim().trim_start_matches('\u{feff}').trim_matches('"').trim().to_owned()
 }
 
-/// Whether a column is named like a counter: a block of the hardware in capitals, `_`, and what is counted.
+/// Whether a column is named like a counter: a hardware block in capitals, `_`, and the counted event.
 pub fn is_counter(name: &str) -> bool {
     let Some((block, counted)) = name.split_once('_') else { return false };
     let is_block = |text: &str| {

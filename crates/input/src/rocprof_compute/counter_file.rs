@@ -1,4 +1,4 @@
-//! Where rows of counters are: in CSV, in a database, or in the three files that the native tool writes for each process.
+//! Sources of counter rows: CSV, a database, or the three files that the native tool writes for each process.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,7 @@ use crate::common::csv::{self, CsvFile, Flaws};
 use wavesieve_files::regular;
 use wavesieve_model::text::bytes::text_of_name;
 
-/// The source of counter rows. Rows of databases and of the native tool are shown as those of CSV in the long
-/// layout.
+/// The source of counter rows. Rows of databases and of the native tool look like CSV rows in the long layout.
 #[derive(Clone, Debug)]
 pub(crate) enum CounterFile {
     Csv(CsvFile),
@@ -63,7 +62,7 @@ impl CounterFile {
         }
     }
 
-    /// Passes every row of `width` fields to `read`, which returns an error if it cannot be understood.
+    /// Passes every row of `width` fields to `read`, which returns an error if it cannot parse the row.
     pub fn scan(&self, width: usize, read: &mut dyn FnMut(&ByteRecord) -> Result<(), String>) -> Result<Flaws> {
         match self {
             Self::Csv(file) => csv::scan(file, width, read),
@@ -73,14 +72,14 @@ impl CounterFile {
     }
 }
 
-/// The name of a file without what it ends in.
+/// The name of a file without its endings.
 pub fn stem(path: &Path) -> String {
     let name = path.file_name().map_or_else(String::new, text_of_name);
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     name.strip_suffix(".csv").or_else(|| name.strip_suffix(".db")).unwrap_or(name).to_owned()
 }
 
-/// The bytes that files of databases and compressed files are recognized by.
+/// The first bytes of a file, which identify databases and compressed files.
 pub(crate) fn first_bytes(path: &Path) -> Vec<u8> {
     const BYTES: u64 = 16;
     let mut bytes = Vec::new();

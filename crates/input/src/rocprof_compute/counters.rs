@@ -30,9 +30,9 @@ impl Values {
         }
     }
 
-    /// Adds a row of the wide layout; `codes` are those of the header's counters.
+    /// Adds a row of the wide layout; `codes` are the codes of the counters in the header.
     fn add_wide(&mut self, file: &Surveyed, row: &UnderstoodRow<'_>, run: usize, codes: &[usize]) {
-        // Counters that were sampled again count if the first sample is missing.
+        // A repeated sample of a counter counts if the first sample is missing.
         let mut again: BTreeMap<usize, f64> = BTreeMap::new();
         for (repeat, value) in file.header.repeats.iter().zip(row.repeated) {
             let Some(value) = *value else { continue };

@@ -11,7 +11,7 @@ use wavesieve_tables::columns::frames::dictionary_column;
 
 const NAMES: &[&str] = &["kernel_name", "short_name", "category"];
 
-/// Runs by dispatch, the first that was recorded of each.
+/// The first recorded run of each dispatch.
 fn first_runs(survey: &Survey) -> Vec<&Run> {
     let mut first: BTreeMap<i64, &Run> = BTreeMap::new();
     for run in &survey.runs {
@@ -23,7 +23,7 @@ fn first_runs(survey: &Survey) -> Vec<&Run> {
     first.into_values().collect()
 }
 
-/// How many dispatches there are.
+/// Number of dispatches.
 pub fn count(survey: &Survey) -> u64 {
     first_runs(survey).len() as u64
 }
@@ -62,7 +62,7 @@ fn put(builder: &mut TableBuilder<'_>, survey: &Survey, runs: &[&Run]) -> Result
     let agents = column(&|run| run.gpu);
     builder.put_gpu(&agents, &ids);
     builder.put("agent_id", agents);
-    // Only the number of work-items is recorded, which is put down in x.
+    // Only the number of work-items is recorded; it is written to x.
     for (name, at) in [("grid_x", 0), ("workgroup_x", 1)] {
         builder.put(name, or(&column(&size(at)), 0));
     }

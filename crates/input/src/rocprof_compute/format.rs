@@ -1,4 +1,4 @@
-//! Which files are of workloads of rocprofiler-compute.
+//! Recognizes files of rocprofiler-compute workloads.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! The header of a file of counters: what each column is, which counters there are, and which columns repeat one.
+//! The header of a counter file: the meaning of each column, the counters, and the columns that repeat a counter.
 //!
-//! rocprofiler-compute joins the files of its passes with pandas, which gives the columns of file `n` that an earlier file
-//! has too the suffix `_n`. Real counters end in numbers as well, so that a suffix counts as one only if a column without
-//! it comes before and the numbers of files do not go back.
+//! rocprofiler-compute joins the files of its passes with pandas. If an earlier file has a column of file `n` too, the column gets the
+//! suffix `_n`. Real counters end in numbers as well, so a suffix counts only if a column without it comes before, and the numbers of files
+//! do not decrease.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ pub enum Layout {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counter {
     pub position: usize,
-    /// Name without suffix; of an accumulation, what it accumulates and `_ACCUM`.
+    /// Name without suffix. An accumulation has the name of the counter that it accumulates, with `_ACCUM`.
     pub name: String,
 }
 
@@ -49,9 +49,9 @@ pub struct Header {
     pub layout: Option<Layout>,
     /// Counters of the wide layout, each with its first column.
     pub counters: Vec<Counter>,
-    /// Further columns of those.
+    /// Further columns of these counters.
     pub repeats: Vec<Repeat>,
-    /// Names that are not known, as written.
+    /// Unknown names, as written.
     pub unknown: Vec<String>,
     /// Columns of integers with their positions, in the order of [`Col`].
     pub integers: Vec<(usize, Col)>,
@@ -144,14 +144,14 @@ impl Header {
         columns.iter().all(|column| self.position(*column).is_some())
     }
 
-    /// Whether it is one of counters of dispatches, as rocprofiler-compute writes it.
+    /// Whether it is the header of a counter file, as rocprofiler-compute writes it.
     fn is_of_workload(&self) -> bool {
         self.layout.is_some() && self.has(&[Col::Dispatch, Col::Gpu, Col::KernelName])
     }
 }
 
-/// The counter that an accumulation adds up: the one before, otherwise the only level of its pass that no other adds up, otherwise
-/// that in the name of the file.
+/// The level counter that an accumulation adds up: the counter before it, otherwise the only level of its pass that no other accumulation
+/// adds up, otherwise the level in the name of the file.
 fn level<'a>(found: &'a [CounterColumn], at: usize, stem: &'a str) -> Option<&'a str> {
     let own = found.get(at)?;
     let before = at.checked_sub(1).and_then(|at| found.get(at));
@@ -181,12 +181,12 @@ pub(crate) enum HeadKind {
     Other,
 }
 
-/// Whether a header is one of counters of dispatches.
+/// Whether a header belongs to a counter file.
 pub(crate) fn is_of_workload(record: &ByteRecord) -> bool {
     Header::new(record, "").is_of_workload()
 }
 
-/// Looks at the header of a file, which may be cut.
+/// Judges the header of a file, which may be cut.
 pub(crate) fn head_of(bytes: &[u8]) -> HeadKind {
     let Some(record) = header_in(bytes) else { return HeadKind::Other };
     if is_of_workload(&record) || is_native(&record) {

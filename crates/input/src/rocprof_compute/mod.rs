@@ -1,8 +1,7 @@
-//! Workload folders of rocprofiler-compute: counters of dispatches in `pmc_perf.csv`, or in files of single passes, and
-//! what the GPU has in `sysinfo.csv`. Two layouts: wide with a column for each counter, and long with a row for each
-//! value. Since its 3.9 a folder has a database for each pass instead, or the three files that the native tool writes for
-//! each process; their rows are read as those of the long layout. Files are surveyed once for dispatches and passes;
-//! counters are read when they are requested.
+//! Workload folders of rocprofiler-compute: counters of dispatches in `pmc_perf.csv`, or in files of single passes, and device specs in
+//! `sysinfo.csv`. There are two layouts: wide with a column for each counter, and long with a row for each value. Since version 3.9, a
+//! folder has a database for each pass instead, or the three files that the native tool writes for each process; their rows are read in the
+//! long layout. Files are surveyed once for dispatches and passes; counters are read when they are requested.
 
 mod columns;
 mod counter_file;
@@ -32,5 +31,5 @@ pub(crate) use system::System;
 /// Name of the format in the `processes` table.
 pub const FORMAT: &str = "rocprofiler-compute";
 
-/// How messages call the files of counters.
+/// Name of the counter files in messages.
 const PART: &str = "counters";

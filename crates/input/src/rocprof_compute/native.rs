@@ -1,6 +1,6 @@
 //! Files that the native tool of rocprofiler-compute writes for each process of a pass: `counters_<pass>_<pid>.csv.gz`,
-//! `dispatch_<pass>_<pid>.csv.gz` and `kernel_symbols_<pass>_<pid>.csv.gz`. Ids of dispatches and kernels are unique within
-//! a process only (its `src/utils/native_data.py`, and the headers in `src/lib/rocprofiler_compute_tool`).
+//! `dispatch_<pass>_<pid>.csv.gz` and `kernel_symbols_<pass>_<pid>.csv.gz`. Ids of dispatches and kernels are unique only within a process
+//! (its `src/utils/native_data.py`, and the headers in `src/lib/rocprofiler_compute_tool`).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -70,14 +70,14 @@ struct NativeProcess {
     symbols: CsvFile,
 }
 
-/// Files without which those of their process cannot be read.
+/// A process that cannot be read because some of its files are missing.
 #[derive(Clone, Debug)]
 pub(crate) struct Incomplete {
     pub path: String,
     pub cause: String,
 }
 
-/// Whether a header is that of one of the three files.
+/// Whether a header belongs to one of the three files.
 pub(crate) fn is_native(header: &ByteRecord) -> bool {
     let names: Vec<String> = header.iter().map(trimmed).collect();
     IDENTIFYING.iter().any(|columns| columns.iter().all(|column| names.iter().any(|name| name == column)))
@@ -94,13 +94,13 @@ fn parts_of(path: &Path) -> Option<(NativeFileKind, String, i64)> {
     })
 }
 
-/// Takes the files of the native tool out of those of a folder: passes by name, and files of which others are missing.
+/// Takes the files of the native tool out of the files of a folder. Returns passes by name, and processes with missing files.
 pub fn passes(files: &mut Vec<CsvFile>) -> (Vec<NativePass>, Vec<Incomplete>) {
     let mut found: BTreeMap<(String, i64), BTreeMap<NativeFileKind, CsvFile>> = BTreeMap::new();
     files.retain(|file| {
         let of_native = start(file).is_ok_and(|(header, _)| is_native(&header));
         let Some((kind, pass, pid)) = parts_of(&file.path).filter(|_| of_native) else { return true };
-        // If a file is also there compressed, one of the two is enough.
+        // If a file is also present in compressed form, one of the two is enough.
         found.entry((pass, pid)).or_default().entry(kind).or_insert_with(|| file.clone());
         false
     });
@@ -151,7 +151,7 @@ impl NativePass {
         std::iter::once("pid").chain(COLUMNS.iter().map(|(_, name)| *name)).collect::<Vec<&str>>().into()
     }
 
-    /// Passes every value with its dispatch and kernel to `read`, which returns an error if it cannot be understood.
+    /// Passes every value with its dispatch and kernel to `read`, which returns an error if it cannot parse them.
     pub fn scan(&self, read: &mut dyn FnMut(&ByteRecord) -> Result<(), String>) -> Result<Flaws> {
         let mut flaws = Flaws::default();
         for process in self.processes() {
@@ -187,7 +187,7 @@ fn position(header: &ByteRecord, name: &str) -> Option<usize> {
     header.iter().position(|field| trimmed(field) == name)
 }
 
-/// Where the columns of a kind are, in the order of [`COLUMNS`].
+/// Positions of the columns of a kind, in the order of [`COLUMNS`].
 fn positions(header: &ByteRecord, kind: NativeFileKind) -> Vec<Option<usize>> {
     COLUMNS.iter().map(|(of, name)| position(header, name).filter(|_| *of == kind)).collect()
 }

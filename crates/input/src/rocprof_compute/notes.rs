@@ -1,4 +1,4 @@
-//! Notes about a workload: files that are not read or missing, columns and tables that are not known.
+//! Notes about a workload: files that are not read or missing, and unknown columns and tables.
 
 use std::path::Path;
 
@@ -7,14 +7,14 @@ use super::survey::{Survey, databases};
 use super::workload::{Workload, pass_name};
 use wavesieve_model::schema::anomaly::{Anomaly, Severity};
 
-/// Folder of the requests of passes: each pass is called as its request.
+/// Folder of the requests of passes: each pass has the name of its request.
 const REQUESTS: &str = "perfmon";
 
 pub fn note(check_id: &'static str, table_name: &str, count: usize, path: &str, detail: String) -> Anomaly {
     Anomaly::new(check_id, Severity::Info, table_name, count, detail).first(Some(path))
 }
 
-/// Reports which columns are not known, which files are there twice, and what is not read.
+/// Reports unknown columns, repeated files, and content that is not read.
 pub fn notes(workload: &Workload, survey: &Survey) -> Vec<Anomaly> {
     let unknown = survey.files.iter().filter(|file| !file.header.unknown.is_empty()).map(|surveyed| {
         let names = &surveyed.header.unknown;
@@ -33,7 +33,7 @@ pub fn notes(workload: &Workload, survey: &Survey) -> Vec<Anomaly> {
     unknown.chain(repeated).chain(shared).chain(missing_passes(workload)).chain(unread_tables(survey)).collect()
 }
 
-/// Reports what databases hold besides what is read, or that they hold no more.
+/// Reports that databases hold content that is not read, or that they hold only two tables.
 fn unread_tables(survey: &Survey) -> Vec<Anomaly> {
     let of_database = databases(survey).flat_map(|database| {
         let detail = if database.has_base_tables() {

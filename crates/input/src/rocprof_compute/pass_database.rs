@@ -1,6 +1,5 @@
-//! Databases of counter passes. rocprofiler-compute reads two tables of them, `counters_collection` and `regions`: views of
-//! a rocpd database, and tables of one that it made of several processes, which has nothing else (its
-//! `src/utils/rocpd_data.py`).
+//! Databases of counter passes. rocprofiler-compute reads two tables of them, `counters_collection` and `regions`: they are views of a
+//! rocpd database, or the only tables of a database that it made from several processes (its `src/utils/rocpd_data.py`).
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -21,7 +20,7 @@ use crate::recognition::head::SQLITE_MAGIC;
 const COUNTERS: &str = "counters_collection";
 const REGIONS: &str = "regions";
 
-/// Columns of `counters_collection`, and what they are called in files of counters.
+/// Columns of `counters_collection`, and their names in counter files.
 const COLUMNS: &[(&str, &str)] = &[
     ("pid", "pid"),
     ("dispatch_id", "Dispatch_ID"),
@@ -48,8 +47,7 @@ pub(crate) struct PassDatabase {
     opened: OnceLock<Result<DatabaseFile, String>>,
 }
 
-/// Whether a database belongs to a workload: it has nothing but the two tables, or a description of the machine is next
-/// to it.
+/// Whether a database belongs to a workload: it has only the two tables, or a machine description is next to it.
 pub fn is_pass(path: &Path, database: &OpeningDatabase) -> bool {
     let is_in_workload = || path.parent().is_some_and(|folder| folder.join(SYSTEM).is_file());
     (!database.has_any("rocpd_") || database.has(COUNTERS) || is_in_workload())
@@ -106,7 +104,7 @@ impl PassDatabase {
         Ok(header(&columns_of(&self.connect()?, COUNTERS)?))
     }
 
-    /// Whether the tables that its two views are made of are there.
+    /// Whether the database has the base tables of its two views.
     pub(crate) fn has_base_tables(&self) -> bool {
         let has = |connection: Connection| -> Result<bool> {
             let mut statement = connection.prepare(include_str!("sql/has_base_tables.sql"))?;
@@ -115,13 +113,13 @@ impl PassDatabase {
         self.connect().and_then(has).unwrap_or_default()
     }
 
-    /// Columns of `regions` out of `wanted`; none if the table is missing.
+    /// The `wanted` columns that `regions` has; none if the table is missing.
     pub(crate) fn region_columns(&self, connection: &Connection, wanted: &[&'static str]) -> Result<Vec<&'static str>> {
         let columns = columns_of(connection, REGIONS)?;
         Ok(wanted.iter().copied().filter(|name| columns.iter().any(|column| column == name)).collect())
     }
 
-    /// Passes every row of counters to `read`, which returns an error if it cannot be understood.
+    /// Passes every row of counters to `read`, which returns an error if it cannot parse the row.
     pub fn scan(&self, read: &mut dyn FnMut(&ByteRecord) -> Result<(), String>) -> Result<Flaws> {
         let connection = self.connect()?;
         let present: Vec<String> =

@@ -1,10 +1,9 @@
-//! Which runs of a dispatch were recorded in the same pass.
+//! Assigns the runs of dispatches to passes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The pass of every run of a dispatch, given as dispatch and start, and the number of passes. A pass runs the program
-/// from its start, so that in the order of time a new one starts where a dispatch comes again. Passes are numbered in the
-/// order of their first run in the file.
+/// The pass of every run, given as dispatch and start, and the number of passes. Each pass runs the program from its start. So in the order
+/// of time, a new pass starts when a dispatch comes again. Passes are numbered in the order of their first run in the file.
 pub fn passes(runs: &[(i64, Option<i64>)]) -> (Vec<i64>, i64) {
     let mut order: Vec<usize> = (0..runs.len()).collect();
     order.sort_by_key(|at| runs.get(*at).map(|(dispatch, start)| (*start, *dispatch)));

@@ -13,8 +13,8 @@ use super::system::System;
 use super::workload::Workload;
 use crate::common::csv::{CsvFile, Parsed, float, start};
 
-/// Every row is either shown or counted as bad, no counter has two columns, no pass a dispatch twice; of a file without
-/// quotes, the values are those that splitting at commas gives.
+/// Every row is either visited or counted as bad. No counter has two columns, and no pass has a dispatch twice. In a file without quotes,
+/// the values are the fields between commas.
 pub fn compute_rows(bytes: &[u8]) {
     let Ok(mut stored) = tempfile::NamedTempFile::new() else { return };
     if stored.write_all(bytes).is_err() {
@@ -49,7 +49,7 @@ pub fn compute_rows(bytes: &[u8]) {
     assert!(header.layout != Some(Layout::Wide) || survey.runs.len() == shown.len());
 }
 
-/// A JSON object gives the machine description that a CSV file with the same fields gives: no number of a GPU is 0 or less.
+/// The machine description in a JSON object gives a valid GPU: its numbers are positive, and its names are not empty.
 pub fn compute_system(bytes: &[u8]) {
     let Ok(system) = System::from_json(&String::from_utf8_lossy(bytes)) else { return };
     let gpu = system.gpu(3);
@@ -75,8 +75,8 @@ fn is_in(bytes: &[u8], header: &Header, dispatch: i64, values: &[Option<f64>]) -
     })
 }
 
-/// Three files of a process of the native tool, with NUL between them: every row that is shown has the fields of its value,
-/// its dispatch and its kernel, and no pass has a dispatch twice.
+/// Three files of a process of the native tool, with NUL between them: every row that is visited has the fields of its value, its dispatch
+/// and its kernel, and no pass has a dispatch twice.
 pub fn compute_native(bytes: &[u8]) {
     let Ok(folder) = tempfile::tempdir() else { return };
     let mut parts = bytes.splitn(3, |byte| *byte == 0);

@@ -1,4 +1,4 @@
-//! `regions` and `marks` from the databases of passes: those of the first, as each pass runs the same program.
+//! `regions` and `marks` from the databases of passes. One pass is enough, as each pass runs the same program.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -15,10 +15,10 @@ use wavesieve_tables::columns::frames::dictionary_column;
 const COLUMNS: [&str; 10] =
     ["start", "end", "id", "tid", "stack_id", "parent_stack_id", "corr_id", "category", "name", "extdata"];
 
-/// Name of what has none.
+/// Name of ranges without a name.
 const UNKNOWN: &str = "unknown";
 
-/// Rows as they are recorded: an integer column for each of the first, a text for each of the others.
+/// Rows as recorded: the first columns are integers, the others are texts.
 #[derive(Default)]
 struct Recorded {
     integers: [Vec<Option<i64>>; 7],
@@ -58,7 +58,7 @@ pub fn read_regions(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<(
     Ok(())
 }
 
-/// Assembles those without length.
+/// Assembles the ranges without a length.
 pub(crate) fn read_marks(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
     let recorded = read(builder, survey, false)?;
     builder.put("mark_id", ids(&recorded));

@@ -1,4 +1,4 @@
-//! The rows of a file of counters with their numbers.
+//! The rows of a counter file, with parsed numbers.
 
 use std::borrow::Cow;
 
@@ -11,13 +11,13 @@ use super::header::{Header, Layout};
 use crate::common::csv::{Flaws, Parsed, float, integer, not_a_number};
 use wavesieve_model::text::bytes::text_of_bytes;
 
-/// A row whose numbers are understood.
+/// A row with parsed numbers.
 pub struct UnderstoodRow<'r> {
     record: &'r ByteRecord,
     header: &'r Header,
     numbers: [Option<i64>; COLUMNS],
     pub dispatch: i64,
-    /// Values of [`Header::counters`], or the only one of the long layout.
+    /// Values of [`Header::counters`], or the only value in the long layout.
     pub values: &'r [Option<f64>],
     /// Values of [`Header::repeats`].
     pub repeated: &'r [Option<f64>],
@@ -28,14 +28,14 @@ impl UnderstoodRow<'_> {
         self.numbers.get(column as usize).copied().flatten()
     }
 
-    /// The text in a column that is not empty.
+    /// The text in a column, if it is not empty.
     pub fn text(&self, column: Col) -> Option<Cow<'_, str>> {
         let field = self.record.get(self.header.position(column)?)?;
         (!field.is_empty()).then(|| text_of_bytes(field))
     }
 }
 
-/// Shows every row that can be understood to `visit`.
+/// Calls `visit` for every row that can be parsed.
 pub fn scan(file: &CounterFile, header: &Header, visit: &mut dyn FnMut(&UnderstoodRow<'_>)) -> Result<Flaws> {
     let only: Vec<usize> = header.position(Col::CounterValue).into_iter().collect();
     let counters: Vec<usize> = match header.layout {

@@ -72,7 +72,7 @@ pub fn find(workload: &Workload) -> Result<Opened> {
     Ok(Opened { processes: vec![ProcessInput { facts, source: Arc::new(ComputeSource(survey)) }], notes, damage })
 }
 
-/// A hash of how the files start, and of their lengths.
+/// A hash of the first bytes and the lengths of the files.
 fn content_hash(workload: &Workload, survey: &Survey) -> String {
     let counters = survey.files.iter().flat_map(|surveyed| surveyed.file.paths());
     let paths = workload.system.iter().map(|file| file.path.clone()).chain(counters);

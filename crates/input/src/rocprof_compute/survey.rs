@@ -1,4 +1,4 @@
-//! Names in the files of a workload: dispatches, kernels, GPUs. Everything but the values of counters.
+//! The content of the files of a workload, except counter values: dispatches, kernels, GPUs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,11 +22,11 @@ pub struct Run {
     pub gpu: Option<i64>,
     /// Position in [`Survey::kernels`].
     pub kernel: usize,
-    /// Work-items of the grid, those of a workgroup, LDS, scratch memory.
+    /// Work-items of the grid and of a workgroup, LDS, scratch memory.
     pub sizes: [Option<i64>; 4],
     pub start_ns: Option<i64>,
     pub end_ns: Option<i64>,
-    /// The pass among those of the workload.
+    /// The pass among the passes of the workload.
     pub pass: i64,
 }
 
@@ -35,7 +35,7 @@ pub struct Run {
 pub struct Kernel {
     /// Recorded id, otherwise a number in the order of appearance.
     pub id: i64,
-    /// Name, unless no row has one.
+    /// Name, if a row has one.
     pub name: Option<String>,
     /// Vector, accumulation and scalar registers, LDS, scratch memory.
     pub numbers: [Option<i64>; 5],
@@ -59,7 +59,7 @@ pub(crate) struct Surveyed {
     runs: BTreeMap<RunKey, usize>,
 }
 
-/// Names in the files.
+/// The content of the files, except counter values.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     pub files: Vec<Surveyed>,
@@ -68,14 +68,14 @@ pub(crate) struct Survey {
     /// Kernels in the order of their first row.
     pub kernels: Vec<Kernel>,
     pub gpus: BTreeSet<i64>,
-    /// How many passes there are.
+    /// Number of passes.
     pub passes: i64,
-    /// How many dispatches got another number, as processes of one file share theirs.
+    /// Number of dispatches that were renumbered because processes of one file share dispatch ids.
     pub renumbered: usize,
 }
 
 impl Survey {
-    /// Goes through all files once.
+    /// Reads all files once.
     pub fn new(workload: &Workload) -> Result<Self> {
         let mut survey = Self::default();
         let mut kernels: BTreeMap<KernelKey, usize> = BTreeMap::new();
@@ -125,14 +125,14 @@ impl Survey {
             return *known;
         }
         let numbers = [Col::Vgpr, Col::AccumVgpr, Col::Sgpr, Col::Lds, Col::Scratch].map(|column| row.number(column));
-        // Ids are given when all are known; until then a missing one is negative.
+        // Missing ids are assigned after all files are read; until then they are negative.
         self.kernels.push(Kernel { id: key.0.unwrap_or(-1), name: key.1.clone(), numbers });
         kernels.insert(key, self.kernels.len() - 1);
         self.kernels.len() - 1
     }
 
-    /// Numbers the dispatches of a file in the order of processes if several of them have the same: rocprofiler-compute
-    /// numbers those of all processes of a pass together, too.
+    /// Numbers the dispatches of a file in the order of processes, if several processes have the same ids. rocprofiler-compute also numbers
+    /// the dispatches of all processes of a pass together.
     fn renumber(&mut self, first: usize) {
         let mut of_dispatches: BTreeMap<i64, Option<i64>> = BTreeMap::new();
         let is_shared =
@@ -151,7 +151,7 @@ impl Survey {
         self.renumbered += numbers.len();
     }
 
-    /// Numbers the kernels by appearance unless each has an id of its own: those of several passes may differ.
+    /// Numbers the kernels by appearance, unless each has its own id: the ids of several passes may differ.
     fn number_kernels(&mut self) {
         let ids: BTreeSet<i64> = self.kernels.iter().map(|kernel| kernel.id).collect();
         let has_ids = ids.len() == self.kernels.len() && ids.first().is_none_or(|least| *least >= 0);
@@ -211,7 +211,7 @@ fn run(row: &UnderstoodRow<'_>, kernel: usize) -> Run {
     }
 }
 
-/// A demangled name without what the descriptor of the kernel adds to it.
+/// A demangled name without the suffix of the kernel descriptor.
 fn without_clone(name: &str) -> &str {
     name.strip_suffix(" [clone .kd]").unwrap_or(name)
 }

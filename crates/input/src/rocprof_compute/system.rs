@@ -72,7 +72,7 @@ impl System {
         }
     }
 
-    /// The GPU of a number; all of a machine are alike.
+    /// The GPU with a number; all GPUs of a node are alike.
     pub fn gpu(&self, id: i64) -> AgentFacts {
         let waves_per_cu = self.number("max_waves_per_cu");
         let simd_per_cu = self.number("simd_per_cu");
@@ -103,15 +103,15 @@ impl System {
         }
     }
 
-    /// Why the recorded partition modes cannot be those of the GPU, if so.
+    /// Reason why the GPU cannot have the recorded partition modes, if any.
     pub fn impossible_partition(&self) -> Option<String> {
         let mode = |name: &str| self.text(name).unwrap_or_default();
         let (compute, memory) = (mode("compute_partition"), mode("memory_partition"));
         Catalog::builtin().impossible_partition(&self.gpu(0), &compute, &memory)
     }
 
-    /// Memory channels that an agent reaches. Where the memory is divided (`NPS2` to `NPS8`), these are those of one part. Versions of
-    /// rocprofiler-compute divide for some modes only, so that all channels may be recorded for a part.
+    /// Memory channels that an agent reaches. If the memory is divided (`NPS2` to `NPS8`), these are the channels of one part. Versions of
+    /// rocprofiler-compute divide only for some modes, so all channels may be recorded for a part.
     fn memory_channels(&self) -> Option<i64> {
         let recorded = self.number("num_hbm_channels").or_else(|| self.number("num_memory_channels"));
         match (recorded, self.channels_of_part()) {
@@ -128,13 +128,13 @@ impl System {
         whole.checked_div(parts).filter(|channels| *channels > 0)
     }
 
-    /// How many parts the memory is divided into: 4 of `NPS4`.
+    /// Number of parts of the memory: 4 for `NPS4`.
     fn memory_parts(&self) -> Option<i64> {
         let mode = self.text("memory_partition")?.to_ascii_uppercase();
         mode.strip_prefix("NPS")?.parse().ok().filter(|parts| *parts > 0)
     }
 
-    /// Bandwidth of the memory in bytes per second, from GB/s; of a part of the memory at most that of its channels.
+    /// Memory bandwidth in bytes per second, from GB/s. For a part of the memory, it is at most the bandwidth of its channels.
     fn memory_bytes_per_s(&self) -> Option<i64> {
         let stated = match float(self.fields.get("hbm_bw")?) {
             Parsed::Value(value) if value > 0.0 => (value * 1e9).round() as i64,

@@ -1,4 +1,4 @@
-//! Which files make up a workload.
+//! Groups files into workloads.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::native::{self, Incomplete};
 use crate::common::csv::CsvFile;
 use wavesieve_model::text::bytes::text_of_name;
 
-/// The file that all passes are joined in.
+/// The file in which all passes are joined.
 const JOINED: &str = "pmc_perf";
 /// The file that describes the machine.
 pub const SYSTEM: &str = "sysinfo.csv";
@@ -22,11 +22,11 @@ pub struct Workload {
     pub system: Option<CsvFile>,
     /// Path of the only file of counters, otherwise a pattern that matches all.
     pub shown: String,
-    /// The last two parts of that path, as the files of all workloads are called the same.
+    /// The last two parts of that path, because the files of all workloads have the same names.
     pub source: String,
-    /// Files of passes that the joined file holds too, so that they are not read.
+    /// Files that are not read because other files hold the same passes.
     pub repeated: Vec<String>,
-    /// Files that lack others.
+    /// Processes with missing files.
     pub incomplete: Vec<Incomplete>,
 }
 
@@ -34,15 +34,15 @@ fn name_of(path: &Path) -> String {
     path.file_name().map_or_else(String::new, text_of_name)
 }
 
-/// Whether a file is that of a pass which is always joined: `pmc_perf_3`, `results_pmc_perf_3`. What is named after a level
-/// may stand next to the joined file and hold what that has not.
+/// Whether a file belongs to a pass that is always joined: `pmc_perf_3`, `results_pmc_perf_3`. A file named after a level may hold counters
+/// that the joined file lacks.
 fn is_joined_pass(stem: &str) -> bool {
     let number =
         |prefix: &str| stem.strip_prefix(prefix).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
     number("pmc_perf_") || stem.starts_with("results_")
 }
 
-/// Puts files together: those of the same directory.
+/// Groups files by directory.
 pub fn grouped(files: Vec<CsvFile>) -> Vec<Workload> {
     let mut directories: Vec<PathBuf> = Vec::new();
     let mut groups: BTreeMap<PathBuf, Vec<CsvFile>> = BTreeMap::new();
@@ -56,13 +56,13 @@ pub fn grouped(files: Vec<CsvFile>) -> Vec<Workload> {
     directories.into_iter().filter_map(|directory| Some(workload(groups.remove(&directory)?, &directory))).collect()
 }
 
-/// The name of a pass: its results are those of the database or of the native tool with that name.
+/// The name of a pass: a file with the prefix `results_` has the rows of the database or of the native tool with the rest of its name.
 pub(crate) fn pass_name(stem: &str) -> &str {
     stem.strip_prefix("results_").unwrap_or(stem)
 }
 
-/// Removes the files of passes that others hold too, and returns their paths: the joined file comes before all, then what
-/// the native tool wrote, databases, and CSV that was made of them.
+/// Removes files of passes that other files hold too, and returns their paths. The joined file comes first, then files of the native tool,
+/// databases, and CSV that was made from them.
 fn without_repeated(files: &mut Vec<CounterFile>) -> Vec<String> {
     let rank = |file: &CounterFile| match file {
         file if file.stem() == JOINED => 0,
@@ -70,14 +70,14 @@ fn without_repeated(files: &mut Vec<CounterFile>) -> Vec<String> {
         CounterFile::Csv(_) => 3,
         CounterFile::Database(_) => 2,
     };
-    // The joined file may be there compressed, too. Others stay in the order of their passes.
+    // The joined file may also be present in compressed form. Other files stay in the order of their passes.
     files.sort_by_key(|file| (rank(file), rank(file) == 0 && name_of(&file.file().path).ends_with(".gz")));
     let is_joined = files.first().is_some_and(|file| file.stem() == JOINED);
     let mut known: BTreeMap<String, bool> = BTreeMap::new();
     let mut repeated = Vec::new();
     files.retain(|file| {
         let stem = file.stem();
-        // Files of the same name are those of one pass only if they are of different kinds.
+        // Files with the same name hold the same pass only if they are of different kinds.
         let is_csv = matches!(file, CounterFile::Csv(_));
         let is_known = known.get(pass_name(&stem)).is_some_and(|from_csv| !from_csv || stem == JOINED);
         let is_repeated = is_known || (is_joined && is_joined_pass(&stem));

@@ -1,4 +1,4 @@
-//! The agents of a process: from the file that lists them, otherwise from what rows name.
+//! The agents of a process: from the file that lists them, otherwise from the rows.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ pub struct Listed {
     facts: AgentFacts,
 }
 
-/// A list of agents, and what could not be read of it.
+/// A list of agents, and its damage.
 #[derive(Debug, Default)]
 pub struct List {
     pub agents: Vec<Listed>,
-    /// Why the list is incomplete.
+    /// The reason why the list is incomplete.
     pub damage: Option<String>,
 }
 
@@ -104,8 +104,8 @@ fn facts(agents: &[&Listed]) -> Vec<AgentFacts> {
     agents.iter().map(|agent| agent.facts.clone()).collect()
 }
 
-/// Finds the agent of each label. Numbers of `Agent N` count the agents that the process sees, which the list calls
-/// logical, unless some of them are not; plain numbers are those of the kernel driver.
+/// Finds the agent of each label. The numbers of `Agent N` are the logical numbers of the list, which count the agents that the process
+/// sees. If some of them are not logical numbers, they are numbers of the kernel driver, like plain numbers.
 fn ids(agents: &[&Listed], census: &Census) -> BTreeMap<i64, i64> {
     let labels: Vec<(i64, AgentLabel)> = census.agents.keys().map(|code| (*code, AgentLabel::of_code(*code))).collect();
     let is_logical = |number: i64| agents.iter().any(|agent| agent.logical == Some(number));
@@ -128,7 +128,7 @@ fn ids(agents: &[&Listed], census: &Census) -> BTreeMap<i64, i64> {
             AgentLabel::Gpu(at) => of_type("GPU", at),
             AgentLabel::Nic(at) => of_type("NIC", at),
         };
-        // An id that no agent has, so that a check reports the rows.
+        // An id without an agent, so that a check reports the rows.
         let id = id.unwrap_or_else(|| {
             unlisted = unlisted.saturating_add(1);
             unlisted
@@ -138,13 +138,13 @@ fn ids(agents: &[&Listed], census: &Census) -> BTreeMap<i64, i64> {
     ids
 }
 
-/// Agents that rows name, with types inferred from their use.
+/// The agents in the rows, with types inferred from their use.
 fn synthesized(census: &Census) -> (Vec<AgentFacts>, BTreeMap<i64, i64>) {
     let labels = || census.agents.iter().map(|(code, used)| (*code, AgentLabel::of_code(*code), *used));
     let largest = |matching: fn(&AgentLabel) -> bool| {
         labels().map(|(_, label, _)| label).filter(matching).map(AgentLabel::number).max().map_or(0, |at| at + 1)
     };
-    // Numbers of one type start after those of the type before.
+    // The numbers of each type start after the numbers of the previous type.
     let plain = largest(|label| matches!(label, AgentLabel::Number(_) | AgentLabel::Agent(_)));
     let cpus = largest(|label| matches!(label, AgentLabel::Cpu(_)));
     let gpus = largest(|label| matches!(label, AgentLabel::Gpu(_)));

@@ -19,7 +19,7 @@ const NAMES: &[&str] = &["domain", "category", "name", "message"];
 
 /// The name of a marker: its file only has the text.
 const UNKNOWN: &str = "unknown";
-/// The name of a range without thread.
+/// The name of a range without a thread.
 const PROCESS_RANGE: &str = "roctxProcessRangeA";
 
 const LAYOUT: &[Source<Col>] = &[
@@ -42,7 +42,7 @@ pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
     put_common(reading, &rows, true)
 }
 
-/// Assembles the calls without length.
+/// Assembles the calls without a length.
 pub(crate) fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
     let rows = reading.rows(&plan(|row| !has_length(row)))?;
     reading.put("mark_id", ordinals(rows.height));
@@ -60,7 +60,7 @@ fn put_common(reading: &mut Reading<'_>, rows: &Fields, are_ranges: bool) -> Res
     Ok(())
 }
 
-/// Adds what calls are named. The text of a marker is its message; what made it is not written, except that a range of
+/// Adds the names of calls. The text of a marker is its message. The file does not have the function that made it, except that a range of
 /// the whole process has no thread.
 fn put_names(reading: &mut Reading<'_>, rows: &Fields, are_ranges: bool) -> Result<()> {
     let (categories, functions) = (rows.words(Col::Domain), rows.words(Col::Function));
@@ -83,7 +83,7 @@ fn put_names(reading: &mut Reading<'_>, rows: &Fields, are_ranges: bool) -> Resu
         Ok(text_column_from_dictionary("message", &texts, messages)?)
     })?;
     reading.builder.put_with("name", || {
-        // Only the names of calls: texts of markers do not belong in a dictionary of functions.
+        // Only the names of calls: the texts of markers do not belong in a dictionary of functions.
         let mut dictionary = vec![Some(UNKNOWN.to_owned()), Some(PROCESS_RANGE.to_owned())];
         let mut known: BTreeMap<usize, usize> = BTreeMap::new();
         let names: Vec<Option<usize>> = codes

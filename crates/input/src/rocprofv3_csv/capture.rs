@@ -1,4 +1,4 @@
-//! A capture and one process of it: its files, which rows are its own, and what they name.
+//! A capture and one process of it: its files, its rows, and the names in them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,19 +30,19 @@ pub(crate) struct Surveyed {
 /// Data that the processes of a capture share.
 pub struct Shared {
     pub files: Vec<Surveyed>,
-    /// Which rows belong to which process.
+    /// The assignment of rows to processes.
     pub owners: Owners,
 }
 
 /// One process of a capture.
 pub struct Capture {
     pub shared: Arc<Shared>,
-    /// Which of the processes it is.
+    /// Its index among the processes.
     pub process: usize,
     /// Names in its rows.
     pub census: Census,
     pub symbols: Symbols,
-    /// Passes of the dispatches that were run again for more counters.
+    /// Passes of the dispatches that were run again to collect more counters.
     pub replays: Replays,
     /// Agent ids by code of label.
     pub agents: BTreeMap<i64, i64>,
@@ -60,7 +60,7 @@ pub(crate) struct Survey {
 }
 
 impl Survey {
-    /// Goes through all files once.
+    /// Reads all files once.
     pub fn new(group: &Group) -> Result<Self> {
         let files: Vec<(Surveyed, BTreeMap<RowKey, Census>)> =
             group.files.par_iter().map(survey).collect::<Result<_>>()?;
@@ -124,14 +124,14 @@ fn survey(file: &CsvFile) -> Result<(Surveyed, BTreeMap<RowKey, Census>)> {
 /// Anomalies of rows that were read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RowAnomalies {
-    /// Things to know.
+    /// Anomalies of the rows.
     pub anomalies: Vec<Anomaly>,
     pub damage: Vec<Damage>,
 }
 
 impl Capture {
-    /// Shows the rows of a kind that belong to this process to `visit`, which collects them; one collection for each
-    /// file, in order.
+    /// Passes the rows of a kind that belong to this process to `visit`, which collects them. Returns one collection for each file, in
+    /// order.
     pub fn records<S: Send>(
         &self,
         kind: RecordKind,

@@ -1,4 +1,4 @@
-//! Names in the rows of a file, by the process they belong to, gathered in one pass.
+//! Ids and names in the rows of a file, by process, gathered in one pass.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,11 +15,11 @@ pub(crate) enum RowKey {
     /// Id of the capture.
     Guid(String),
     Pid(i64),
-    /// Only a thread, or nothing at all.
+    /// Only a thread, or no identity at all.
     Thread(Option<i64>),
 }
 
-/// A kernel, as the first of its rows describes it.
+/// A kernel, from its first row.
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
     /// Name as written.
@@ -28,7 +28,7 @@ pub struct Kernel {
     pub numbers: [Option<i64>; 5],
 }
 
-/// How rows use an agent.
+/// The use of an agent in rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AgentUse {
     /// It runs kernels or is the device side of a copy.
@@ -37,11 +37,11 @@ pub(crate) struct AgentUse {
     pub as_cpu: bool,
 }
 
-/// Names in rows.
+/// Ids and names in rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Census {
     pub rows: BTreeMap<RecordKind, u64>,
-    /// Calls without length.
+    /// Calls without a length.
     pub marks: u64,
     pub threads: BTreeSet<i64>,
     pub queues: BTreeSet<i64>,
@@ -51,7 +51,7 @@ pub(crate) struct Census {
     pub agents: BTreeMap<i64, AgentUse>,
     /// Kernels with an id.
     pub kernels: BTreeMap<i64, Kernel>,
-    /// Kernels of rows without, by name.
+    /// Kernels without an id, by name.
     pub unnumbered: BTreeMap<String, Kernel>,
     /// Runs of the dispatches with counters.
     pub runs: DispatchRuns,
@@ -125,7 +125,7 @@ impl Census {
         }
     }
 
-    /// Adds what another one has.
+    /// Adds the content of another census.
     pub fn absorb(&mut self, other: Self) {
         for (kind, rows) in other.rows {
             *self.rows.entry(kind).or_insert(0) += rows;
@@ -161,17 +161,17 @@ pub fn key(row: &UnderstoodRow<'_>) -> RowKey {
     }
 }
 
-/// The run of a dispatch that a row is about.
+/// The dispatch run of a row.
 fn run(row: &UnderstoodRow<'_>) -> DispatchRun {
     DispatchRun { replay: row.number(Col::ReplayPass), start: row.number(Col::Start), end: row.number(Col::End) }
 }
 
-/// Whether a call has a length; one without is an instant.
+/// Whether a call has a length; a call without one is an instant.
 pub(crate) fn has_length(row: &UnderstoodRow<'_>) -> bool {
     row.number(Col::Start) != row.number(Col::End)
 }
 
-/// Whether an allocation is one of scratch memory.
+/// Whether an allocation is scratch memory.
 pub fn is_scratch(row: &UnderstoodRow<'_>) -> bool {
     let names_it = |column: Col| row.text(column).is_some_and(|text| text.to_ascii_uppercase().contains("SCRATCH"));
     names_it(Col::Kind) || names_it(Col::Operation)

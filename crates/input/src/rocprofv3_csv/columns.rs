@@ -1,4 +1,4 @@
-//! The columns of all kinds of files, under every spelling that is known.
+//! The columns of all kinds of files, in every known spelling.
 
 use crate::common::csv::columns;
 

@@ -27,10 +27,10 @@ const SAMPLES: &[Source<Col>] = &[
     (Col::CounterName, &[], Rule::UsedText),
 ];
 
-/// Where in the hardware a value was counted: xcc, shader engine, instance.
+/// Position of a value in the hardware: xcc, shader engine, instance.
 type CounterPlace = [Option<i64>; 3];
 
-/// A counter and the place behind its name: `SQ_WAVES [XCC: 0, SE: 1, Instance: 2]`.
+/// A counter and the position after its name: `SQ_WAVES [XCC: 0, SE: 1, Instance: 2]`.
 fn place(name: &str) -> (&str, CounterPlace) {
     let Some((counter, rest)) = name.split_once('[') else { return (name, CounterPlace::default()) };
     let of = |wanted: &str| {
@@ -42,7 +42,7 @@ fn place(name: &str) -> (&str, CounterPlace) {
     (counter.trim_end(), [of("XCC"), of("SE"), of("Instance")])
 }
 
-/// The counters of rows, and the place of each.
+/// The counters of rows, and the position of each.
 fn counters(words: &Words, name: &'static str) -> Result<(Column, Vec<CounterPlace>)> {
     let list = words.list();
     let unnamed = list.len();

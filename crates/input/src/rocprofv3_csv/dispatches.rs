@@ -47,18 +47,18 @@ const LAYOUT: &[Source<Col>] = &[
 /// The values that distinguish the runs of a dispatch.
 const RUNS: &[Col] = &[Col::ReplayPass, Col::Start, Col::End];
 
-/// The columns that are needed to distinguish the runs of dispatches, where some ran more than once.
+/// The columns that distinguish the runs of dispatches; empty if every dispatch ran once.
 pub(super) fn needed_for_runs(reading: &Reading<'_>) -> &'static [Col] {
     if reading.capture.replays.is_empty() { &[] } else { RUNS }
 }
 
-/// The id by which counters name their dispatch: early versions give it no number of its own.
+/// The id that counters use for their dispatch: early versions do not write a dispatch id.
 pub(crate) fn counted_id(dispatch: Option<i64>, correlation: Option<i64>) -> i64 {
     dispatch.or(correlation).unwrap_or(0)
 }
 
-/// Dispatches in the order of the files with their ids and passes, those that only counters name at the end. Of a dispatch that
-/// was run again there is the first run, or one for each pass.
+/// Dispatches in the order of the files with their ids and passes, followed by dispatches that only have counters. A dispatch that was run
+/// again has its first run, or one run for each pass.
 struct Dispatches {
     rows: Fields,
     ids: Int64Chunked,
@@ -87,7 +87,7 @@ fn dispatches(reading: &mut Reading<'_>, of_passes: bool) -> Result<Dispatches> 
             rows.filter_map(|(row, ((id, pass), mark))| Some((row, (((*id)?, pass), mark))))
         {
             *pass = pass_of(id, &all, row);
-            // A trace may list all runs of a dispatch that ran again; of others every row is a dispatch.
+            // A trace may list all runs of a dispatch that was run again. For other dispatches, every row is a dispatch.
             *mark = is_wanted(id, *pass) || !replays.has(id);
         }
         if marks.contains(&false) {
@@ -126,7 +126,7 @@ fn dispatches(reading: &mut Reading<'_>, of_passes: bool) -> Result<Dispatches> 
     Ok(Dispatches { rows: all, ids: numbered, passes })
 }
 
-/// How many dispatches there are, or how many runs of them in all passes.
+/// Number of dispatches, or number of their runs in all passes.
 pub fn count(reading: &mut Reading<'_>, of_passes: bool) -> Result<u64> {
     let census = &reading.capture.census;
     if census.rows(RecordKind::Counters) == 0 {
@@ -135,7 +135,7 @@ pub fn count(reading: &mut Reading<'_>, of_passes: bool) -> Result<u64> {
     Ok(dispatches(reading, of_passes)?.rows.height as u64)
 }
 
-/// Assembles the dispatches; with `pass` the column of that name too.
+/// Assembles the dispatches, and with `pass` also the column of that name.
 pub fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
     let Dispatches { rows, ids, passes } = dispatches(reading, pass.is_some())?;
     reading.put_rows(&Plan::new(RecordKind::Kernels, LAYOUT, &[]), &rows)?;
@@ -165,7 +165,7 @@ fn put_sizes(reading: &mut Reading<'_>, rows: &Fields, names: &[&'static str], c
     }
 }
 
-/// Adds the kernel and its names: as the row writes it, otherwise as other rows of the same kernel do.
+/// Adds the kernel and its names: from the row itself, otherwise from other rows of the same kernel.
 fn put_names(reading: &mut Reading<'_>, rows: &Fields) -> Result<()> {
     if !reading.builder.wants(NAMES) {
         return Ok(());

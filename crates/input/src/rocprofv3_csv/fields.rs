@@ -1,4 +1,4 @@
-//! Columns of the rows of a kind, those that are wanted.
+//! The requested columns of the rows of a kind.
 
 use std::borrow::Cow;
 
@@ -11,26 +11,26 @@ use super::reading::Reading;
 use super::rows::UnderstoodRow;
 use crate::common::{DispatchRun, RawRows, Source, Words, ordinals};
 
-/// Which columns of which rows to read.
+/// The columns and rows to read.
 pub struct Plan {
     pub kind: RecordKind,
-    /// Columns and what is made of them; those of which nothing is are always needed.
+    /// Columns and their canonical columns; a column without canonical columns is always needed.
     pub layout: &'static [Source<Col>],
     pub keep: fn(&UnderstoodRow<'_>) -> bool,
-    /// Columns of numbers to read whatever is wanted.
+    /// Columns of numbers that are always read.
     pub always: &'static [Col],
     /// Test of each row whose results become [`Fields::marks`].
     pub mark: fn(&UnderstoodRow<'_>) -> bool,
 }
 
 impl Plan {
-    /// Every row, without marks.
+    /// Plans to read every row, without marks.
     pub const fn new(kind: RecordKind, layout: &'static [Source<Col>], always: &'static [Col]) -> Self {
         Self { kind, layout, keep: |_| true, always, mark: |_| false }
     }
 }
 
-/// The columns that were read, of all files in order.
+/// The columns that were read from all files in order.
 #[derive(Default)]
 pub struct Fields {
     pub height: usize,
@@ -42,7 +42,7 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Reads what the wanted columns need.
+    /// Reads the source columns of the requested columns.
     pub fn read(reading: &mut Reading<'_>, plan: &Plan) -> Result<Self> {
         let builder = &reading.builder;
         let is_needed = |(column, names, _): &&Source<Col>| {
@@ -81,7 +81,7 @@ impl Fields {
         Ok(all)
     }
 
-    /// Adds the rows of others at the end. Columns that only one of both has stay with nulls for the other's rows.
+    /// Appends the rows of other fields. A column that only one of them has gets nulls for the rows of the other.
     pub fn append(&mut self, other: Self) {
         let before = self.height;
         self.height += other.height;
@@ -115,7 +115,7 @@ impl Fields {
         }
     }
 
-    /// Keeps the rows that are marked.
+    /// Keeps the marked rows.
     pub fn retain(&mut self, marks: &[bool]) {
         let keep = |at: usize| marks.get(at).copied().unwrap_or(false);
         fn filter<T>(values: &mut Vec<T>, keep: &impl Fn(usize) -> bool) {
@@ -136,7 +136,7 @@ impl Fields {
         }
     }
 
-    /// The numbers of a column; nulls if it was not wanted.
+    /// The numbers of a column; `None` if it was not requested.
     pub fn slice(&self, column: Col) -> Option<&[Option<i64>]> {
         self.numbers.iter().find(|(known, _)| *known == column).map(|(_, values)| values.as_slice())
     }
@@ -146,13 +146,13 @@ impl Fields {
         self.slice(column)?.get(row).copied().flatten()
     }
 
-    /// The run of a dispatch that a row is about.
+    /// The dispatch run of a row.
     pub fn run(&self, row: usize) -> DispatchRun {
         let number = |column: Col| self.number(column, row);
         DispatchRun { replay: number(Col::ReplayPass), start: number(Col::Start), end: number(Col::End) }
     }
 
-    /// As [`Fields::slice`], as a column.
+    /// The numbers of a column as a polars column; nulls if it was not requested.
     pub fn get(&self, column: Col) -> Int64Chunked {
         self.slice(column).map_or_else(
             || Int64Chunked::full_null("".into(), self.height),
@@ -160,7 +160,7 @@ impl Fields {
         )
     }
 
-    /// The texts of a column; nulls if it was not wanted.
+    /// The texts of a column; nulls if it was not requested.
     pub fn words(&self, column: Col) -> Cow<'_, Words> {
         self.words
             .iter()

@@ -1,4 +1,4 @@
-//! Which files are rocprofv3 CSV.
+//! Recognizes rocprofv3 CSV.
 
 use std::path::PathBuf;
 use std::sync::Arc;

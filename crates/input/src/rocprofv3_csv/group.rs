@@ -1,4 +1,4 @@
-//! Which files make up one capture.
+//! Groups files into captures.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use crate::common::csv::CsvFile;
 use wavesieve_model::schema::facts::ProcessFacts;
 use wavesieve_model::text::bytes::text_of_name;
 
-/// Ends of the names that rocprofv3 and `rocpd convert` give, longer ones first where one ends in another.
+/// Ends of file names from rocprofv3 and `rocpd convert`. If an end is part of another, the longer one comes first.
 const ENDINGS: &[&str] = &[
     "kernel_trace",
     "hip_api_trace",
@@ -37,7 +37,7 @@ const ENDINGS: &[&str] = &[
     "agent_info",
 ];
 
-/// The end of the names of calls of any interface, which a word for that comes before.
+/// End of the names of call files. The name of the interface precedes it.
 const CALLS: &str = "_api_trace";
 
 /// The name without `.csv` and `.gz`.
@@ -56,7 +56,7 @@ fn prefix(name: &str) -> Option<&str> {
     ENDINGS.iter().filter_map(before).min_by_key(|prefix| prefix.len())
 }
 
-/// Possible prefixes of a name before the calls of an interface that is not known, the longest first.
+/// Possible prefixes of the name of a call file of an unknown interface, the longest first.
 fn prefixes_of_unknown(name: &str) -> impl Iterator<Item = &str> {
     let before = stem(name).strip_suffix(CALLS).unwrap_or_default();
     before.rmatch_indices('_').filter_map(|(at, _)| before.get(..at)).filter(|prefix| !prefix.is_empty())
@@ -66,35 +66,35 @@ fn name_of(path: &Path) -> String {
     path.file_name().map_or_else(String::new, text_of_name)
 }
 
-/// Whether a file is named as rocprofv3 names its CSV, so that one without content may be a rank that was lost.
+/// Whether a file has a name of rocprofv3 CSV. If it has no content, it may be a lost rank.
 pub(crate) fn is_named_like_capture(name: &str) -> bool {
     (name.ends_with(".csv") || name.ends_with(".csv.gz")) && prefix(name).is_some()
 }
 
-/// A capture: its files, and how they are called together.
+/// A capture: its files, and their common name.
 #[derive(Clone, Debug)]
 pub struct Group {
     /// The files in natural order.
     pub files: Vec<CsvFile>,
-    /// Path of the only file, otherwise a pattern that matches all.
+    /// Path of the only file, or a pattern that matches all files.
     pub shown: String,
     /// The last part of that path.
     pub source: String,
-    /// The number that the names start with, which is mostly the process id.
+    /// The number at the start of the names, mostly the process id.
     pub pid: Option<i64>,
-    /// Name of the directory, which is the host by default where names start with the process id.
+    /// Name of the directory. By default it is the host, if names start with the process id.
     pub directory: Option<String>,
-    /// Files that are there compressed and plain, of which the plain one is read.
+    /// Compressed files that also exist uncompressed. Only the uncompressed files are read.
     pub repeated: Vec<String>,
-    /// Files of calls of interfaces that are not known, which belong to it by their names.
+    /// Call files of unknown interfaces that belong to it by their names.
     pub unknown: Vec<String>,
 }
 
-/// Directory, prefix, and for files with another name their position.
+/// Directory, prefix, and the position of files with other names.
 type Key = (PathBuf, Option<String>, usize);
 
-/// Puts files together: those of the same directory and prefix. A file with another name stands alone, unless it is named as calls
-/// of an interface next to files with its prefix, or next to nothing but a process id. Other prefixes may be names of interfaces.
+/// Groups files by directory and prefix. A file with another name stands alone, unless it is a call file of an unknown interface, and its
+/// prefix is the prefix of other files or a process id. Other prefixes may be names of interfaces.
 pub fn grouped(files: Vec<CsvFile>) -> Vec<Group> {
     let folder = |file: &CsvFile| file.path.parent().map_or_else(PathBuf::new, Path::to_owned);
     let known: BTreeSet<(PathBuf, String)> =
@@ -145,8 +145,8 @@ fn group(files: Vec<CsvFile>, directory: &Path, prefix: Option<&str>) -> Group {
     Group { files: kept, shown, source, pid, directory, repeated, unknown }
 }
 
-/// Whether rocprofv3 wrote `other`, of another format, in the same run as the CSV of `facts`: same capture, or next to it
-/// with the same prefix and process.
+/// Whether rocprofv3 wrote `other`, in another format, in the same run as the CSV of `facts`. They have the same capture id, or they are in
+/// the same directory with the same prefix and process.
 pub fn is_same_run(facts: &ProcessFacts, other: &ProcessFacts) -> bool {
     let guid = |facts: &ProcessFacts| facts.guid.as_ref().map(|guid| guid.replace('_', "-"));
     if facts.guid.is_some() && guid(facts) == guid(other) {
@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// Files of unknown interfaces join those next to them, but never one another by a prefix that may be anything.
+    /// Files of unknown interfaces join the known files next to them. They do not join each other by an arbitrary prefix.
     #[test]
     fn calls_of_unknown_interfaces_join_their_capture() {
         let names = [

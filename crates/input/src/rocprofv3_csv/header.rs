@@ -1,23 +1,23 @@
-//! The header of a file: where each known column is.
+//! The header of a file, with the positions of known columns.
 
 use csv::ByteRecord;
 
 use super::columns::{COLUMNS, Col, known};
 use crate::common::csv::Content;
 
-/// Where the columns of a file are.
+/// The positions of the columns of a file.
 #[derive(Clone, Debug)]
 pub struct Header {
     /// Number of fields.
     pub width: usize,
-    /// Names that are not known, as written.
+    /// Unknown names, as written.
     pub unknown: Vec<String>,
     positions: [Option<usize>; COLUMNS],
     contents: Vec<(usize, Col, Content)>,
 }
 
 impl Header {
-    /// Finds the columns of a header; of equal ones the first counts.
+    /// Finds the columns of a header; if a column is repeated, the first counts.
     pub fn new(record: &ByteRecord) -> Self {
         let mut header =
             Self { width: record.len(), unknown: Vec::new(), positions: [None; COLUMNS], contents: Vec::new() };
@@ -39,7 +39,7 @@ impl Header {
         self.positions.get(column as usize).copied().flatten()
     }
 
-    /// Whether there are all of these columns.
+    /// Whether the file has all of these columns.
     pub fn has(&self, columns: &[Col]) -> bool {
         columns.iter().all(|column| self.position(*column).is_some())
     }
@@ -50,7 +50,7 @@ impl Header {
     }
 }
 
-/// A column name as it is compared: lower case, without what surrounds it.
+/// A column name for comparison: lower case, without surrounding blanks and quotes.
 pub fn spelling(name: &str) -> String {
     name.trim().trim_start_matches('\u{feff}').trim_matches('"').to_lowercase()
 }

@@ -8,7 +8,7 @@ use polars::prelude::*;
 use super::reading::Reading;
 use super::symbols::Symbols;
 
-/// Assembles a table of ids that rows name.
+/// Assembles a table of the ids in rows.
 pub(crate) fn read_ids(reading: &mut Reading<'_>, key: &'static str, ids: &BTreeSet<i64>) {
     reading.builder.set_height(ids.len());
     reading.put(key, Int64Chunked::from_iter_values("".into(), ids.iter().copied()));

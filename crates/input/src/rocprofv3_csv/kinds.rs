@@ -1,4 +1,4 @@
-//! The kind of a file's records, by the names of its columns.
+//! The kind of the records in a file, by the names of its columns.
 
 use csv::ByteRecord;
 
@@ -6,7 +6,7 @@ use super::columns::Col;
 use super::header::{Header, spelling};
 use crate::common::csv::header_in;
 
-/// The kind of a file's records.
+/// The kind of the records in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RecordKind {
     Kernels,
@@ -14,18 +14,18 @@ pub enum RecordKind {
     /// Calls and markers.
     Calls,
     Copies,
-    /// Allocations, and those of scratch memory.
+    /// Allocations of device and scratch memory.
     Allocations,
     GraphLaunches,
     Events,
     StreamedCounters,
-    /// Samples of the program counter.
+    /// PC samples.
     PcSamples,
     Agents,
 }
 
 impl RecordKind {
-    /// How messages call the records.
+    /// The name of the records in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Kernels => "kernel trace",
@@ -48,7 +48,7 @@ impl RecordKind {
         let has = |names: &[Col]| columns.has(names);
         let times = has(&[Start, End]);
         if has(&[CounterName, CounterValue]) {
-            // Other programs write tables of counters too, but name neither agents nor queues.
+            // Other programs also write tables of counters, but without agents and kernels.
             return match (has(&[Time]) && !times, has(&[Agent, KernelName])) {
                 (true, _) => Some(Self::StreamedCounters),
                 (false, true) => Some(Self::Counters),
@@ -92,7 +92,7 @@ pub(crate) enum HeadKind {
     Other,
 }
 
-/// Looks at the header of a file.
+/// Inspects the header of a file.
 pub(crate) fn head_of(bytes: &[u8]) -> HeadKind {
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let Some(header) = header_in(line).filter(|_| line.contains(&b',')) else { return HeadKind::Other };

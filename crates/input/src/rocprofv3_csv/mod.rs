@@ -1,6 +1,6 @@
-//! rocprofv3 CSV: one file per kind of record, as rocprofv3 and `rocpd convert` write them, plain or compressed. Files
-//! of the same directory and prefix are one capture. Every file is surveyed once for what it names; a table is then read
-//! from the files it needs, row by row.
+//! rocprofv3 CSV: one file per kind of record, as rocprofv3 and `rocpd convert` write them, plain or compressed. Files of the same
+//! directory and prefix are one capture. Every file is surveyed once for its ids and names. A table is then read from the files it needs,
+//! row by row.
 
 mod agents;
 mod census;

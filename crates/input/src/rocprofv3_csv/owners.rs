@@ -1,4 +1,4 @@
-//! Which process each row belongs to.
+//! Assigns rows to processes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::census::{Census, RowKey};
 #[derive(Debug, Default)]
 pub(crate) struct Owners {
     of_key: BTreeMap<RowKey, usize>,
-    /// How many processes there are.
+    /// Number of processes.
     pub processes: usize,
 }
 
@@ -23,9 +23,8 @@ pub struct Owned {
 }
 
 impl Owners {
-    /// Distinguishes the processes by capture id, otherwise by process id. Rows with neither belong to the only
-    /// process. Of several, they belong to the one with their thread, otherwise to the one that file names start with,
-    /// otherwise to a separate one.
+    /// Distinguishes the processes by capture id, otherwise by process id. Rows with neither belong to the only process. If there are
+    /// several, they belong to the process with their thread, otherwise to the process in the file names, otherwise to a separate process.
     pub fn new(surveyed: BTreeMap<RowKey, Census>, named: Option<i64>) -> (Self, Vec<Owned>) {
         let mut owners = Self::default();
         let mut owned: Vec<Owned> = Vec::new();

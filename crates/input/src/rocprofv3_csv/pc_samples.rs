@@ -1,4 +1,4 @@
-//! `pc_samples` from both kinds of program counter sampling.
+//! `pc_samples` from both kinds of PC sampling.
 
 use anyhow::Result;
 use polars::prelude::*;

@@ -12,8 +12,8 @@ use crate::common::csv::{Content, CsvFile, Parsed, float, integer, start};
 /// Columns whose numbers are compared.
 const NUMBERS: &[Col] = &[Col::Start, Col::End, Col::Dispatch, Col::KernelId, Col::Queue, Col::Correlation];
 
-/// Every row of a file is either shown or counted as bad; of a file without quotes, the rows and numbers are those that
-/// splitting at commas gives.
+/// Every row of a file is either visited or counted as bad. For a file without quotes, rows and numbers are the same as from splitting at
+/// commas.
 pub fn csv_rows(bytes: &[u8]) {
     let Ok(mut stored) = tempfile::NamedTempFile::new() else { return };
     if stored.write_all(bytes).is_err() {
@@ -31,7 +31,7 @@ pub fn csv_rows(bytes: &[u8]) {
     let Ok(flaws) = scan(&file, &header, &mut visit) else { return };
     assert_eq!(flaws.good, rows.len() as u64);
     assert!(flaws.bad == 0 || !flaws.damage(&file, "rows").is_empty());
-    // Zeros are damage, and so may a last row be that no line end closes.
+    // Zeros are damage, and a last row without a line end may be.
     let is_plain = bytes.ends_with(b"\n") && !bytes.iter().any(|byte| matches!(byte, 0 | b'"' | b'\r' | 0x1f | 0x8b));
     if is_plain {
         let expected = split_rows(bytes, &header);
@@ -39,7 +39,7 @@ pub fn csv_rows(bytes: &[u8]) {
     }
 }
 
-/// The numbers of the good rows and the number of bad ones, by splitting lines at commas.
+/// The numbers in good rows, and the count of bad rows, from splitting lines at commas.
 fn split_rows(bytes: &[u8], header: &Header) -> (Vec<Vec<Option<i64>>>, u64) {
     let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
     let first = lines.first().copied().unwrap_or_default();
@@ -65,7 +65,7 @@ fn split_rows(bytes: &[u8], header: &Header) -> (Vec<Vec<Option<i64>>>, u64) {
     (good, bad)
 }
 
-/// Fields are what the standard library makes of them, and labels of agents are distinguished by their codes.
+/// Fields have the values that the standard library parses, and agent labels are restored from their codes.
 pub fn csv_values(bytes: &[u8]) {
     let text = std::str::from_utf8(bytes).unwrap_or("?");
     let (whole, real) = (integer(bytes), float(bytes));
@@ -76,7 +76,7 @@ pub fn csv_values(bytes: &[u8]) {
         let expected = if value.is_finite() { Parsed::Value(value) } else { Parsed::Missing };
         assert_eq!(real, expected, "{text}");
     }
-    // A text that is a number as an integer is one as a float.
+    // A text that is an integer is also a float.
     if matches!(whole, Parsed::Value(_)) {
         assert!(!matches!(real, Parsed::Bad), "{text}");
     }

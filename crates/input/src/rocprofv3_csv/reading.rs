@@ -1,4 +1,4 @@
-//! A canonical table being read from a process of a capture.
+//! A canonical table that is being read from a process of a capture.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -9,7 +9,7 @@ use super::fields::{Fields, Plan};
 use crate::common::TableBuilder;
 use wavesieve_tables::trace::source::Rows;
 
-/// The builder of a canonical table, where its rows come from, and what was odd about them.
+/// The builder of a canonical table, the source of its rows, and their anomalies.
 pub struct Reading<'a> {
     pub capture: &'a Capture,
     pub builder: TableBuilder<'a>,
@@ -21,14 +21,14 @@ impl<'a> Reading<'a> {
         Self { capture, builder, findings: RowAnomalies::default() }
     }
 
-    /// Reads rows, and adds those canonical columns that are taken as they are, and times.
+    /// Reads rows, and adds the canonical columns that are copied unchanged, and times.
     pub(crate) fn rows(&mut self, plan: &Plan) -> Result<Fields> {
         let rows = Fields::read(self, plan)?;
         self.put_rows(plan, &rows)?;
         Ok(rows)
     }
 
-    /// Adds those canonical columns of rows that are taken as they are, and times.
+    /// Adds the canonical columns of rows that are copied unchanged, and times.
     pub(crate) fn put_rows(&mut self, plan: &Plan, rows: &Fields) -> Result<()> {
         self.builder.set_height(rows.height);
         self.builder.put_rows(plan.layout, rows)?;
@@ -36,7 +36,7 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Adds a column of integers if it is wanted.
+    /// Adds a column of integers if it is requested.
     pub fn put(&mut self, name: &'static str, values: Int64Chunked) {
         self.builder.put(name, values);
     }
@@ -56,7 +56,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The rows with everything that was odd about them.
+    /// The rows with their anomalies and damage.
     pub fn finish(mut self) -> Result<Rows> {
         self.builder.note_all(self.findings.anomalies);
         self.builder.report_damage(self.findings.damage);

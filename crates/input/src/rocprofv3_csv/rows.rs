@@ -11,7 +11,7 @@ use super::values::agent;
 use crate::common::csv::{self, Content, CsvFile, Flaws, Parsed, float, integer, not_a_number};
 use wavesieve_model::text::bytes::text_of_bytes;
 
-/// A row whose numbers are understood.
+/// A row whose numbers are parsed.
 pub struct UnderstoodRow<'r> {
     record: &'r ByteRecord,
     header: &'r Header,
@@ -20,19 +20,19 @@ pub struct UnderstoodRow<'r> {
 }
 
 impl UnderstoodRow<'_> {
-    /// The number in a column; an agent as the code of its label.
+    /// The number in a column; an agent is given as the code of its label.
     pub fn number(&self, column: Col) -> Option<i64> {
         self.numbers.get(column as usize).copied().flatten()
     }
 
-    /// The text in a column that is not empty.
+    /// The text in a column; `None` if it is empty.
     pub fn text(&self, column: Col) -> Option<Cow<'_, str>> {
         let field = self.record.get(self.header.position(column)?)?;
         (!field.is_empty()).then(|| text_of_bytes(field))
     }
 }
 
-/// Shows every row that can be understood to `visit`.
+/// Passes every row that can be parsed to `visit`.
 pub fn scan(file: &CsvFile, header: &Header, visit: &mut dyn FnMut(&UnderstoodRow<'_>)) -> Result<Flaws> {
     let mut numbers = [None; COLUMNS];
     csv::scan(file, header.width, &mut |record| {
@@ -42,7 +42,7 @@ pub fn scan(file: &CsvFile, header: &Header, visit: &mut dyn FnMut(&UnderstoodRo
     })
 }
 
-/// Fills in the numbers of a row and returns the counter value, or what is not a number.
+/// Fills in the numbers of a row and returns the counter value. The error describes a field that is not a number.
 fn parse(record: &ByteRecord, header: &Header, numbers: &mut [Option<i64>; COLUMNS]) -> Result<Option<f64>, String> {
     let mut counter_value = None;
     for (at, column, content) in header.contents() {

@@ -62,7 +62,7 @@ fn facts(group: &Group, owned: &Owned, hash: u64, process: usize) -> ProcessFact
     }
 }
 
-/// Reports which columns are not known, and which files are there twice.
+/// Notes about unknown columns, repeated files and unknown interfaces.
 fn notes(group: &Group, shared: &Shared) -> Vec<Anomaly> {
     let note = |check_id, table_name: &str, count: usize, path: &str, detail: String| {
         Anomaly::new(check_id, Severity::Info, table_name, count, detail).first(Some(path))
@@ -88,7 +88,7 @@ fn notes(group: &Group, shared: &Shared) -> Vec<Anomaly> {
     unknown.chain(repeated).chain(joined).collect()
 }
 
-/// A hash of how the files start, and of how many rows they have.
+/// A hash of the first bytes of the files, and of their numbers of rows.
 fn content_hash(shared: &Shared) -> u64 {
     let mut bytes = Vec::new();
     for surveyed in &shared.files {

@@ -1,4 +1,4 @@
-//! Kernel symbols, as the rows of dispatches describe them.
+//! Kernel symbols, from the rows of dispatches.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use crate::common::{IdIndex, placeholder};
 
 /// The kernels of a process.
 pub struct Symbols {
-    /// Kernel ids; those of kernels without one follow the highest.
+    /// Kernel ids; kernels without an id get ids after the highest.
     pub ids: Vec<i64>,
     pub index: IdIndex,
-    /// Names, placeholders where no row has one.
+    /// Names; a placeholder if no row has a name.
     pub names: Vec<String>,
-    /// Ids of the kernels whose rows have none.
+    /// Ids of the kernels whose rows have no id.
     pub by_name: BTreeMap<String, i64>,
     /// The columns of [`Symbols::COLUMNS`].
     pub columns: Vec<Vec<Option<i64>>>,
@@ -26,7 +26,7 @@ impl Symbols {
     pub fn new(census: &Census) -> Self {
         let highest = census.kernels.keys().next_back().copied().unwrap_or(0);
         let next = |offset: usize| highest.saturating_add(i64::try_from(offset).unwrap_or(i64::MAX)).saturating_add(1);
-        // A kernel with and without id is the same one.
+        // Rows with and without an id can belong to the same kernel.
         let numbered: BTreeMap<&str, i64> =
             census.kernels.iter().rev().filter_map(|(id, kernel)| Some((kernel.name.as_deref()?, *id))).collect();
         let mut by_name = BTreeMap::new();

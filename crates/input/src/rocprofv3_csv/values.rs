@@ -1,17 +1,17 @@
-//! How labels of agents are understood.
+//! Parses labels of agents.
 
 use crate::common::csv::{plain_integer, trimmed};
 
-/// Classes of labels of agents, packed above the number.
+/// Bits of the number in a code; the class of the label is above them.
 const CLASS_BITS: u32 = 58;
 const LARGEST_LABEL: i64 = (1 << CLASS_BITS) - 1;
 
-/// An agent as a file names it.
+/// An agent label in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum AgentLabel {
-    /// `4`, of early versions: the number of the kernel driver.
+    /// `4`, in early versions: the number of the kernel driver.
     Number(i64),
-    /// `Agent 4`: the number among the agents the process sees, or that of the kernel driver.
+    /// `Agent 4`: the number among the agents that the process sees, or the number of the kernel driver.
     Agent(i64),
     /// `CPU 0`: the number among the CPUs.
     Cpu(i64),
@@ -22,7 +22,7 @@ pub(crate) enum AgentLabel {
 }
 
 impl AgentLabel {
-    /// The label as one number, so that it can stand in a column.
+    /// The label as one number, for a column of integers.
     pub fn code(self) -> i64 {
         let (class, number) = match self {
             Self::Number(number) => (0, number),
@@ -55,7 +55,7 @@ impl AgentLabel {
     }
 }
 
-/// An agent: a number, or a word and a number. Anything else is not an agent.
+/// An agent: a number, or a word and a number. `None` for other texts.
 pub fn agent(field: &[u8]) -> Option<AgentLabel> {
     if let Some(number) = plain_integer(field) {
         return (number <= LARGEST_LABEL).then_some(AgentLabel::Number(number));

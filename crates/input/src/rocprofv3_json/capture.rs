@@ -1,4 +1,4 @@
-//! One process of a file: where its sections lie, how handles map to agents, and the small tables read once.
+//! One process of a file: its sections, the mapping from handles to agents, and the small tables that are read once.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -21,7 +21,7 @@ pub struct Capture {
     pub file: Arc<InputFile>,
     /// Path as given or found, for messages.
     pub path: String,
-    /// Damage to the file as a whole, due to which anything may be missing.
+    /// Damage to the file as a whole; any part may be missing.
     pub structural: Vec<Damage>,
     /// Its sections.
     pub process: ProcessIndex,
@@ -29,7 +29,7 @@ pub struct Capture {
     pub roles: Roles,
     /// Agent id by handle.
     pub agents: BTreeMap<i64, i64>,
-    /// Passes of the dispatches that were run again for more counters.
+    /// Passes of the dispatches that were run again to collect more counters.
     pub replays: Replays,
     /// Names of kinds and operations.
     pub kinds: OnceLock<(Kinds, SectionAnomalies)>,
@@ -42,14 +42,14 @@ pub struct Capture {
 /// Anomalies of sections that were read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SectionAnomalies {
-    /// Things to know.
+    /// Anomalies of the records.
     pub anomalies: Vec<Anomaly>,
     /// Records that could not be read.
     pub damage: Vec<Damage>,
 }
 
 impl SectionAnomalies {
-    /// Adds those of another read.
+    /// Adds the anomalies of another read.
     pub fn extend(&mut self, other: &Self) {
         self.anomalies.extend(other.anomalies.iter().cloned());
         self.damage.extend(other.damage.iter().cloned());
@@ -60,7 +60,7 @@ impl SectionAnomalies {
         self.note("invalid_utf8", Severity::Info, section, count, detail);
     }
 
-    /// Notes records that were left out because others of the same key are there.
+    /// Adds a note about records that were left out because of other records with the same key.
     pub fn repeated(&mut self, section: &str, count: usize, detail: &str) {
         self.note("repeated_record", Severity::Warning, section, count, detail);
     }
@@ -80,7 +80,7 @@ impl SectionAnomalies {
 }
 
 impl Capture {
-    /// Reads the records of a section, each part into a `new` collection; what was odd goes to `findings`.
+    /// Reads the records of a section, each part into a `new` collection. Anomalies go to `findings`.
     pub fn records<R: DeserializeOwned, T: Send>(
         &self,
         section: &Section,
@@ -91,7 +91,7 @@ impl Capture {
         self.collect(section, findings, &Collector { new: &new, push: &push, shortcuts: None })
     }
 
-    /// As [`Capture::records`], maybe by quicker ways.
+    /// Works like [`Capture::records`], with shortcuts if the collector has them.
     pub(crate) fn collect<R: DeserializeOwned, T: Send>(
         &self,
         section: &Section,
@@ -106,7 +106,7 @@ impl Capture {
 
     fn damage<T>(&self, section: &Section, collected: &Collected<T>) -> Option<Damage> {
         let cause = collected.first_cause.as_ref()?;
-        // Where brackets do not match, records fall into pieces, of which there may be more than records.
+        // If brackets do not match, records fall into pieces, and there may be more pieces than records.
         let cause = match (collected.bad as u64, section.rows) {
             (bad, rows) if bad > rows => format!("{bad} elements of it are not records; {cause}"),
             (bad, rows) => format!("{bad} of {rows} records cannot be parsed; {cause}"),
@@ -114,7 +114,7 @@ impl Capture {
         Some(Damage { path: self.path.clone(), part: section.name.clone(), cause })
     }
 
-    /// Gathers what is to `keep` of the records of all sections of that name.
+    /// Gathers the results of `keep` for the records of all sections with this name.
     pub fn gather<R: DeserializeOwned, T: Send>(
         &self,
         name: &str,
@@ -130,7 +130,7 @@ impl Capture {
         Ok(all)
     }
 
-    /// Reads the first object of that name.
+    /// Reads the first object with this name.
     pub fn object<T: DeserializeOwned>(&self, name: &str, findings: &mut SectionAnomalies) -> Result<Option<T>> {
         let Some(section) = self.process.named(name).next() else { return Ok(None) };
         let (value, lossy) = read_object(&self.file, section)?;
@@ -145,10 +145,10 @@ impl Capture {
         Ok(value)
     }
 
-    /// The value of a cache, made when first needed.
+    /// The value of a cache, computed on first use.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// The errors of `make`.
     pub fn cached<T>(
         cache: &OnceLock<(T, SectionAnomalies)>,
         make: impl FnOnce(&mut SectionAnomalies) -> Result<T>,

@@ -1,5 +1,5 @@
-//! Which threads, queues and streams the records name, and how many calls have a length: what several small tables
-//! need of every record, gathered in one pass.
+//! The threads, queues and streams in the records, and the number of calls with a length. Several small tables need these from every
+//! record, so one pass gathers them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,12 +17,12 @@ use super::structure::index::Section;
 use super::structure::roles::{ALLOCATIONS, COPIES, COUNTERS, DISPATCHES, GRAPH_LAUNCHES, HIP_EVENTS};
 use super::template::IntColumn;
 
-/// Category of the calls that give names to threads and other things.
+/// Category of the calls that name threads and other objects.
 const NAMING: &str = "MARKER_NAME_API";
-/// Operation of those that name a thread.
+/// Operation of the calls that name a thread.
 const NAMES_THREAD: &str = "roctxNameOsThread";
 
-/// Names in the records.
+/// Ids and counts from the records.
 #[derive(Debug, Default)]
 pub(crate) struct Census {
     pub threads: BTreeSet<i64>,
@@ -30,11 +30,11 @@ pub(crate) struct Census {
     pub streams: BTreeSet<i64>,
     /// Calls with a length.
     pub regions: u64,
-    /// Calls without.
+    /// Calls without a length.
     pub marks: u64,
     /// Arguments of calls with a length.
     pub args: u64,
-    /// Correlation id of the call that named each thread, the last if there are several.
+    /// Correlation id of the last call that named each thread.
     pub naming_calls: BTreeMap<i64, i64>,
 }
 
@@ -131,7 +131,7 @@ impl Census {
 }
 
 impl Capture {
-    /// Names in the records.
+    /// Ids and counts from the records.
     pub(crate) fn census(&self) -> Result<(&Census, &SectionAnomalies)> {
         Self::cached(&self.census, |findings| Census::read(self, findings))
     }

@@ -1,4 +1,4 @@
-//! Events of the kernel driver: of which kind a record is that does not state it, and its details, which become arguments.
+//! Events of the kernel driver: the kind of a record, which the file does not state, and its details, which become arguments.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::parsing::row::Row;
 use super::structure::gathered::Keep;
 use super::structure::index::Section;
 
-/// The prefix of the names of their sections.
+/// Prefix of the names of their sections.
 const SECTIONS: &str = "buffer_records.kfd";
 
 /// Whether a section holds events of the driver.
@@ -18,7 +18,7 @@ pub(crate) fn are_in(section: &str) -> bool {
     section.starts_with(SECTIONS)
 }
 
-/// The kind of a record by its members: rocprofv3 writes the operation, but not of which kind.
+/// The kind of a record by its members: rocprofv3 writes the operation, but not its kind.
 fn kind(event: &Row<Activity>) -> Option<&'static str> {
     let has = |field| event.get(field).is_some();
     let is_paired = has("own_start");
@@ -33,7 +33,7 @@ fn kind(event: &Row<Activity>) -> Option<&'static str> {
     Some(if is_paired { paired } else { single })
 }
 
-/// Kinds of the records of a section that are kept. What is wrong with others is noted where they are read.
+/// Kinds of the kept records of a section. Bad records are reported where the records are read.
 pub fn kinds(capture: &Capture, section: &Section, keep: Keep) -> Result<Vec<Option<&'static str>>> {
     let push = |kinds: &mut Vec<_>, event: Row<Activity>| {
         if keep.accepts(event.get("start"), event.get("end")) {
@@ -43,8 +43,7 @@ pub fn kinds(capture: &Capture, section: &Section, keep: Keep) -> Result<Vec<Opt
     Ok(capture.records(section, &mut SectionAnomalies::default(), Vec::new, push)?.concat())
 }
 
-/// Names and values of the details of an event, under the names that they have in rocpd databases. Agents have their ids;
-/// handle 0 stands for none.
+/// Names and values of the details of an event, under their names in rocpd databases. Agents are given by id; handle 0 means no agent.
 pub fn details(event: &Row<Activity>, agents: &BTreeMap<i64, i64>) -> Vec<(&'static str, String)> {
     let of_agent = |name, field| {
         let agent = agents.get(&event.get(field).filter(|handle| *handle != 0)?)?;

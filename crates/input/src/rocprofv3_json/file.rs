@@ -1,4 +1,4 @@
-//! The text of an input, and what was read of it before it was requested.
+//! The text of an input, and the columns that were read from it before they were requested.
 
 use std::io::Read;
 use std::ops::Deref;
@@ -11,7 +11,7 @@ use super::structure::gathered::Gathered;
 use crate::json::{Spool, TextFile};
 use wavesieve_files::regular;
 
-/// Number of bytes that distinguish a list from an object, including blanks before it.
+/// Number of bytes that are enough to distinguish a list from an object, including leading blanks.
 const HEAD_BYTES: u64 = 64;
 /// A key that only stochastic samples have.
 const ISSUED: &[u8] = b"\"wave_issued\"";
@@ -46,13 +46,13 @@ impl InputFile {
     }
 }
 
-/// A list of program counter samples that stands alone, as the only section of a process.
+/// The text of a bare list of PC samples, wrapped as the only section of a process.
 fn of_samples(path: &Path) -> Result<TextFile> {
     let samples = regular::read(path, u64::MAX).with_context(|| format!("cannot read {}", path.display()))?;
     let is_stochastic = samples.windows(ISSUED.len()).any(|text| text == ISSUED);
     let section = if is_stochastic { "pc_sample_stochastic" } else { "pc_sample_host_trap" };
     let before = format!("{{\"{ROOT_KEY}\":[{{\"buffer_records\":{{\"{section}\":");
-    // Text after a list that was cut would complete its last record.
+    // Text after a cut list would complete its last record.
     let after: &[u8] = if samples.trim_ascii_end().ends_with(b"]") { b"}}]}" } else { b"" };
     Ok(TextFile::of_text([before.as_bytes(), &samples, after].concat()))
 }

@@ -1,11 +1,11 @@
-//! Which files are rocprofv3 JSON.
+//! Recognizes rocprofv3 JSON.
 
 use super::source::find;
 use crate::recognition::content::Content;
 use crate::recognition::format::{Format, Recognized};
 use crate::recognition::head::Head;
 
-/// rocprofv3 JSON, plain or compressed, or a list of samples out of it.
+/// rocprofv3 JSON, plain or compressed, or a list of samples from it.
 pub(crate) struct RocprofJson;
 
 impl Format for RocprofJson {

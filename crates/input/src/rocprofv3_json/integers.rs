@@ -1,4 +1,4 @@
-//! Integer columns of records, those that are wanted.
+//! The requested integer columns of records.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -11,8 +11,8 @@ use super::parts::{Collector, Shortcuts};
 use super::structure::index::{Part, Section};
 use super::template::{IntColumn, Packed, Runner, Stop};
 
-/// Columns of the fields that were wanted, of all records in order. They stay packed until they are requested, so that
-/// those of a long section are never all in memory as 64-bit integers.
+/// Columns of the requested fields, for all records in order. They stay packed until they are used, so that the columns of a long section
+/// are never all in memory as 64-bit integers.
 #[derive(Debug, Default)]
 pub struct Integers {
     columns: Vec<(&'static str, Packed)>,
@@ -20,7 +20,7 @@ pub struct Integers {
     pub height: usize,
 }
 
-/// Columns of a part: those that were read by templates, or those of the general parser.
+/// Columns of a part, from templates or from the general parser.
 #[derive(Default)]
 struct PartColumns {
     packed: Vec<Packed>,
@@ -88,25 +88,25 @@ impl Integers {
         self.columns.iter().find(|(known, _)| *known == name).map(|(_, column)| column)
     }
 
-    /// The column of a field; nulls if it was not wanted.
+    /// The column of a field; nulls if it was not requested.
     pub fn get(&self, name: &str) -> Int64Chunked {
         let column = self.column(name).map(|column| array(name, column.unpacked()));
         column.unwrap_or_else(|| Int64Chunked::full_null(name.into(), self.height))
     }
 
-    /// As [`Integers::get`], of a column that is not needed any more, so that its values are in memory once.
+    /// Works like [`Integers::get`], and drops the packed column, so that its values are in memory only once.
     pub fn take(&mut self, name: &str) -> Int64Chunked {
         let column = self.get(name);
         self.columns.retain(|(known, _)| *known != name);
         column
     }
 
-    /// The rows of a field in order; none if it was not wanted.
+    /// The rows of a field in order; empty if it was not requested.
     pub fn rows(&self, name: &str) -> impl Iterator<Item = Option<i64>> + '_ {
         self.column(name).into_iter().flat_map(Packed::rows)
     }
 
-    /// Starts and ends in pieces; none if they were not wanted.
+    /// Starts and ends in pieces; empty if they were not requested.
     pub fn times(&self) -> impl Iterator<Item = (Int64Chunked, Int64Chunked)> + '_ {
         let pieces = |name: &'static str| {
             let column = self.column(name).into_iter();
@@ -134,7 +134,7 @@ fn array(name: &str, values: PrimitiveArray<i64>) -> Int64Chunked {
     Int64Chunked::with_chunk(name.into(), values)
 }
 
-/// Reads the records of a part by templates: the first `length` bytes of a text, which zeros follow. `None` if that does
+/// Reads the records of a part by templates: the first `length` bytes of a text, which are followed by zeros. `None` if the templates do
 /// not read all of it.
 pub(crate) fn by_template(selected: &Selected, text: &[u8], length: usize) -> Option<Vec<IntColumn>> {
     let mut runner = Runner::new(selected, text)?;

@@ -1,4 +1,4 @@
-//! Names of kinds and operations. Their numbers change from release to release, so that only the file's own list counts.
+//! Names of kinds and operations. Their numbers change between releases, so only the list in the file counts.
 
 use anyhow::Result;
 
@@ -14,7 +14,7 @@ impl Kinds {
         Ok(Self(capture.gather("strings.buffer_records", findings, |kind| kind)?))
     }
 
-    /// Number of the kind of a name.
+    /// Number of the kind with a name.
     pub fn number(&self, name: &str) -> Option<i64> {
         let place = self.0.iter().position(|kind| kind.kind.filled().unwrap_or_default() == name)?;
         i64::try_from(place).ok()

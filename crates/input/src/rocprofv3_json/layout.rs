@@ -1,63 +1,63 @@
-//! Where the integers of a section's records stand: one table for each kind of record, which the parser and templates follow.
+//! The positions of integers in the records of a section: one table for each kind of record, for the parser and for templates.
 
 use serde::de::DeserializeOwned;
 
 use super::parsing::row::{Row, Values};
 use super::structure::gathered::Keep;
 
-/// Most fields of a layout.
+/// Maximum number of fields of a layout.
 pub(crate) const MAX_FIELDS: usize = 32;
 
-/// An integer of a record, and which canonical columns need it.
+/// An integer of a record, and the canonical columns that need it.
 #[derive(Debug)]
 pub struct Field {
     /// Name of the column in [`Integers`](super::integers::Integers).
     pub name: &'static str,
-    /// Canonical columns made from it; none if it is always needed.
+    /// Canonical columns built from it; empty if it is always needed.
     pub for_columns: &'static [&'static str],
-    /// Where it may stand, in order of preference: keys joined by `.`, of which all but the last hold objects or null.
-    /// A `?` instead of the last dot stands behind a member that counts as empty when it is not an object; a `!` at the
-    /// end means the number that stands in place of such an object, `[]` the number of elements.
+    /// Its possible paths, in order of preference: keys joined by `.`. All keys but the last hold objects or null. A `?` in place of the
+    /// last dot follows a member that counts as empty if it is not an object. A `!` at the end means the number in place of such an object,
+    /// `[]` the number of elements.
     pub paths: &'static [&'static str],
-    /// Whether 0 stands for none.
+    /// Whether 0 means a missing value.
     pub zero_is_none: bool,
 }
 
 impl Field {
-    /// A field that stands at the first of `paths` that has a value.
+    /// A field at the first of `paths` that has a value.
     pub const fn new(name: &'static str, for_columns: &'static [&'static str], paths: &'static [&'static str]) -> Self {
         Self { name, for_columns, paths, zero_is_none: false }
     }
 
-    /// The same field with 0 standing for none.
+    /// The same field, with 0 as a missing value.
     pub(crate) const fn nonzero(self) -> Self {
         Self { zero_is_none: true, ..self }
     }
 }
 
-/// A field, and the position of a path among its own.
+/// A field, and the position of a path among its paths.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
     pub field: usize,
     pub rank: u8,
 }
 
-/// What stands in a member of an object.
+/// The content of a member of an object.
 #[derive(Debug)]
 pub(crate) enum Place {
     Integer(Vec<Target>),
-    /// Arguments, of which the number is a field.
+    /// Arguments; their number is a field.
     Count(Vec<Target>),
     Object(Members),
 }
 
-/// Members of an object that are looked at.
+/// Members of an object that are read.
 #[derive(Debug, Default)]
 pub(crate) struct Members {
     pub members: Vec<(&'static str, Place)>,
-    /// Whether anything else in its place is an empty object.
+    /// Whether other values in its place count as an empty object.
     pub is_loose: bool,
-    /// Fields that a number in its place has.
+    /// Fields that get a number in its place.
     pub bare: Vec<Target>,
 }
 
@@ -67,7 +67,7 @@ impl Members {
         self.members.iter().position(|(known, _)| *known == key)
     }
 
-    /// The member of a key.
+    /// The member with a key.
     pub fn get(&self, key: &str) -> Option<&Place> {
         self.members.get(self.position(key)?).map(|(_, place)| place)
     }
@@ -87,7 +87,7 @@ impl Members {
         }
     }
 
-    /// Lets a path lead to a field; one at which another path ends leads nowhere.
+    /// Adds a path to a field. A path through a member at which another path ends is ignored.
     fn add(&mut self, path: &'static str, target: Target) -> Option<()> {
         if let Some((key, rest)) = path.split_once(['.', '?']) {
             let inner = self.object(key)?;
@@ -109,10 +109,10 @@ impl Members {
     }
 }
 
-/// The fields of records, and the way to them.
+/// The fields of records, and their members.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// Fields; those that decide whether a record is kept are named `start` and `end`.
+    /// Fields. The fields `start` and `end` decide whether a record is kept.
     pub fields: &'static [Field],
     pub members: Members,
 }
@@ -124,7 +124,7 @@ impl Layout {
         layout
     }
 
-    /// The same fields where the record is the member `inner` of another, which has some fields itself, named by their paths.
+    /// The same fields for a record that is the member `inner` of another record. The paths `outer` are fields of the other record itself.
     pub fn within(fields: &'static [Field], inner: &'static str, outer: &[&str]) -> Self {
         let mut layout = Self { fields, members: Members::default() };
         layout.add(None, |path| outer.contains(&path));
@@ -155,28 +155,28 @@ impl Layout {
 
 /// A kind of records.
 pub(crate) trait Records: 'static {
-    /// Where their fields stand.
+    /// The layout of their fields.
     fn layout() -> &'static Layout;
 }
 
-/// Reads the record at the start of a text; gives its length too.
+/// Reads the record at the start of a text, and returns its values and its length.
 type First = fn(&[u8]) -> Option<(Values, usize)>;
 
-/// The fields that are wanted of some records.
+/// The requested fields of some records.
 #[derive(Clone)]
 pub(crate) struct Selected {
     pub layout: &'static Layout,
-    /// Positions of the wanted fields, in order.
+    /// Positions of the requested fields, in order.
     pub fields: Vec<usize>,
-    /// Which records are kept.
+    /// The rule for the records that are kept.
     pub keep: Keep,
-    /// Places of start and end among the wanted fields, if they decide.
+    /// Positions of start and end among the requested fields, if they decide which records are kept.
     times: Option<(usize, usize)>,
     first: First,
 }
 
 impl Selected {
-    /// The fields that columns for which `wants` holds are made from, and those that `keep` needs.
+    /// Selects the fields of columns for which `wants` is true, and the fields that `keep` needs.
     pub fn new<R: Records>(keep: Keep, wants: impl Fn(&[&str]) -> bool) -> Self {
         let layout = R::layout();
         let is_time = |field: &Field| keep != Keep::Every && matches!(field.name, "start" | "end");
@@ -197,15 +197,15 @@ impl Selected {
         self.fields.iter().filter_map(|at| Some(self.layout.fields.get(*at)?.name)).collect()
     }
 
-    /// Takes the wanted values out of those of all fields.
+    /// Copies the requested values from the values of all fields.
     pub fn pick(&self, all: &Values, values: &mut [Option<i64>]) {
         for (value, field) in values.iter_mut().zip(&self.fields) {
             *value = all.get(*field).copied().flatten();
         }
     }
 
-    /// Reads one record at the start of a text by the general parser: fills in the wanted values and gives its length;
-    /// `None` if it is not understood, or not plain UTF-8.
+    /// Reads one record at the start of a text with the general parser. Fills in the requested values and returns its length; `None` if it
+    /// cannot be parsed, or is not UTF-8.
     pub fn general(&self, bytes: &[u8], values: &mut [Option<i64>]) -> Option<usize> {
         let (all, length) = (self.first)(bytes)?;
         std::str::from_utf8(bytes.get(..length)?).ok()?;
@@ -213,7 +213,7 @@ impl Selected {
         Some(length)
     }
 
-    /// Whether a record with these values is kept. One without times has a length.
+    /// Whether a record with these values is kept. A record without times counts as having a length.
     #[inline]
     pub fn keeps(&self, values: &[Option<i64>]) -> bool {
         let Some((start, end)) = self.times else { return true };
@@ -221,7 +221,7 @@ impl Selected {
         self.keep.accepts(time(start), time(end))
     }
 
-    /// The same without the general parser.
+    /// The same selection without the general parser.
     #[cfg(test)]
     pub fn by_templates_alone(&self) -> Self {
         Self { first: |_| None, ..self.clone() }

@@ -1,16 +1,16 @@
-//! The kinds of records that are read as integers, and where their fields stand.
+//! The kinds of records that are read as integers, and their layouts.
 
 use std::sync::LazyLock;
 
 use super::layout::{Field, Layout, Records};
 
-/// Columns made from start and end.
+/// Columns built from start and end.
 pub(crate) const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid", "time_ns"];
-/// Columns that name what a record is: of calls, copies, allocations and events.
+/// Columns that name the kind of a record, for calls, copies, allocations and events.
 const NAMES: &[&str] = &["domain", "category", "name", "message", "direction", "operation", "level"];
 pub(crate) const AGENTS: &[&str] = &["agent_id", "gpu", "device"];
 pub(crate) const COPY_AGENTS: &[&str] = &["src_agent_id", "dst_agent_id", "direction", "gpu", "peer_gpu", "device"];
-/// Columns of fields that only whole records are looked at for.
+/// Columns of fields that are only needed when whole records are read.
 const NO_COLUMN: &[&str] = &[""];
 /// Columns of the field that only distinguishes the runs of a dispatch.
 pub(crate) const OF_RUNS: &[&str] = &["replay_pass"];
@@ -24,7 +24,7 @@ const ACTIVITY: &[Field] = &[
     Field::new("correlation_id", &["correlation_id", "message"], CORRELATION).nonzero(),
     Field::new("parent_correlation_id", &["parent_correlation_id"], &["correlation_id?ancestor"]).nonzero(),
     Field::new("external_id", &["external_id"], &["correlation_id?external"]).nonzero(),
-    // A record that has but one time starts and ends then.
+    // A record with a single time starts and ends at that time.
     Field::new("start", TIMES, &["start_timestamp", "timestamp"]),
     Field::new("end", TIMES, &["end_timestamp", "timestamp"]),
     Field::new("src_agent_id", COPY_AGENTS, &["src_agent_id"]),
@@ -76,7 +76,7 @@ const DISPATCH: &[Field] = &[
     Field::new("graph_node_id", &["graph_node_id"], &["graph_node_id"]),
 ];
 
-/// The fields that are looked at in a record of any section, in this order: thread, queue, stream, kind, operation, correlation id, start,
+/// The fields that are read from a record of any section, in this order: thread, queue, stream, kind, operation, correlation id, start,
 /// end, number of arguments.
 const SURVEYED: &[Field] = &[
     Field::new("tid", &[], &["thread_id", "dispatch_data.thread_id"]),
@@ -114,7 +114,7 @@ records! {
     CountedDispatch: Layout::within(DISPATCH, "dispatch_data", &["thread_id", "stream_id", "replay_pass"]);
     /// Records of any section.
     Surveyed: Layout::new(SURVEYED);
-    /// Records of which nothing is wanted.
+    /// Records without requested fields.
     Unread: Layout::new(&[]);
 }
 
@@ -126,7 +126,7 @@ mod tests {
     use crate::rocprofv3_json::layout::MAX_FIELDS;
     use crate::rocprofv3_json::parsing::row::Row;
 
-    /// A record with nothing but a value at a path.
+    /// A record with only a value at a path.
     fn record_at(path: &str, value: Value) -> Value {
         let value = if path.ends_with("[]") { json!([0, 0, 0]) } else { value };
         let keys = path.trim_end_matches('!').trim_end_matches("[]").split(['.', '?']);

@@ -1,5 +1,5 @@
-//! rocprofv3 JSON: one file with any number of processes, plain or compressed. The file is scanned once for where its
-//! sections lie; a table is then read from the sections it needs, never from a document in memory.
+//! rocprofv3 JSON: one file with any number of processes, plain or compressed. The file is scanned once to find its sections. A table is
+//! then read from the sections it needs, never from a document in memory.
 
 mod file;
 mod parsing;

@@ -1,4 +1,4 @@
-//! Reads the records of a section part by part, in parallel, straight into what the caller collects.
+//! Reads the records of a section part by part, in parallel, directly into the collections of the caller.
 
 use std::borrow::Cow;
 
@@ -13,27 +13,27 @@ use super::structure::index::{Part, Section};
 use super::structure::scanner::{ROOT_KEY, Scanner};
 use wavesieve_model::text::bytes::text_of_bytes;
 
-/// A part longer than this holds one record that is longer than any a profiler writes; it is not read.
+/// Maximum bytes of a part. A longer part has one record that is longer than any record of a profiler; it is not read.
 const LONGEST_PART: u64 = 64 << 20;
 
-/// Collects the records of one part after another into values of their own.
+/// Collects the records of each part into a value of its own.
 pub(crate) struct Collector<'a, R, T> {
-    /// Begins a part.
+    /// Creates the value of a part.
     pub new: &'a (dyn Fn() -> T + Sync),
-    /// Takes a record.
+    /// Adds a record.
     pub push: &'a (dyn Fn(&mut T, R) + Sync),
-    /// Quicker ways, if there are any.
+    /// Shortcuts, if there are any.
     pub shortcuts: Option<Shortcuts<'a, T>>,
 }
 
-/// What is collected, and anomalies of the records.
+/// The collected values, and the anomalies of the records.
 pub struct Collected<T> {
     pub output: T,
     /// Places that are not UTF-8.
     pub lossy: usize,
-    /// Records that could not be understood.
+    /// Records that could not be parsed.
     pub bad: usize,
-    /// Why the first of them could not.
+    /// The reason for the first of them.
     pub first_cause: Option<String>,
 }
 
@@ -43,23 +43,23 @@ impl<T> Collected<T> {
     }
 }
 
-/// Gives what was read before of the first of some parts and those behind it, and of how many.
+/// Returns the values that were gathered before for the first parts of a list, and the number of these parts.
 pub(crate) type TakeGathered<'a, T> = &'a (dyn Fn(&[Part]) -> Option<(T, usize)> + Sync);
 
-/// Reads the records in the given number of bytes of a text, which zeros or what follows them stand behind.
+/// Reads the records in the given number of bytes of a text. Zeros or the next bytes of the text follow them.
 pub(crate) type ByTemplate<'a, T> = &'a (dyn Fn(&[u8], usize) -> Option<T> + Sync);
 
-/// Quicker ways to a part, which give the same as the general parser or nothing.
+/// Shortcuts to a part. They return the same as the general parser, or nothing.
 pub(crate) struct Shortcuts<'a, T> {
     pub gathered: TakeGathered<'a, T>,
-    /// The way by templates.
+    /// Reads with templates.
     pub template: ByTemplate<'a, T>,
 }
 
 /// Reads a section part by part, in order.
 ///
 /// # Errors
-/// When the file cannot be read. Records that cannot be understood are counted instead.
+/// When the file cannot be read. Records that cannot be parsed are only counted.
 pub(crate) fn read_section<R: DeserializeOwned, T: Send>(
     file: &InputFile,
     section: &Section,
@@ -92,7 +92,7 @@ enum Piece<T> {
     UnreadContent(Part),
 }
 
-/// The parts, those that were gathered before by what they gave.
+/// The parts; parts that were gathered before are replaced by their values.
 fn pieces<T>(parts: &[Part], shortcuts: Option<&Shortcuts<'_, T>>) -> Vec<Piece<T>> {
     let mut pieces = Vec::new();
     let mut rest = parts;
@@ -146,11 +146,11 @@ fn read_part<R: DeserializeOwned, T>(
     })
 }
 
-/// Replaces what no parser takes; gives how many halves of characters there were too.
+/// Replaces text that no parser accepts, and returns the number of replaced halves of characters.
 type Remedy = fn(&str) -> Option<(String, usize)>;
 
-/// The value that `parse` makes of a text, as it is or with what no parser takes replaced, and the number of halves of
-/// characters in it; the text with all of that replaced if it gives no value.
+/// The value that `parse` returns for a text, either unchanged or with unacceptable text replaced, and the number of replaced halves of
+/// characters. If there is no value, the error is the text with all replacements.
 fn mended<T>(mut text: Cow<'_, str>, parse: impl Fn(&str) -> Option<T>) -> Result<(T, usize), (Cow<'_, str>, usize)> {
     let remedies: [Remedy; 2] = [|text| Some((quiet(text)?, 0)), mend];
     let mut remedies = remedies.into_iter();
@@ -164,7 +164,7 @@ fn mended<T>(mut text: Cow<'_, str>, parse: impl Fn(&str) -> Option<T>) -> Resul
     }
 }
 
-/// Reads the records in a text, if nothing is wrong with them.
+/// Reads the records in a text; `None` if any of them is bad.
 fn parse<R: DeserializeOwned, T>(text: &str, collector: &Collector<'_, R, T>) -> Option<T> {
     let text = text.trim_ascii_end();
     let mut rest = text.strip_suffix(',').unwrap_or(text);
@@ -180,7 +180,7 @@ fn parse<R: DeserializeOwned, T>(text: &str, collector: &Collector<'_, R, T>) ->
     }
 }
 
-/// Takes the part apart once more, record by record, and leaves out those that cannot be understood.
+/// Splits the part again into records, and leaves out the records that cannot be parsed.
 fn one_by_one<R: DeserializeOwned, T>(
     text: &str,
     whole: &Part,
@@ -189,7 +189,7 @@ fn one_by_one<R: DeserializeOwned, T>(
 ) -> Collected<T> {
     let head = format!("{{\"{ROOT_KEY}\":[{{\"records\":[");
     let text = text.trim_end_matches(|byte: char| byte.is_ascii_whitespace() || byte == ',');
-    // A line end closes a string that was not.
+    // A line end closes an unclosed string.
     let text = [text, "\n]"].concat();
     let mut scanner = Scanner::new(0);
     scanner.feed(head.as_bytes());
@@ -223,7 +223,7 @@ fn one_by_one<R: DeserializeOwned, T>(
     Collected { output, lossy, bad, first_cause }
 }
 
-/// The record without what stands behind its end, such as brackets that nothing opened, unless that is another record.
+/// The record without text after its end, such as unmatched closing brackets, unless that text is another record.
 fn whole_record(text: &str) -> &str {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     let is_value = matches!(values.next(), Some(Ok(_)));
@@ -232,7 +232,7 @@ fn whole_record(text: &str) -> &str {
     if is_value && !behind.bytes().any(is_more) { record } else { text }
 }
 
-/// Records that look like one because a bracket was lost: each starts as the first does, behind the end of another.
+/// Records that look like one because a bracket was lost. Each starts with the key of the first, after the end of another.
 fn run_together(text: &str) -> Vec<&str> {
     let Some(quoted) = text.strip_prefix('{').map(str::trim_start).filter(|rest| rest.starts_with('"')) else {
         return vec![text];
@@ -254,7 +254,7 @@ fn run_together(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// Reads an object as one value; `None` if it cannot be understood. The flag is true if it is not UTF-8.
+/// Reads an object as one value; `None` if it cannot be parsed. The flag is true if it is not UTF-8.
 pub(crate) fn read_object<T: DeserializeOwned>(file: &InputFile, section: &Section) -> Result<(Option<T>, bool)> {
     if section.end.saturating_sub(section.start) > LONGEST_PART {
         return Ok((None, false));

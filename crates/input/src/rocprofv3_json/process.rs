@@ -1,4 +1,4 @@
-//! A process and its agents, as a file describes them.
+//! A process and its agents, from their description in the file.
 
 use std::collections::BTreeMap;
 
@@ -69,8 +69,8 @@ pub fn facts(
     })
 }
 
-/// A hash of how many records and bytes every section has, and of the bytes at both ends of each: captures without
-/// metadata can have the same sizes.
+/// A hash of the numbers of records and bytes of every section, and of the bytes at both ends of each section. Sizes are not enough,
+/// because captures without metadata can have the same sizes.
 fn content_hash(capture: &Capture) -> Result<String> {
     const LONGEST: u64 = 1 << 14;
     let mut bytes = Vec::new();
@@ -86,8 +86,7 @@ fn content_hash(capture: &Capture) -> Result<String> {
     Ok(format!("{hash:016x}"))
 }
 
-/// The agents, and the agent id of every handle: records name agents by handle, everything else by the index of the
-/// kernel driver.
+/// The agents, and the agent id of every handle: records refer to agents by handle, other data by the index of the kernel driver.
 pub fn agents(capture: &Capture, findings: &mut SectionAnomalies) -> Result<(Vec<AgentFacts>, BTreeMap<i64, i64>)> {
     let mut handles = BTreeMap::new();
     let mut agents: Vec<AgentFacts> = Vec::new();

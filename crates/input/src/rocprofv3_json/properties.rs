@@ -21,8 +21,8 @@ use super::structure::index::{FileIndex, Section};
 use super::structure::scanner::{ROOT_KEY, Scanner};
 use crate::json::Spool;
 
-/// The scanner finds the same whatever the blocks it is fed, its sections lie in the text, and of a text that is JSON
-/// they are those that a parser sees. The first byte is the distance of splits.
+/// The scanner finds the same sections for blocks of any size, the sections lie in the text, and for valid JSON they are the sections that
+/// a parser finds. The first byte is the distance of splits.
 pub fn json_scan(bytes: &[u8]) {
     let Some((split_every, bytes)) = bytes.split_first() else { return };
     let split_every = u64::from(*split_every);
@@ -65,11 +65,11 @@ pub fn json_scan(bytes: &[u8]) {
     }
 }
 
-/// Keys that are so long are not kept whole.
+/// Keys longer than this are not kept whole.
 const LONG_KEY: usize = 200;
 
-/// Every record of a section is either read or counted as bad; where none is bad, they are the same in whatever parts the
-/// section is read.
+/// Every record of a section is either read or counted as bad. If none is bad, the records do not depend on the parts in which the section
+/// is read.
 pub fn json_parts(bytes: &[u8]) {
     let text = [format!("{{\"{ROOT_KEY}\":[{{\"buffer_records\":{{\"hip_api\":[").as_bytes(), bytes, b"]}}]}"].concat();
     let Ok(mut stored) = tempfile::NamedTempFile::new() else { return };
@@ -94,14 +94,14 @@ fn read_all(file: &InputFile, index: &FileIndex) -> Vec<(String, Vec<String>, us
         let collector = Collector { new: &Vec::new, push: &push, shortcuts: None };
         let collected = read_section(file, section, &collector).ok()?;
         let records: Vec<String> = collected.output.concat();
-        // Records that run together are distinguished, so that there may be more than the scanner saw.
+        // Records that run together are separated, so there may be more than the scanner found.
         assert!(records.len() + collected.bad >= section.rows as usize, "{section:?}: {records:?}");
         Some((section.name.clone(), records, collected.bad))
     };
     sections.filter(|section| section.is_array).filter_map(read).collect()
 }
 
-/// Records of every type are read or refused; values are those that a parser of JSON alone gives.
+/// Records of every type are read or refused. The values are the values of a plain JSON parser.
 pub fn json_record(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let call: Result<Row<Activity>, _> = serde_json::from_str(&text);
@@ -112,7 +112,7 @@ pub fn json_record(bytes: &[u8]) {
     let _: Result<PcSample, _> = serde_json::from_str(&text);
     let _: Result<KernelSymbol, _> = serde_json::from_str(&text);
     let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) else { return };
-    // A parser that keeps a value takes whatever one that drops it takes.
+    // A parser that keeps a value accepts everything that a parser that drops it accepts.
     let read = |what: bool| assert!(what, "{text}");
     read(serde_json::from_str::<Int>(&text).is_ok_and(|int| value.as_i64().is_none_or(|value| int.0 == Some(value))));
     read(serde_json::from_str::<Real>(&text).is_ok_and(|real| !value.is_number() || real.0 == value.as_f64()));
@@ -135,7 +135,7 @@ pub fn json_record(bytes: &[u8]) {
     assert_eq!(quiet(&text), None);
 }
 
-/// Texts are mended once and for all, and never change their length where that matters.
+/// Mended texts need no further mending, and keep their length.
 pub fn json_mending(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     if let Some((mended, count)) = mend(&text) {
@@ -183,7 +183,7 @@ impl<'de> Lenient<'de> for Node {
     }
 }
 
-/// Name of a section, whether it is a list, and its records.
+/// Name of a section, whether it is a list, and the number of its records.
 type Expected = (String, bool, u64);
 
 impl Node {

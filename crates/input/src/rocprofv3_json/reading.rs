@@ -1,4 +1,4 @@
-//! A canonical table being read from a process of a file.
+//! A canonical table that is being read from a process of a file.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -11,7 +11,7 @@ use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_model::schema::{Column as Declaration, Table};
 use wavesieve_tables::trace::source::{ReadContext, Rows};
 
-/// The builder of a canonical table, where its rows come from, and what was odd about them.
+/// The builder of a canonical table, the source of its rows, and their anomalies.
 pub struct Reading<'a> {
     /// The process.
     pub capture: &'a Capture,
@@ -22,7 +22,7 @@ pub struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// A reading of the `wanted` columns of `table`.
+    /// Starts reading the `wanted` columns of `table`.
     pub fn new(
         capture: &'a Capture,
         context: &'a ReadContext<'a>,
@@ -32,12 +32,12 @@ impl<'a> Reading<'a> {
         Self { capture, builder: TableBuilder::new(context, table, wanted), findings: SectionAnomalies::default() }
     }
 
-    /// Adds a column of integers if it is wanted.
+    /// Adds a column of integers if it is requested.
     pub fn put(&mut self, name: &'static str, values: Int64Chunked) {
         self.builder.put(name, values);
     }
 
-    /// Agent ids for a column of handles. Handle 0 stands for none; one that is not among the agents is noted.
+    /// Agent ids for a column of handles. Handle 0 means no agent; unknown handles are reported in a note.
     pub fn agents(&mut self, handles: &Int64Chunked, ids: &Int64Chunked) -> Int64Chunked {
         let known = &self.capture.agents;
         let (count, first) = count_first(
@@ -58,7 +58,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Adds start, end, duration and validity, those that are wanted, and takes the times for that.
+    /// Adds start, end, duration and validity, if they are requested, and takes the times out of the rows.
     pub(crate) fn put_times(&mut self, rows: &mut Integers) {
         if !self.builder.wants(&["start_ns", "end_ns"]) {
             return self.builder.put_lengths(rows.times());
@@ -67,7 +67,7 @@ impl<'a> Reading<'a> {
         self.builder.put_times(&starts, &ends);
     }
 
-    /// The rows with everything that was odd about them.
+    /// The rows with their anomalies and damage.
     ///
     /// # Errors
     /// When columns have different heights, which is a defect.

@@ -28,7 +28,7 @@ use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows
 
 struct JsonSource(Capture);
 
-/// The processes of a file; the text of a compressed one goes to the `spool`. The columns in `ahead` are going to be read.
+/// The processes of a file; the text of a compressed file goes to the `spool`. The columns in `ahead` will be read soon.
 ///
 /// # Errors
 /// When the file cannot be read, or is damaged before the first process.
@@ -74,7 +74,7 @@ pub fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool, ahead: &R
     Ok(Opened { processes, notes, damage })
 }
 
-/// Finds the sections, and reads what will be needed of dispatches and calls on the way.
+/// Finds the sections, and gathers the columns of dispatches and calls that will be needed.
 fn scan_and_gather(file: &InputFile, ahead: &Request) -> Result<FileIndex> {
     let wants = |table: &str| {
         let wanted = ahead.get(table)?;
@@ -90,7 +90,7 @@ fn scan_and_gather(file: &InputFile, ahead: &Request) -> Result<FileIndex> {
     scan(file, &gathers.into_iter().flatten().collect::<Vec<Gather<'_>>>())
 }
 
-/// Reports that bytes behind the document are not part of it.
+/// Reports bytes after the document that are not part of it.
 fn trailing_junk(shown: &str, index: &FileIndex) -> Option<Anomaly> {
     let Some((TrailingData::Junk, at)) = index.behind else { return None };
     Some(Anomaly {
@@ -184,7 +184,7 @@ impl ProcessReader for JsonSource {
                 };
                 Ok(RowCount { rows, damage: findings.damage.clone() })
             }
-            // These leave out or join rows, so counting requires reading.
+            // These tables leave out or join rows, so counting requires reading.
             _ => {
                 let columns: Vec<&'static Column> = own_columns(table).into_iter().take(2).collect();
                 let rows = self.read(context, table, &columns)?;

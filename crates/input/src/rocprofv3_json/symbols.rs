@@ -11,7 +11,7 @@ use super::parsing::values::Text;
 use crate::common::{IdIndex, SymbolNames, placeholder};
 use wavesieve_model::analysis::kernel_names::strip_kd;
 
-/// The symbols, without the placeholder that the list starts with.
+/// The symbols, without the placeholder at the start of the list.
 pub struct Symbols {
     /// Names and categories.
     pub names: SymbolNames,
@@ -23,7 +23,7 @@ pub struct Symbols {
     pub columns: Vec<Vec<Option<i64>>>,
 }
 
-/// The part of a symbol that is kept: the demangled name only stands in for the formatted one, and names are long.
+/// The symbol without its demangled name if it has a formatted one. The demangled name is only the fallback, and names are long.
 fn kept(mut symbol: KernelSymbol) -> KernelSymbol {
     if symbol.formatted_kernel_name.filled().is_some() {
         symbol.demangled_kernel_name = Text::default();
@@ -40,7 +40,7 @@ impl Symbols {
         let mut rows = capture.gather("kernel_symbols", findings, kept)?;
         rows.retain(|row| row.kernel_id.nonzero().is_some() || row.kernel_object.nonzero().is_some());
         let listed = rows.len();
-        // Queries join dispatches with symbols by kernel id: a second one would count every dispatch of it again.
+        // Queries join dispatches with symbols by kernel id: a second symbol would count every dispatch of the kernel again.
         let mut seen = BTreeSet::new();
         rows.retain(|row| seen.insert(id(row)));
         findings.repeated(
@@ -84,7 +84,7 @@ fn id(symbol: &KernelSymbol) -> i64 {
     symbol.kernel_id.0.unwrap_or(-1)
 }
 
-/// The name without what marks a descriptor; most have no mark, and stay where they are.
+/// The name without the suffix of a kernel descriptor. Most names do not have it and are not copied.
 fn stripped(name: String) -> String {
     let rest = strip_kd(&name);
     if rest.len() == name.len() { name } else { rest.to_owned() }

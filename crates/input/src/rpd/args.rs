@@ -8,7 +8,7 @@ use super::reading::Reading;
 use crate::common::sqlite::{Condition, integer, text};
 use crate::common::{Args, Dictionary, Texts};
 
-/// Texts that may be those of the file.
+/// Texts that are shared by the file, or read separately.
 pub(crate) enum TextLookup<'a> {
     Shared(&'a Texts),
     Own(Texts),
@@ -23,7 +23,7 @@ impl TextLookup<'_> {
     }
 }
 
-/// Texts of arguments and markers; of the table that holds nothing else, only those that the condition chooses.
+/// Texts of arguments and markers. If they have their own table, only the texts that meet the condition.
 pub fn texts_of<'a>(reading: &mut Reading<'a>, condition: &Condition) -> Result<TextLookup<'a>> {
     if reading.capture.container.args_table() == "string" {
         return Ok(TextLookup::Shared(reading.strings()?));
@@ -60,7 +60,7 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
 /// Name of arguments that are not a list.
 const WHOLE: &str = "args";
 
-/// Names and values of a text: a list `name=value | name=value`, a JSON object, or anything.
+/// Names and values of a text: a list `name=value | name=value`, a JSON object, or any text.
 pub fn parse(text: &str) -> Vec<(String, String)> {
     if text.starts_with('{')
         && let Ok(Value::Object(object)) = serde_json::from_str(text)

@@ -18,7 +18,7 @@ const WITH_LENGTH: RowTest<&str> = RowTest::Different("start", "end");
 const WITHOUT_LENGTH: RowTest<&str> = RowTest::Same("start", "end");
 const WORDS: &[&str] = &["domain", "category", "message"];
 
-/// Canonical columns and the source columns each needs.
+/// Canonical columns, and the source column that they need.
 const SOURCES: &[(&[&str], &str)] = &[
     (&["name", "domain", "category", "message"], "apiName_id"),
     (WORDS, "domain_id"),
@@ -79,7 +79,7 @@ pub fn count(reading: &Reading<'_>, with_length: bool) -> Result<RowCount> {
     reading.count("api", &reading.owner.condition().and(length))
 }
 
-/// Reads the calls and adds what regions and marks share. The id of a call is its correlation id.
+/// Reads the calls, and adds the columns that regions and marks share. The id of a call is its correlation id.
 fn read(reading: &mut Reading<'_>, condition: Condition) -> Result<Columns> {
     let wanted: Vec<Wanted> = reading.sources(SOURCES).into_iter().map(integer).collect();
     let calls = reading.read_own(&wanted, condition)?;
@@ -122,7 +122,7 @@ fn put_words(reading: &mut Reading<'_>, calls: &Columns, ids: &Int64Chunked) -> 
     reading.put_texts("domain", domains.iter().map(|domain| Some(domain.as_str())))
 }
 
-/// Condition for the texts of markers, where they have a table of their own; the arguments of calls are as many.
+/// Condition for the texts of markers, if texts have their own table: that also holds the many arguments of calls.
 fn of_markers(reading: &mut Reading<'_>) -> Result<String> {
     if reading.capture.container.args_table() == "string" {
         return Ok(String::new());

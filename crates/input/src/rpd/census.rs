@@ -15,7 +15,7 @@ const SDK_CALL: &str = "RocprofDataSource::buffer_callback";
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Census {
-    /// Process ids in the order in which they appear; at least one, -1 where none is known.
+    /// Process ids in the order in which they appear; at least one, -1 if none is known.
     pub pids: Vec<i64>,
     /// Process of every session.
     pub sessions: BTreeMap<i64, i64>,
@@ -25,12 +25,12 @@ pub(crate) struct Census {
     pub kernel_gpus: BTreeSet<i64>,
     /// Ids of the types of operations, by kind.
     pub op_types: Vec<(i64, OpKind)>,
-    /// Whether the tracer was one on rocprofiler-sdk: it gives grids in work-items and no GPU of copies.
+    /// Whether the tracer was based on rocprofiler-sdk: it records grids in work-items, and copies without a GPU.
     pub is_sdk: bool,
 }
 
 impl Census {
-    /// Looks at all rows. What a damaged page hides is missing; whoever reads the table reports it.
+    /// Scans all rows. Rows on damaged pages are missing; readers of the table report the damage.
     pub fn take(connection: &Connection, container: &Container) -> Self {
         let mut census = Self::default();
         let table = |base: &str| container.table(base).is_some();
@@ -95,7 +95,7 @@ fn integer(row: &Row<'_>, at: usize) -> Option<i64> {
     }
 }
 
-/// Whether nothing was recorded but the call by which the tracer itself looks for GPUs.
+/// Whether the file holds at most the call with which the tracer itself looks for GPUs.
 pub(crate) fn holds_nothing(file: &DatabaseFile) -> bool {
     let Ok(connection) = open(file.path()) else { return false };
     let Ok(container) = Container::read(&connection) else { return false };

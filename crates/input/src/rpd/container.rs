@@ -1,4 +1,4 @@
-//! Which tables and columns a database really has.
+//! Tables and columns that a database really has.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use crate::common::sqlite::{TableShape, declarations, metadata, shape};
 
-/// Tables that are read, or that hold nothing for a canonical table. `rocpd_` in front is left out.
+/// Tables that are read, or that hold nothing for a canonical table, without the prefix `rocpd_`.
 const KNOWN_TABLES: &[&str] = &[
     "metadata",
     "string",
@@ -58,7 +58,7 @@ impl Container {
         self.tables.values()
     }
 
-    /// Base name of the table that holds arguments and marker texts: schema 3 keeps texts that do not recur apart.
+    /// Base name of the table that holds arguments and marker texts: schema 3 keeps texts that do not recur in a separate table.
     pub(crate) fn args_table(&self) -> &'static str {
         if self.tables.contains_key("ustring") { "ustring" } else { "string" }
     }

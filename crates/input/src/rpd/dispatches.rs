@@ -13,7 +13,7 @@ use crate::common::{KERNEL_NAMES, count_first, count_rows, or};
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::columns::frames::dictionary_column_at;
 
-/// Columns of launches, their source columns, and those of the workgroup of a grid.
+/// Columns of launches, their source columns, and for grids the source column of the workgroup.
 const LAUNCHED: [(&str, &str, Option<&str>); 8] = [
     ("workgroup_x", "workgroupX", None),
     ("workgroup_y", "workgroupY", None),
@@ -25,7 +25,7 @@ const LAUNCHED: [(&str, &str, Option<&str>); 8] = [
     ("scratch_bytes", "privateSegmentSize", None),
 ];
 const GRIDS: &[&str] = &["grid_x", "grid_y", "grid_z"];
-/// Canonical columns and the source column each needs.
+/// Canonical columns, and the source column that they need.
 const SOURCES: &[(&[&str], &str)] = &[
     (&["agent_id", "gpu", "device"], "gpuId"),
     (&["queue_id"], "queueId"),
@@ -92,7 +92,7 @@ pub(crate) fn put_call(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
     Ok(())
 }
 
-/// Adds sizes and stream from the launch records. Tasks of a graph and fills have none: their sizes are 0.
+/// Adds sizes and stream from the launch records. Tasks of a graph and fills have no record: their sizes are 0.
 fn put_launch(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
     let with_grid = reading.wants(GRIDS);
     let is_needed = |name: &str, source: &str| reading.wants(&[name]) || (with_grid && source.starts_with("workgroup"));

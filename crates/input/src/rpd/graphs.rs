@@ -41,7 +41,7 @@ pub fn graph_launches(reading: &mut Reading<'_>) -> Result<BTreeMap<i64, GraphLa
         .collect())
 }
 
-/// Adds `stream_id` and `graph_exec_id` of operations: the stream of the `recorded` arguments, otherwise that of the graph launch.
+/// Adds `stream_id` and `graph_exec_id` of operations: the stream of the `recorded` arguments, otherwise the stream of the graph launch.
 pub(crate) fn put_streams_and_graphs(reading: &mut Reading<'_>, calls: &Int64Chunked, recorded: &Joined) -> Result<()> {
     if !reading.wants(&["stream_id", "graph_exec_id"]) {
         return Ok(());

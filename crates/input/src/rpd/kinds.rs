@@ -11,8 +11,8 @@ pub(crate) enum OpKind {
     Other,
 }
 
-/// Kind of an operation by its recorded type: `KernelExecution`, `Task`, `FillBuffer`, `CopyHostToDevice`,
-/// `MEMORY_COPY_HOST_TO_DEVICE`, `Memcpy`, `Barrier`. What is not known did run on the GPU and counts as a dispatch.
+/// Kind of an operation by its recorded type: `KernelExecution`, `Task`, `FillBuffer`, `CopyHostToDevice`, `MEMORY_COPY_HOST_TO_DEVICE`,
+/// `Memcpy`, `Barrier`. Unknown types ran on the GPU and count as dispatches.
 pub(crate) fn op_kind(op_type: &str) -> OpKind {
     let lower = op_type.to_ascii_lowercase();
     if lower.contains("copy") || lower.contains("memcpy") {
@@ -44,14 +44,13 @@ pub fn direction(op_type: &str, description: &str, kind: Option<i64>) -> Option<
     found.map(|(direction, _, _)| *direction)
 }
 
-/// Whether a call of that name, or of a domain of that name, is a marker of the program.
+/// Whether a call with this name, or of a domain with this name, is a marker of the program.
 pub fn is_marker(word: &str) -> bool {
     let lower = word.to_ascii_lowercase();
     lower == "usermarker" || lower.starts_with("roctx") || lower.starts_with("nvtx") || lower == "marker"
 }
 
-/// Domain of a call: the recorded one of schema 3, otherwise by the name. Ranges of the program's own and the tracer's work
-/// are `host`.
+/// Domain of a call: the recorded domain of schema 3, otherwise by the name. Other ranges of the program and work of the tracer are `host`.
 pub fn domain(name: &str, recorded: Option<&str>) -> String {
     let recorded = recorded.filter(|recorded| !recorded.is_empty());
     if recorded.is_some_and(is_marker) || (recorded.is_none() && is_marker(name)) {
@@ -66,7 +65,7 @@ pub fn domain(name: &str, recorded: Option<&str>) -> String {
     known.map_or("host", |(_, domain)| domain).to_owned()
 }
 
-/// Whether the launch call of that name gives its grid in work-items; all others give it in workgroups.
+/// Whether a launch call with this name gives its grid in work-items; all other calls give it in workgroups.
 pub(crate) fn grid_is_work_items(api_name: &str) -> bool {
     api_name.starts_with("hipExtModuleLaunchKernel") || api_name.starts_with("hipHccModuleLaunchKernel")
 }

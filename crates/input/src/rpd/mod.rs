@@ -1,7 +1,6 @@
-//! RPD databases of rocmProfileData, rocpd's predecessor: one set of tables per file, shared by any number of processes.
-//! API calls and GPU operations are rows of their own, tied by `rocpd_api_ops`; launch and copy arguments hang on the
-//! call. Sessions number their rows from `session << 32`, so that ids are unique over the file. Only base tables are
-//! read, never views.
+//! RPD databases of rocmProfileData, rocpd's predecessor: one set of tables per file, shared by any number of processes. API calls and GPU
+//! operations are separate rows, tied by `rocpd_api_ops`; launch and copy arguments belong to the call. Sessions number their rows from
+//! `session << 32`, so ids are unique in the file. Only base tables are read, never views.
 
 mod args;
 mod calls;

@@ -1,4 +1,4 @@
-//! `samples` from rocpd_monitor: values that held from a start to an end, as one sample at the start.
+//! `samples` from rocpd_monitor: values that held from a start to an end, each as one sample at its start.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::common::sqlite::{Condition, integer, text};
 use crate::common::{count_first, or};
 use wavesieve_model::schema::anomaly::Severity;
 
-/// Assembles the samples. They belong to the machine, so that the first process of a file has them.
+/// Assembles the samples. They belong to the node, so the first process of a file has them.
 pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     if !reading.owner.is_main {
         return Ok(());
@@ -59,8 +59,8 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
 /// The monitored clock of the shader engines.
 const CLOCK: &str = "sclk";
 
-/// Whether clocks prove that devices are numbered differently from GPUs. This is so if a GPU without work has more than
-/// twice the maximum clock of those with work.
+/// Whether clocks prove that devices are numbered differently from GPUs. This is so if a GPU without work has more than twice the maximum
+/// clock of the GPUs with work.
 fn numbered_otherwise(
     reading: &mut Reading<'_>,
     devices: &Int64Chunked,

@@ -10,12 +10,12 @@ use crate::common::{IdIndex, count_first, index_of};
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::trace::source::RowCount;
 
-/// Kernel ids that are listed in a statement; with more of them the rows are chosen after reading alone.
+/// Maximum kernel ids in a statement; with more, rows are chosen only after reading.
 const LISTED_KERNELS: usize = 2_000;
 
 pub(crate) struct Ops {
     pub columns: Columns,
-    /// Id of the call behind each, where it was requested and is known.
+    /// Id of the call that launched each operation, if it was requested and is known.
     pub calls: Int64Chunked,
 }
 
@@ -68,7 +68,7 @@ pub fn count(reading: &mut Reading<'_>, kind: OpKind) -> Result<RowCount> {
     Ok(RowCount { rows, damage: reading.reported() })
 }
 
-/// Condition for operations of a kind. Those of a type that is not a known string are dispatches.
+/// Condition for operations of a kind. Operations of an unknown type are dispatches.
 fn of_kind(reading: &Reading<'_>, kind: OpKind) -> Condition {
     let census = &reading.capture.census;
     if kind == OpKind::Kernel {
@@ -119,7 +119,7 @@ impl Joined {
         id.and_then(|id| self.index.position(id))
     }
 
-    /// Values of an integer column for every id; null where the id or the value is missing.
+    /// Values of an integer column for every id; null if the id or the value is missing.
     pub fn integers(&self, name: &'static str, ids: &Int64Chunked) -> Int64Chunked {
         let values = self.columns.integers(name);
         ids.iter().map(|id| self.position(id).and_then(|at| values.get(at))).collect_ca(name.into())

@@ -16,7 +16,7 @@ use wavesieve_model::schema::anomaly::{Anomaly, Damage};
 use wavesieve_model::schema::{Column as Declaration, Table};
 use wavesieve_tables::trace::source::{ReadContext, RowCount, Rows};
 
-/// A file, what it holds, and what has been read of it for good.
+/// A file, facts about it, and the texts that stay in memory once they were read.
 pub struct Capture {
     /// The database, which must stay as long as it is read.
     _file: Arc<DatabaseFile>,
@@ -26,7 +26,7 @@ pub struct Capture {
     strings: OnceLock<Strings>,
 }
 
-/// The string table, and what was odd and damaged of it.
+/// The string table, with its anomalies and damage.
 struct Strings {
     texts: Texts,
     anomalies: Vec<Anomaly>,
@@ -49,7 +49,7 @@ impl Capture {
     }
 }
 
-/// Which rows of a file belong to a process.
+/// A process of a file, and the rows that belong to it.
 #[derive(Clone, Debug)]
 pub struct Owner {
     pub pid: i64,
@@ -70,7 +70,7 @@ impl Owner {
         }
     }
 
-    /// Whether a row of this process id is its own.
+    /// Whether a row with this process id belongs to it.
     pub fn owns(&self, pid: Option<i64>) -> bool {
         match pid {
             Some(pid) if pid == self.pid || self.others.contains(&pid) => pid == self.pid,
@@ -79,7 +79,7 @@ impl Owner {
     }
 }
 
-/// The builder of a canonical table, and where its rows come from.
+/// The builder of a canonical table, and the source of its rows.
 pub struct Reading<'a> {
     pub capture: &'a Capture,
     pub owner: &'a Owner,
@@ -117,8 +117,8 @@ impl<'a> Reading<'a> {
         self.read_noting("api", wanted, &condition, true)
     }
 
-    /// Reads the row id and the `wanted` columns of a source table that all processes of the file share. A missing table
-    /// has no rows. What is odd is noted once for the file.
+    /// Reads the row id and the `wanted` columns of a source table that all processes of the file share. A missing table has no rows. Type
+    /// mismatches are noted once for the file.
     pub fn read(&mut self, base: &str, wanted: &[Wanted], condition: &Condition) -> Result<Columns> {
         self.read_noting(base, wanted, condition, self.owner.is_main)
     }
@@ -148,12 +148,12 @@ impl<'a> Reading<'a> {
         Ok(RowCount { rows, damage: damage.into_iter().collect() })
     }
 
-    /// Condition from what a query need not see of a table with times.
+    /// Condition for the rows of a table with times that a query may need.
     pub(crate) fn hinted(&self) -> Condition {
         self.context.hint.map(|hint| Condition::all().and_times(hint)).unwrap_or_default()
     }
 
-    /// The names of everything, and in schema 2 the arguments too.
+    /// All names, and in schema 2 the arguments too.
     pub fn strings(&mut self) -> Result<&'a Texts> {
         let capture = self.capture;
         if let Some(strings) = capture.strings.get() {
@@ -177,13 +177,13 @@ impl<'a> Reading<'a> {
         Ok(self.strings()?.ids_where(test))
     }
 
-    /// As [`TableBuilder::finish`].
+    /// Like [`TableBuilder::finish`], but also reports anomalies and damage of the strings.
     pub fn finish(mut self) -> Result<Rows> {
         if let Some(strings) = self.capture.strings.get() {
             if self.owner.is_main {
                 self.builder.note_all(strings.anomalies.iter().cloned());
             }
-            // Whoever reads them first: names of all that follow are missing too.
+            // Every table reports this damage, because names may be missing in all of them.
             let of_strings = strings.damage.as_ref().map(|cause| damage(self.context, self.string_table(), cause));
             self.builder.report_damage(of_strings);
         }

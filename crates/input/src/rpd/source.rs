@@ -58,7 +58,7 @@ fn find(file: &Arc<DatabaseFile>, opening: &Opening<'_>) -> Result<Opened> {
     let census = Census::take(&connection, &container);
     let mut notes: Vec<Anomaly> = file.note(shown).into_iter().collect();
     note_unknown(&container, shown, &mut notes);
-    // GPUs are numbered over the whole machine.
+    // GPUs are numbered over the whole node.
     let agents: Vec<AgentFacts> = census.gpus.iter().map(|gpu| numbered_gpu(*gpu)).collect();
     let content_hash = content_hash(&connection, &container);
     let pids = census.pids.clone();
@@ -81,7 +81,7 @@ fn find(file: &Arc<DatabaseFile>, opening: &Opening<'_>) -> Result<Opened> {
         ProcessInput { facts, source: Arc::new(RpdSource { capture: Arc::clone(&capture), owner, shown, content }) }
     });
     let processes = processes.collect();
-    // The census has looked at all calls and operations: what it did not find decides what is a kernel, and whose.
+    // The census scans all calls and operations. Rows that it could not read may change which operations are kernels, and their processes.
     let damage = file.damage(shown).into_iter().chain(capture.damage_of_tables(false, shown)).collect();
     Ok(Opened { processes, notes, damage })
 }
@@ -145,8 +145,8 @@ impl ProcessReader for RpdSource {
     }
 
     fn damage_of_content(&self) -> &[Damage] {
-        // All processes of a file have the same tables. Not within `get_or_init`: a thread that waits for others there may start work
-        // that wants the same.
+        // All processes of a file have the same tables. `get_or_init` is not safe here: a thread that waits for others in it may start work
+        // that needs the same value.
         if self.owner.is_main && self.content.get().is_none() {
             let _ = self.content.set(self.capture.damage_of_tables(true, &self.shown));
         }

@@ -14,8 +14,8 @@ use wavesieve_model::analysis::kernel_names::strip_kd;
 /// Columns that the kernel ids are made from.
 pub(crate) const KERNEL_ID_SOURCES: [Wanted; 2] = [integer("description_id"), integer("opType_id")];
 
-/// Kernel ids of dispatches: the string of the description, otherwise the kernel name of the launch, otherwise the string of the
-/// type, as for fills; -1 where none is known.
+/// Kernel ids of dispatches: the string of the description, otherwise the kernel name of the launch, otherwise the string of the type, as
+/// for fills; -1 if none is known.
 pub fn kernel_ids(reading: &mut Reading<'_>, ops: &Ops) -> Result<Int64Chunked> {
     let strings = reading.strings()?;
     let named = |id: Option<i64>| id.filter(|id| strings.get(Some(*id)).is_some_and(|name| !name.is_empty()));
@@ -35,7 +35,7 @@ pub fn kernel_ids(reading: &mut Reading<'_>, ops: &Ops) -> Result<Int64Chunked> 
         .collect_ca("kernel_id".into()))
 }
 
-/// The kernels among these ids, by name.
+/// Kernels with their ids and names.
 pub struct Symbols {
     pub ids: Vec<i64>,
     pub names: SymbolNames,

@@ -15,7 +15,7 @@ use crate::common::{count_first, direction_column, put_copy_gpus};
 use wavesieve_model::schema::anomaly::Severity;
 
 const PLACE: &[&str] = &["direction", "src_agent_id", "dst_agent_id", "gpu", "peer_gpu", "device"];
-/// Canonical columns and the source column each needs.
+/// Canonical columns, and the source column that they need.
 const SOURCES: &[(&[&str], &str)] = &[
     (PLACE, "gpuId"),
     (PLACE, "opType_id"),
@@ -104,8 +104,7 @@ fn put_place(reading: &mut Reading<'_>, ops: &Ops, arguments: &Joined) -> Result
     Ok(())
 }
 
-/// The GPU of each copy. Tracers on rocprofiler-sdk write 0 for all of them, so that it is known only where all kernels
-/// ran on one GPU.
+/// The GPU of each copy. Tracers on rocprofiler-sdk write 0 for all copies, so it is known only if all kernels ran on one GPU.
 fn worked(reading: &mut Reading<'_>, ops: &Ops) -> Int64Chunked {
     let census = &reading.capture.census;
     if !census.is_sdk {
@@ -121,7 +120,7 @@ fn worked(reading: &mut Reading<'_>, ops: &Ops) -> Int64Chunked {
     std::iter::repeat_n(only, height).collect_ca("".into())
 }
 
-/// Adds the sizes: of several copies of one call only the first has it, so that sums stay true.
+/// Adds the sizes. If a call has several copies, only the first has the size, so that sums stay correct.
 fn put_bytes(reading: &mut Reading<'_>, ops: &Ops, arguments: &Joined) {
     if !reading.wants(&["bytes"]) {
         return;

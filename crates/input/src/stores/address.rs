@@ -5,7 +5,7 @@ use std::fmt;
 use thiserror::Error;
 use url::Url;
 
-/// Schemes of stores, each with the one it is another name of.
+/// Names of schemes, each with its service.
 const SCHEMES: [(&str, Scheme); 8] = [
     ("s3", Scheme::S3),
     ("s3a", Scheme::S3),
@@ -37,7 +37,7 @@ pub struct Address {
     url: Url,
 }
 
-/// Why a text with `://` is not the address of a dataset. None of these texts repeats what may be secret.
+/// Reasons why a text with `://` is not the address of a dataset. No message repeats possible secrets.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum AddressError {
     /// A file.
@@ -53,7 +53,7 @@ pub enum AddressError {
         "{0}: an address with credentials is seen by others; put them into the environment, such as AWS_ACCESS_KEY_ID"
     )]
     Credentials(String),
-    /// Text behind the path.
+    /// Text after the path.
     #[error("{0}: an address of a dataset ends with its path; leave out what begins with ? or #")]
     BehindPath(String),
     /// Not the form of an address.
@@ -83,13 +83,13 @@ impl Address {
         let Some((_, scheme)) = SCHEMES.iter().find(|(known, _)| *known == name) else {
             return Err(AddressError::Scheme(name));
         };
-        // Only what cannot be secret is repeated.
+        // Only parts that cannot be secret are repeated.
         let safe = || {
             let rest = rest.split(['?', '#']).next().unwrap_or_default();
             format!("{name}://{}", rest.rsplit_once('@').map_or(rest, |(_, behind)| behind))
         };
         let mut url = Url::parse(text).map_err(|_| AddressError::Form(safe()))?;
-        // In abfs://CONTAINER@ACCOUNT.dfs.core.windows.net the container stands where others have a user.
+        // In abfs://CONTAINER@ACCOUNT.dfs.core.windows.net the container is in the place of the user.
         let may_have_user = name.starts_with("abfs") && url.password().is_none();
         if (!url.username().is_empty() && !may_have_user) || url.password().is_some() {
             return Err(AddressError::Credentials(safe()));
@@ -110,12 +110,12 @@ impl Address {
         self.scheme
     }
 
-    /// As it is requested.
+    /// The URL for requests.
     pub fn url(&self) -> &Url {
         &self.url
     }
 
-    /// As every reader of S3 writes it; `None` if it is in no such store.
+    /// The address in the form that every S3 reader accepts; `None` if it is not in such a store.
     pub fn as_s3(&self) -> Option<String> {
         let bucket = self.url.host_str().filter(|_| self.scheme == Scheme::S3)?;
         Some(format!("s3://{bucket}{}", self.url.path().trim_end_matches('/')))

@@ -1,16 +1,16 @@
-//! The meaning of a failed request to a store, in words that hold no credentials.
+//! The meaning of a failed request to a store, in words without credentials.
 
 use std::error::Error as _;
 
 use thiserror::Error;
 
-/// Words in the cause of a failure by which it is recognized where the library does not tell.
+/// Words in the cause of an expired credential, because the library does not report it as such.
 const EXPIRED: [&str; 4] = ["expiredtoken", "token has expired", "expired token", "authenticationfailed"];
 
-/// Why a request to a store failed.
+/// Reasons of a failed request to a store.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum StoreFailure {
-    /// The object is not there.
+    /// The object does not exist.
     #[error("there is no {0}")]
     NotFound(String),
     /// The store does not allow it.
@@ -24,7 +24,7 @@ pub enum StoreFailure {
         "there are no credentials for {0}; set them in the environment, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
     )]
     NoCredentials(String),
-    /// Nothing answers, or not in time, or the connection breaks.
+    /// There is no response in time, or the connection breaks.
     #[error("the store does not answer for {0}; check the address and the network, and run the same command again")]
     NoAnswer(String),
     /// The server cannot do it.
@@ -32,7 +32,7 @@ pub enum StoreFailure {
         "the server cannot do this for {0}; use a store that can list, write and delete, or copy the dataset there"
     )]
     Unsupported(String),
-    /// An answer that fits no other.
+    /// Any other error response.
     #[error("the store answers with an error for {0}{1}; run the same command again, or ask who runs it")]
     Error(String, String),
 }
@@ -81,7 +81,7 @@ impl StoreFailure {
     }
 }
 
-/// The status of an answer, such as ` (503 service unavailable)`: the only part of the cause that is safe to repeat.
+/// The status of a response, such as ` (503 service unavailable)`: the only part of the cause that is safe to repeat.
 fn status_in(causes: &str) -> String {
     let statuses = [
         "500 internal server error",

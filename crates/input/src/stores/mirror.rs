@@ -1,4 +1,4 @@
-//! The local copy of a dataset in a store: files of the right sizes with holes in them, of which only what is read is fetched.
+//! The local copy of a dataset in a store: sparse files of the right sizes. Only the bytes that are read are fetched.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -20,10 +20,10 @@ use crate::recognition::naming::promise;
 use wavesieve_model::schema::table;
 use wavesieve_model::text::bytes::text_of_name;
 
-/// The mirrors in use, by which a path leads to its address.
+/// The mirrors in use. They map paths to addresses.
 static MIRRORS: Mutex<Vec<Weak<Mirror>>> = Mutex::new(Vec::new());
 
-/// A dataset in a store and the folder that stands for it.
+/// A dataset in a store, and its local folder.
 #[derive(Debug)]
 pub struct Mirror {
     place: ObjectPlace,
@@ -41,10 +41,10 @@ impl PartialEq for Mirror {
 impl Eq for Mirror {}
 
 impl Mirror {
-    /// Fetches the manifest and the facts about processes. One that is in use is taken again.
+    /// Fetches the manifest and the facts about processes. A mirror in use is reused.
     ///
     /// # Errors
-    /// When no dataset there can be read.
+    /// When there is no readable dataset at the address.
     pub fn open(address: &Address) -> Result<Arc<Self>, InputError> {
         let shown = address.to_string();
         if let Some(known) = in_use(|mirror| mirror.place.shown() == shown) {
@@ -70,7 +70,7 @@ impl Mirror {
         Ok(mirror)
     }
 
-    /// The mirror that a path lies in.
+    /// The mirror that contains a path.
     pub fn of(path: &Path) -> Option<Arc<Self>> {
         in_use(|mirror| path.starts_with(mirror.path()))
     }
@@ -85,7 +85,8 @@ impl Mirror {
         self.place.shown()
     }
 
-    /// Writes what the reader of datasets needs before any rows: the manifest, the facts, and a file without content for each part.
+    /// Writes the files that the reader of datasets needs before any rows: the manifest, the facts, and a file without content for each
+    /// part.
     fn prepare(&self, manifest: &[u8]) -> Result<()> {
         fs::write(self.path().join(MANIFEST), manifest).context("cannot write a temporary file")?;
         if let Ok(facts) = self.place.get(PROCESSES) {
@@ -112,10 +113,10 @@ impl Mirror {
         Ok(())
     }
 
-    /// Fetches some bytes of a file, unless they are there.
+    /// Fetches the missing byte ranges of a file.
     ///
     /// # Errors
-    /// When they cannot be had.
+    /// When they cannot be fetched.
     pub fn fetch(&self, path: &Path, ranges: &[Range<u64>]) -> Result<()> {
         let is_there = |known: &[Range<u64>], wanted: &Range<u64>| {
             wanted.is_empty() || known.iter().any(|known| known.start <= wanted.start && wanted.end <= known.end)
@@ -143,10 +144,10 @@ impl Mirror {
         Ok(())
     }
 
-    /// Fetches a file next to the tables as a whole, unless it is there.
+    /// Fetches a whole file next to the tables, unless it exists locally.
     ///
     /// # Errors
-    /// When it cannot be fetched for another reason than that it does not exist.
+    /// When it cannot be fetched; a file that does not exist in the store is not an error.
     pub(crate) fn fetch_whole(&self, path: &Path) -> Result<()> {
         if path.exists() {
             return Ok(());
@@ -168,7 +169,7 @@ impl Mirror {
     }
 }
 
-/// A path as messages name it: below the address if it lies in a mirror.
+/// A path for messages: below the address if it is in a mirror.
 pub fn shown(path: &Path) -> String {
     let address = Mirror::of(path).and_then(|mirror| Some(format!("{}/{}", mirror.shown(), mirror.name(path).ok()?)));
     address.unwrap_or_else(|| text_of_name(path)).trim_end_matches('/').to_owned()

@@ -1,4 +1,4 @@
-//! Datasets in object stores and on web servers: what an address is, requests to a store, and the local copy of what is needed.
+//! Datasets in object stores and on web servers: addresses, requests to a store, and the local copy of the bytes that are needed.
 
 mod address;
 mod failure;

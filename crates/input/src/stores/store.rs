@@ -1,4 +1,4 @@
-//! Requests to a store about the objects below an address. They wait for the answer.
+//! Blocking requests to a store for the objects below an address.
 
 use std::io::Read as _;
 use std::ops::Range;
@@ -20,17 +20,17 @@ use super::address::{Address, Scheme};
 use super::failure::StoreFailure;
 use wavesieve_files::regular;
 
-/// The variable with the seconds after which a request is given up, and repeating it.
+/// The variable with the timeout in seconds of a request, and of its retries together.
 const SECONDS_VARIABLE: &str = "WAVESIEVE_STORE_SECONDS";
 /// Its default.
 const SECONDS: u64 = 60;
-/// How often a request is repeated.
+/// Maximum number of retries of a request.
 const RETRIES: usize = 5;
 /// A file with more bytes is sent in parts: stores have limits for one request.
 const WHOLE_BYTES: u64 = 256 << 20;
-/// Bytes of such a part.
+/// Bytes of a part.
 const CHUNK_BYTES: usize = 32 << 20;
-/// Parts that are on their way at the same time.
+/// Parts that are sent at the same time.
 const PARTS_AT_ONCE: usize = 4;
 
 /// An object as a store lists it.
@@ -51,10 +51,10 @@ pub struct ObjectPlace {
 }
 
 impl ObjectPlace {
-    /// Sends nothing yet. Credentials are those of the environment.
+    /// Prepares requests without sending any. Credentials come from the environment.
     ///
     /// # Errors
-    /// When the environment has settings that contradict one another.
+    /// When settings in the environment contradict each other.
     pub fn new(address: &Address) -> Result<Self> {
         let shown = address.to_string();
         let seconds = std::env::var(SECONDS_VARIABLE).ok().and_then(|text| text.parse().ok()).unwrap_or(SECONDS).max(1);
@@ -113,7 +113,7 @@ impl ObjectPlace {
     /// The content of an object.
     ///
     /// # Errors
-    /// When it cannot be had.
+    /// When it cannot be fetched.
     pub fn get(&self, name: &str) -> Result<Bytes, StoreFailure> {
         self.wait(name, async { self.store.get(&self.object(name)).await?.bytes().await })
     }
@@ -121,7 +121,7 @@ impl ObjectPlace {
     /// Parts of an object, in the order of the ranges.
     ///
     /// # Errors
-    /// When one cannot be had.
+    /// When one cannot be fetched.
     pub(crate) fn get_ranges(&self, name: &str, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, StoreFailure> {
         self.wait(name, async { self.store.get_ranges(&self.object(name), ranges).await })
     }
@@ -135,7 +135,7 @@ impl ObjectPlace {
         let mut found = self.wait("", async {
             let mut folders = vec![self.prefix.clone()];
             let mut found = Vec::new();
-            // Folder by folder, as web servers with WebDAV list them.
+            // Folder by folder, because web servers with WebDAV list only one at a time.
             while let Some(folder) = folders.pop() {
                 let listed = self.store.list_with_delimiter(Some(&folder)).await?;
                 folders.extend(listed.common_prefixes);
@@ -196,7 +196,7 @@ impl ObjectPlace {
         Ok(bytes)
     }
 
-    /// Deletes an object, if it is there.
+    /// Deletes an object, if it exists.
     ///
     /// # Errors
     /// When it cannot be deleted.
@@ -213,7 +213,7 @@ fn scrubbed(_: object_store::Error) -> anyhow::Error {
     anyhow::anyhow!("check the variables that begin with AWS_, GOOGLE_ or AZURE_")
 }
 
-/// The runtime that waits for the answers, on the thread that asks.
+/// The runtime that waits for responses, on the requesting thread.
 fn runtime() -> Result<&'static Runtime, String> {
     static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
     let made =

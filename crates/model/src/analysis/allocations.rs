@@ -1,15 +1,15 @@
-//! Which release ends which allocation, and how much memory is live when.
+//! The release that ends each allocation, and the memory that is live over time.
 
 use std::collections::BTreeMap;
 
 /// Effect of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Takes memory at an address.
+    /// Allocates memory at an address.
     Allocate,
-    /// Takes memory anew at an address that may have been taken.
+    /// Allocates memory at an address that may be in use.
     Reallocate,
-    /// Gives the memory at an address back.
+    /// Frees the memory at an address.
     Free,
 }
 
@@ -18,14 +18,16 @@ pub struct Operation {
     pub action: Action,
     /// Address, unless it is not recorded.
     pub address: Option<i64>,
-    /// Size of what is taken.
+    /// Size of the allocation.
     pub bytes: i64,
-    /// Where the memory is; not looked at of a release, which gives back what was taken wherever that was.
+    /// Where the memory is. Ignored for a release, which frees the memory wherever it was allocated.
     pub place: Option<i64>,
-    /// When it takes effect: the end of an allocation's call, the start of a release's. Memory that is freed and
-    /// taken again is then freed first whatever threads do it, because a call takes what was free before it ended.
+    /// When it takes effect: the end of an allocation's call, the start of a release's call. Memory that is freed and
+    /// allocated again is then freed first, whatever threads do it, because an allocation gets what was free before its
+    /// call ended.
     pub time_ns: i64,
-    /// Bytes that are live at the place afterwards, where the allocator states them. It then also states its operations in their order.
+    /// Bytes that are live at the place afterwards, if the allocator states them. It then also states its operations in
+    /// their order.
     pub live_bytes: Option<i64>,
 }
 
@@ -34,9 +36,9 @@ pub struct Operation {
 pub enum AllocationEnd {
     /// It was live at the end of the trace.
     Live,
-    /// This operation gave it back.
+    /// This operation freed it.
     Freed(usize),
-    /// This reallocation took its address over.
+    /// This reallocation reused its address.
     Reallocated(usize),
     /// A later allocation got the same address, so the release was not recorded.
     Replaced(usize),
@@ -48,15 +50,15 @@ pub enum AllocationEnd {
     Nothing,
 }
 
-/// How much is live after an operation.
+/// Live memory after an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Level {
     pub operation: usize,
     /// Where the memory is.
     pub place: Option<i64>,
-    /// When.
+    /// Time of the operation.
     pub time_ns: i64,
-    /// By how much it changed.
+    /// Change of the live bytes.
     pub change_bytes: i64,
     /// Bytes that are live there now.
     pub live_bytes: i64,
@@ -145,8 +147,8 @@ impl Ledger {
         self.levels.push(Level { operation, place, time_ns, change_bytes, live_bytes, allocations });
     }
 
-    /// Books what the allocator states, if it does; the change that pairing finds counts for the first operation only, before which
-    /// nothing is known.
+    /// Books what the allocator states, if it does. The change that pairing finds counts only for the first operation,
+    /// before which nothing is known.
     fn state(&mut self, index: usize, operation: &Operation, change_bytes: i64, change: i64) {
         let Some(stated) = operation.live_bytes else { return };
         let known = self.places.get(&operation.place).map(|(live_bytes, _)| *live_bytes);
@@ -175,7 +177,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-        /// At every time, what is live is what was taken and is not yet ended.
+        /// At every time, the live memory is the sum of the allocations that have not ended.
         #[test]
         fn levels_are_sums_of_the_living(raw in prop::collection::vec((0_u8..4, 0_i64..6, 1_i64..9, 0_i64..12), 0..30)) {
             let operations: Vec<Operation> = raw.into_iter().map(operation).collect();
@@ -213,7 +215,7 @@ mod tests {
             live_bytes: Some(live_bytes),
             ..operation((action, address, bytes, time_ns))
         };
-        // 100 bytes are live before: 30 of them at an address that is freed, 70 that nothing tells of.
+        // 100 bytes are live before: 30 of them at an address that is freed, 70 that no operation mentions.
         let pairing = pair(&[
             of(0, 1, 8, 5, 108),
             of(2, 1, 0, 5, 100),
@@ -262,7 +264,7 @@ mod tests {
         assert_eq!(of(&[(0, 1, 8, 1), (0, 1, 4, 2)]), [AllocationEnd::Replaced(1), AllocationEnd::Live]);
         assert_eq!(of(&[(0, 1, 8, 1), (1, 1, 4, 2)]), [AllocationEnd::Reallocated(1), AllocationEnd::Live]);
         assert_eq!(of(&[(0, 5, 8, 1), (2, 0, 0, 2)]), [AllocationEnd::Unpaired, AllocationEnd::Nothing]);
-        // Given back and taken again at the same time.
+        // Freed and allocated again at the same time.
         assert_eq!(
             of(&[(0, 1, 8, 1), (0, 1, 4, 5), (2, 1, 0, 5)]),
             [AllocationEnd::Freed(2), AllocationEnd::Live, AllocationEnd::Nothing]

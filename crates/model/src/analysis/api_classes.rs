@@ -1,5 +1,5 @@
-//! Purposes of API calls: launching, waiting, copying and so on, by rules over their names; which calls stop and start
-//! the recording, and which domains hold no calls.
+//! Classes of API calls by purpose (launching, waiting, copying and so on), from rules over their names. Also the calls
+//! that stop and start the recording, and the domains that hold no calls.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 /// Class of calls that no rule knows.
 const OTHER: &str = "other";
-/// Ends the names of variants for the default stream of a thread.
+/// Suffix of the names of variants for the default stream of a thread.
 const PER_THREAD: &str = "_spt";
 
 #[derive(Debug, Deserialize)]
@@ -26,7 +26,7 @@ struct Rule {
     all: Vec<String>,
 }
 
-/// The rules in order, and the names that stand next to them.
+/// The rules in order, and the lists of names next to them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApiClasses {
@@ -41,7 +41,7 @@ pub struct ApiClasses {
 }
 
 impl ApiClasses {
-    /// Those of `share/api_classes.toml`.
+    /// The rules of `share/api_classes.toml`.
     pub fn builtin() -> &'static Self {
         shared!(ApiClasses, "share/api_classes.toml")
     }
@@ -64,7 +64,7 @@ impl ApiClasses {
         self.rules.iter().map(|rule| rule.class.clone()).chain([OTHER.to_owned()]).collect()
     }
 
-    /// Whether calls of a class return only after work of the GPU is done.
+    /// Whether calls of a class return only after GPU work is done.
     pub fn waits(&self, class: u8) -> bool {
         self.rules.get(usize::from(class)).is_some_and(|rule| rule.waits)
     }
@@ -74,13 +74,13 @@ impl ApiClasses {
         self.waits(self.class(name))
     }
 
-    /// Whether a call returns only when all that was given to a stream before is done.
+    /// Whether a call returns only when all work given to a stream before is done.
     pub fn drains_stream(&self, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
         self.drain_stream.iter().any(|part| name.contains(part.as_str()))
     }
 
-    /// Whether a call returns only when all that was given to a device before is done.
+    /// Whether a call returns only when all work given to a device before is done.
     pub fn drains_device(&self, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
         self.drain_device.iter().any(|part| name.contains(part.as_str()))
@@ -96,17 +96,17 @@ impl ApiClasses {
         self.resume.iter().any(|other| other == name)
     }
 
-    /// Whether the regions of a domain are annotations or functions of the program, and no calls of an interface.
+    /// Whether the regions of a domain are annotations or functions of the program, not calls of an interface.
     pub fn annotates(&self, domain: &str) -> bool {
         self.annotations.iter().any(|other| other == domain)
     }
 
-    /// Domains whose calls have names that start as those of an interface.
+    /// Domains whose call names start like the names of an interface.
     pub fn interfaces(&self) -> impl Iterator<Item = &str> {
         self.interfaces.keys().map(String::as_str)
     }
 
-    /// Whether a name starts as those of an interface.
+    /// Whether a name starts like the names of an interface.
     pub fn belongs(&self, interface: &str, name: &str) -> bool {
         let beginnings = self.interfaces.get(interface);
         beginnings.is_some_and(|beginnings| beginnings.iter().any(|beginning| name.starts_with(beginning.as_str())))

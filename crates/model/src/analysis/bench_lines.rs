@@ -1,4 +1,4 @@
-//! Lines with which hipBLASLt and rocBLAS log their calls, in the words of their benchmark programs. In ROCTx markers
+//! Lines in which hipBLASLt and rocBLAS log their calls, with the options of their benchmark programs. In ROCTx markers
 //! (`HIPBLASLT_ENABLE_MARKER=2`) they name the problem that the kernels below them solve.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub struct GemmProblem<'a> {
     /// `hipblaslt` or `rocblas`.
     pub library: &'static str,
-    /// Rows of the result, where all products of the call have as many.
+    /// Rows of the result, if all products of the call have equally many.
     pub m: Option<i64>,
     /// Columns of the result.
     pub n: Option<i64>,
@@ -28,20 +28,20 @@ pub struct GemmProblem<'a> {
     pub b_type: Option<&'a str>,
     /// Type of the elements of the result.
     pub d_type: Option<&'a str>,
-    /// Type in which is added up.
+    /// Type of the accumulation.
     pub compute_type: Option<&'a str>,
-    /// Solution that the library chose, where it is logged.
+    /// Solution that the library chose, if it is logged.
     pub solution_index: Option<i64>,
     /// Floating point operations: 2·m·n·k of each product.
     pub flop: f64,
 }
 
-/// Whether a text can be such a line; quick, for texts of any kind.
+/// Whether a text can be such a line; a quick test for texts of any kind.
 pub fn may_be_bench_line(text: &str) -> bool {
     text.contains("hipblaslt-bench ") || text.contains("rocblas-bench ")
 }
 
-/// The problem of a line, or nothing when the line is of another function or lacks a size.
+/// The problem of a line; `None` if the line is of another function or lacks a size.
 pub fn gemm_problem(text: &str) -> Option<GemmProblem<'_>> {
     let (library, options) = match text.split_once("hipblaslt-bench ") {
         Some((_, options)) => ("hipblaslt", options),
@@ -85,7 +85,7 @@ pub fn gemm_problem(text: &str) -> Option<GemmProblem<'_>> {
     })
 }
 
-/// The value of all, if they are equal.
+/// The common value, if all are equal.
 fn common(values: &[i64]) -> Option<i64> {
     let (first, others) = values.split_first()?;
     others.iter().all(|other| other == first).then_some(*first)

@@ -1,4 +1,4 @@
-//! Kinds of work that kernels do, inferred from their names by ordered rules.
+//! Kinds of work of kernels, inferred from their names by ordered rules.
 //!
 //! The rules are data (`share/kernel_categories.toml`, which documents their form); users may add their own. The
 //! category [`COMMUNICATION`] is reserved: time accounting separates it from compute.
@@ -29,17 +29,17 @@ const BUILTIN_RULES: &str = data!("share/kernel_categories.toml");
 pub struct Categories {
     rules: Arc<Vec<Rule>>,
     hash: u64,
-    /// Places of the rules that names matched: all ranks of a run have the same kernels.
+    /// Places of the rules that names matched. They are kept because all ranks of a run have the same kernels.
     known: Arc<RwLock<BTreeMap<String, Option<usize>>>>,
 }
 
-/// Names that are remembered: many more than a program has kernels.
+/// Maximum number of names that are kept: many more than a program has kernels.
 const MOST_KNOWN: usize = 16_384;
 
 impl Categories {
     /// The rules that come with the program.
     pub fn builtin() -> Self {
-        // That the embedded file is valid is tested; there is no sensible way to report it to a user.
+        // A test checks that the embedded file is valid; there is no sensible way to report it to a user.
         let rules = rules::parse(BUILTIN_RULES, "built-in kernel categories", Origin::Builtin).unwrap_or_default();
         Self::of(rules, hash_texts(&[BUILTIN_RULES]))
     }
@@ -61,7 +61,7 @@ impl Categories {
         Ok(Self::of(all, hash_texts(&[BUILTIN_RULES, toml_text])))
     }
 
-    /// The rules of a text alone, for other words than categories.
+    /// The rules of a text alone, for words other than categories.
     ///
     /// # Errors
     /// Those of [`Categories::with_user_rules`].

@@ -1,9 +1,9 @@
 //! Shorter forms of kernel names as compilers and profilers display them.
 //!
 //! A name is cut into pieces at its outermost level (text, template arguments, parameter lists, `::`, spaces), and the
-//! forms are put together from those. Names which are not C++ (Tensile's, Triton's, names with spaces), mangled
-//! names and fragments stay as they are. Every function here is total, idempotent and gives nothing empty for a
-//! name that is not empty.
+//! forms are put together from these. Names that are not C++ (Tensile's, Triton's, names with spaces), mangled names
+//! and fragments stay as they are. Every function here is total and idempotent, and returns nothing empty for a name
+//! that is not empty.
 
 mod pieces;
 
@@ -75,7 +75,7 @@ pub fn mangled_base(name: &str) -> Option<&str> {
     }
 }
 
-/// Applies `shorten` until nothing changes. If that does not happen soon, or nothing is left, the name stands.
+/// Applies `shorten` until nothing changes. If that takes too many rounds, or nothing is left, the name stays as it is.
 fn until_stable(display: &str, shorten: impl Fn(&str) -> Option<String>) -> String {
     let unchanged = strip_kd(display);
     let mut name = unchanged.to_owned();

@@ -1,4 +1,4 @@
-//! The arithmetic of the field, free of polars and of files.
+//! The arithmetic of the field, without polars and files.
 
 pub mod allocations;
 pub mod api_classes;

@@ -1,25 +1,25 @@
-//! How steady the durations of repeated work are: center and spread, drift, jitter, and whether there are two modes.
+//! Steadiness of the durations of repeated work: center and spread, drift, jitter, and two modes if there are any.
 
 use crate::analysis::statistics::medians::{median, median_of_floats, median_of_sorted};
 
-/// Median absolute deviation times this is the standard deviation of a normal distribution.
+/// Factor from the median absolute deviation to the standard deviation of a normal distribution.
 const NORMAL_SCALE: f64 = 1.4826;
 /// Standard error of a median of normal values, in standard deviations over the root of their number.
 const MEDIAN_ERROR: f64 = 1.2533;
-/// Least deviation that counts as one unit of noise: two ticks of the 100 MHz clock that timestamps dispatches.
+/// Minimum deviation that counts as one unit of noise: two ticks of the 100 MHz clock that timestamps dispatches.
 const MIN_NOISE_NS: f64 = 20.0;
-/// Least deviation that counts as one unit of noise, as a share of the median.
+/// Minimum deviation that counts as one unit of noise, as a share of the median.
 const MIN_NOISE_SHARE: f64 = 0.01;
-/// Calls below which thirds are not compared.
+/// Minimum number of calls for comparing thirds.
 const MIN_CALLS_FOR_DRIFT: usize = 9;
-/// Calls below which modes are not looked for.
+/// Minimum number of calls for finding modes.
 const MIN_CALLS_FOR_MODES: usize = 10;
 /// A mode has at least one of this many calls.
 const MIN_MODE_PART: usize = 10;
-/// One of this many calls at either end is not looked at for modes, so that outliers do not make a mode.
+/// One of this many calls at either end is ignored for modes, so that outliers do not make a mode.
 const TRIMMED_PART: usize = 20;
 
-/// Centre and spread of durations.
+/// Center and spread of durations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     pub median_ns: f64,
@@ -41,20 +41,20 @@ impl Spread {
         (NORMAL_SCALE * self.mad_ns).max(MIN_NOISE_SHARE * self.median_ns).max(MIN_NOISE_NS)
     }
 
-    /// How many units of noise a duration is above the median: the modified z-score of Iglewicz and Hoaglin, with the
+    /// Units of noise by which a duration is above the median: the modified z-score of Iglewicz and Hoaglin, with the
     /// floor of [`Self::noise_ns`].
     pub fn robust_z(self, duration_ns: i64) -> f64 {
         (duration_ns as f64 - self.median_ns) / self.noise_ns()
     }
 
-    /// Variance of the median over `calls` of them.
+    /// Variance of the median over `calls` durations.
     fn error_squared(self, calls: usize) -> f64 {
         let error = MEDIAN_ERROR * self.noise_ns();
         error * error / calls.max(1) as f64
     }
 }
 
-/// Two groups of durations that are best distinguished.
+/// Two groups of durations at the best split.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Modes {
     /// Median of the shorter ones.
@@ -63,8 +63,8 @@ pub struct Modes {
     pub high_ns: f64,
     /// Number of the longer ones.
     pub high_calls: i64,
-    /// Share of the distance between the medians that is empty: between the ninth decile of the shorter and the first of
-    /// the longer ones. About 0.2 where there is one mode, whatever its shape; near 1 where there are two.
+    /// Empty share of the distance between the medians: between the ninth decile of the shorter and the first decile of
+    /// the longer durations. About 0.2 if there is one mode, whatever its shape; near 1 if there are two.
     pub gap: f64,
 }
 
@@ -73,7 +73,7 @@ pub struct Modes {
 pub struct Steadiness {
     /// Sum.
     pub total_ns: i64,
-    /// Centre and spread of all calls.
+    /// Center and spread of all calls.
     pub spread: Spread,
     /// The first call.
     pub first_ns: i64,

@@ -1,4 +1,5 @@
-//! Formats and options of other programs that are read, written and recommended, and when that was last compared with them: `share/upstream.toml`.
+//! Formats and options of other programs that are read, written or recommended, with the day of the last comparison:
+//! `share/upstream.toml`.
 
 use serde::Deserialize;
 
@@ -25,7 +26,7 @@ pub struct Format {
     pub read: Option<String>,
     /// The command that writes it.
     pub written: Option<String>,
-    /// Where commands ask for it.
+    /// Place where commands request it.
     pub recommended: Option<String>,
     pub source: String,
     /// Day of the last comparison.
@@ -41,7 +42,7 @@ pub struct Version {
     pub name: String,
     /// First release of ROCm that writes it.
     pub rocm: Option<RocmVersion>,
-    /// Its additions to the one before.
+    /// Its additions to the previous version.
     pub adds: String,
 }
 
@@ -49,7 +50,7 @@ pub struct Version {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
-    /// Where it is in `share/`.
+    /// Its path in `share/`.
     pub file: String,
     pub about: String,
     pub source: String,

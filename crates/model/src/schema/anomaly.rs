@@ -1,4 +1,4 @@
-//! Anomalies of an input, and its parts that could not be read.
+//! Anomalies of an input, and parts of it that could not be read.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ pub struct Anomaly {
     pub check_id: CheckId,
     /// How bad it is.
     pub severity: Severity,
-    /// Canonical table, or the source's table where it has no canonical one.
+    /// Canonical table, or the table of the source if there is no canonical one.
     pub table_name: String,
     /// Rows affected.
     pub count: i64,
@@ -40,7 +40,7 @@ pub struct Anomaly {
 /// The name of a check.
 pub type CheckId = &'static str;
 
-/// Reads the name of a check, which stays for as long as the program runs. There are few kinds of checks.
+/// Reads the name of a check and keeps it until the program ends. There are few kinds of checks.
 fn interned<'de, D: Deserializer<'de>>(stored: D) -> Result<CheckId, D::Error> {
     static KNOWN: Mutex<BTreeSet<CheckId>> = Mutex::new(BTreeSet::new());
     let text = String::deserialize(stored)?;

@@ -25,11 +25,11 @@ pub struct AgentFacts {
     pub agent_id: i64,
     /// `CPU`, `GPU` or `NIC`.
     pub agent_type: String,
-    /// Index over all agents of the machine.
+    /// Index over all agents of the node.
     pub absolute_index: Option<i64>,
     /// Index among the agents of its type.
     pub type_index: Option<i64>,
-    /// PCI location on the machine.
+    /// PCI location on the node.
     pub location: Option<String>,
     /// Architecture or model.
     pub name: String,
@@ -81,7 +81,7 @@ impl AgentFacts {
         self.agent_type == "GPU"
     }
 
-    /// Identifies this device on its node: uuid, otherwise location, otherwise absolute index, otherwise agent id.
+    /// Identifies this device on its node: by uuid, otherwise by location, by absolute index or by agent id.
     pub fn device_key(&self) -> String {
         match (&self.uuid, &self.location, self.absolute_index) {
             (Some(uuid), _, _) => format!("uuid {uuid}"),
@@ -92,7 +92,7 @@ impl AgentFacts {
     }
 }
 
-/// One process as its source describes it. The recorded environment is never part of it, only the rank found there.
+/// One process as its source describes it. It never contains the recorded environment, only the rank found there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProcessFacts {
@@ -100,13 +100,13 @@ pub struct ProcessFacts {
     pub guid: Option<String>,
     /// Hash of the content, for captures without a guid.
     pub content_hash: String,
-    /// Machine id, otherwise host name, otherwise what the source has.
+    /// Machine id, otherwise host name, otherwise the identity that the source has.
     pub machine_key: String,
     /// Machine id of the operating system.
     pub machine_id: Option<String>,
     /// Host name.
     pub hostname: Option<String>,
-    /// Process id; -1 where unknown.
+    /// Process id; -1 if unknown.
     pub pid: i64,
     /// Process id of the parent.
     pub ppid: Option<i64>,
@@ -124,7 +124,7 @@ pub struct ProcessFacts {
     pub format: String,
     /// Schema version of the file.
     pub schema_version: Option<String>,
-    /// Release of ROCm that it was recorded with, such as `7.2`, where the source or the user names it.
+    /// Release of ROCm that it was recorded with, such as `7.2`, if the source or the user names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rocm_version: Option<String>,
     /// Rank in the recorded environment.
@@ -137,15 +137,15 @@ pub struct ProcessFacts {
     pub has_counters: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_thread_trace: bool,
-    /// How often kernels were run again to collect more counters.
+    /// Number of reruns of kernels to collect more counters.
     pub replay_passes: i64,
     /// Whether it is one of several whose traces were merged into a file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_merged: bool,
-    /// The key that the trace shares with itself in a merged file.
+    /// Key that its own trace has too in a merged file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work_key: Option<String>,
-    /// Processes that called the runtime; they distinguish a file of several ranks from that of one.
+    /// Number of processes that called the runtime; it distinguishes a file of several ranks from a file of one.
     #[serde(skip)]
     pub callers: usize,
     /// The agents the process could see.
@@ -156,7 +156,7 @@ pub struct ProcessFacts {
 pub const ANALYSIS_DATABASE: &str = "rocprofiler-compute-db";
 
 impl ProcessFacts {
-    /// Whether counters were collected with its dispatches, which serializes them: time between them means nothing then.
+    /// Whether counters were collected with its dispatches. This serializes them, so time between them means nothing.
     pub fn may_be_serialized(&self) -> bool {
         self.has_counters || self.format == ANALYSIS_DATABASE
     }

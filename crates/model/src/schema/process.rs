@@ -11,13 +11,13 @@ pub struct Process {
     pub process: i64,
     /// Label.
     pub rank: i64,
-    /// Dense number of the machine.
+    /// Dense number of the node.
     pub node: i64,
     /// Ordinary trace or counter pass.
     pub role: Role,
     /// Ordinal of its first counter pass among those of the processes of its rank.
     pub pass: i64,
-    /// The axis that its times are on: that of its machine, unless clocks were aligned.
+    /// The axis of its times: the clock of its node, unless clocks were aligned.
     pub clock: Clock,
     /// GPU index and device number by agent id.
     pub gpus: BTreeMap<i64, Gpu>,
@@ -34,27 +34,27 @@ pub struct Gpu {
     pub device: i64,
 }
 
-/// The axis that the times of a process are on.
+/// The axis of the times of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
-    /// Dense number; times of processes with the same one can be compared once `offset_ns` was added.
+    /// Dense number. Times of processes with the same number can be compared once `offset_ns` was added.
     pub number: i64,
     /// To be added to a recorded time.
     pub offset_ns: i64,
-    /// Where the offset is from.
+    /// Origin of the offset.
     pub basis: ClockBasis,
 }
 
 spelled! {
-    /// Where the offset of a clock is from.
+    /// Origin of the offset of a clock.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum ClockBasis by word {
-        /// Times are as recorded, on the clock of the machine.
+        /// Times are as recorded, on the clock of the node.
         #[default]
         Recorded = "recorded",
         /// The process starts at zero.
         ProcessStart = "process-start",
-        /// Ends of collectives that processes of different machines took part in.
+        /// Ends of collectives between processes of different nodes.
         Collectives = "collectives",
         /// A file of the user.
         File = "file",

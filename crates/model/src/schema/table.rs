@@ -58,14 +58,14 @@ pub struct Column {
     pub doc: &'static str,
 }
 
-/// Where the rows of a table come from.
+/// Origin of the rows of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Read from the inputs.
     Source,
     /// Computed from whole source tables, and kept in datasets.
     Derived,
-    /// Computed from whole source tables when a query needs it; kept in datasets that are asked to.
+    /// Computed from whole source tables when a query needs it; kept in datasets on request.
     OnDemand,
 }
 
@@ -85,7 +85,7 @@ pub struct Table {
     pub key: &'static [&'static str],
     /// Columns by which a dataset's files are sorted.
     pub sort: &'static [&'static str],
-    /// Where the rows come from.
+    /// Origin of the rows.
     pub origin: Origin,
     /// The meaning of a row.
     pub about: &'static str,
@@ -109,7 +109,7 @@ pub fn tables() -> &'static [&'static Table] {
     TABLES
 }
 
-/// The canonical table of that name.
+/// The canonical table with this name.
 pub fn table(name: &str) -> Option<&'static Table> {
     TABLES.iter().copied().find(|table| table.name == name)
 }

@@ -1,12 +1,12 @@
-//! Which times of a row can be true.
+//! Checks which times of a row can be true.
 
 use crate::schema::facts::ProcessFacts;
 
-/// A day in nanoseconds: how far outside its process a time may lie before it is held to be wrong.
+/// A day in nanoseconds: the maximum distance of a valid time from its process.
 const TOLERANCE_NS: i64 = 86_400 * 1_000_000_000;
 
-/// Latest time that is believed, whatever end a process has recorded: 73 years, more than any clock has run. Sums of
-/// durations then stay far from the end of the integers.
+/// Latest valid time, whatever end a process has recorded: 73 years, longer than any clock has run. Sums of durations
+/// then stay far below the largest integer.
 const LATEST_NS: i64 = 1 << 61;
 
 /// Bounds for the times of one process, on its clock.
@@ -14,7 +14,7 @@ const LATEST_NS: i64 = 1 << 61;
 pub struct Validity {
     earliest_ns: i64,
     latest_ns: i64,
-    /// How far from each other times of another clock may lie.
+    /// Maximum distance between times of another clock.
     spread_ns: i64,
 }
 
@@ -32,13 +32,14 @@ impl Validity {
         }
     }
 
-    /// Whether a row has times that some clock could give, though not that of the process.
+    /// Whether a row has times that are possible on some clock, but not on the clock of the process.
     pub fn is_elsewhere(self, start_ns: i64, end_ns: i64) -> bool {
         !self.holds(start_ns, end_ns) && start_ns >= 1 && end_ns >= start_ns && end_ns <= LATEST_NS
     }
 
-    /// Bounds for rows of a table on another clock than the process, such as one that did not count while the machine slept: most rows
-    /// lie elsewhere, and close to each other. `elsewhere` has their starts, and `here` is how many are on the clock of the process.
+    /// Bounds for rows of a table on another clock than the process, such as a clock that did not count while the
+    /// machine slept. Most rows then lie elsewhere, close to each other. `elsewhere` has their starts, and `here` is
+    /// the number of rows on the clock of the process.
     pub fn of_other_clock(self, mut elsewhere: Vec<i64>, here: usize) -> Option<Self> {
         let rows = elsewhere.len() + here;
         if elsewhere.len() <= here {
@@ -90,7 +91,7 @@ mod tests {
         assert!(
             other.holds(20 * day, 21 * day) && !other.holds(50 * day, 50 * day) && !other.holds(10 * day, 10 * day)
         );
-        // As many are on the clock of the process, or they have nothing in common.
+        // Equally many are on the clock of the process, or they have nothing in common.
         assert!(validity.of_other_clock(vec![20 * day, 20 * day], 2).is_none());
         assert!(validity.of_other_clock(vec![20 * day, 30 * day, 40 * day], 0).is_none());
         assert!(validity.of_other_clock(Vec::new(), 0).is_none());

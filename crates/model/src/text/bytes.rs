@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 
-/// A text in which each byte that is not UTF-8 is U+FFFD with its two hexadecimal digits behind, so names that differ only in such bytes
-/// stay apart.
+/// A text in which U+FFFD and two hexadecimal digits replace each byte that is not UTF-8. So names that differ only in
+/// such bytes stay different.
 pub fn text_of_bytes(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
@@ -19,7 +19,8 @@ pub fn text_of_bytes(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The name of a file or a path in the same way: two files never have one text unless their names are the same.
+/// The name of a file or a path, converted in the same way. Two files have the same text only if their names are the
+/// same.
 pub fn text_of_name(name: impl AsRef<OsStr>) -> String {
     text_of_bytes(name.as_ref().as_encoded_bytes()).into_owned()
 }

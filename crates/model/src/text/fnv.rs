@@ -1,4 +1,4 @@
-//! FNV-1a, whose values are in datasets and caches that were written before.
+//! FNV-1a. Its values are stored in existing datasets and caches.
 
 use std::hash::Hasher;
 

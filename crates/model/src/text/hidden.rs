@@ -1,9 +1,10 @@
-//! Characters that are invisible, or that change how others look.
+//! Characters that are invisible, or that change the look of other characters.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// The text with a sign in place of each character that is invisible or turns the direction of writing: names of kernels may hold any.
+/// The text with a visible sign in place of each character that is invisible or changes the direction of writing. Names
+/// of kernels may hold any character.
 pub fn escape_hidden(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
@@ -38,7 +39,7 @@ pub fn escape_commands(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a character is invisible, or changes how others look.
+/// Whether a character is invisible, or changes the look of other characters.
 pub fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(

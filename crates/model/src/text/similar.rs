@@ -1,8 +1,9 @@
 //! The most similar of known names, for messages about unknown names.
 
-/// Least similarity, from 0 to 1, of a name worth suggesting.
+/// Minimum similarity, from 0 to 1, of a name worth suggesting.
 const MIN_SIMILARITY: f64 = 0.7;
-/// Longest name that is compared: users do not mistype longer ones, and the time grows with the product of both lengths.
+/// Maximum length of a name to compare: users do not mistype longer names, and the time grows with the product of both
+/// lengths.
 const LONGEST_NAME_BYTES: usize = 512;
 
 /// How alike two names are, from 0 to 1, for words that start alike (Jaro-Winkler).
@@ -10,12 +11,12 @@ pub fn alike(one: &str, other: &str) -> f64 {
     if are_names(one, other) { strsim::jaro_winkler(one, other) } else { 0.0 }
 }
 
-/// How alike two names are, from 0 to 1, for slips of the finger (Damerau-Levenshtein).
+/// How alike two names are, from 0 to 1, for typing errors (Damerau-Levenshtein).
 pub(crate) fn alike_but_for_slips(one: &str, other: &str) -> f64 {
     if are_names(one, other) { strsim::normalized_damerau_levenshtein(one, other) } else { 0.0 }
 }
 
-/// Whether one slip of the finger makes a name of another.
+/// Whether one typing error turns one name into another.
 pub fn is_one_slip_from(one: &str, other: &str) -> bool {
     are_names(one, other) && strsim::osa_distance(one, other) == 1
 }
@@ -24,12 +25,12 @@ fn are_names(one: &str, other: &str) -> bool {
     one.len().max(other.len()) <= LONGEST_NAME_BYTES
 }
 
-/// The candidate most similar to a name, if one is similar at all.
+/// The candidate that is most similar to a name, if any is similar enough.
 pub fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
     best(candidates.map(|candidate| (alike(name, candidate), candidate)))
 }
 
-/// As [`closest`], for long names of which people write a part: a candidate is as similar as its most similar word.
+/// Like [`closest`], for long names of which people write a part: a candidate is as similar as its most similar word.
 pub fn closest_by_word<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
     let wanted = name.to_lowercase();
     let similarity = |candidate: &str| {

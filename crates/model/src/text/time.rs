@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub fn utc(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Years that begin in March end with the day of leap years; 400 of them have 146,097 days.
+    // Years that start in March end with the leap day; 400 of them have 146,097 days.
     let day = days + 719_468;
     let (era, day) = (day / 146_097, day % 146_097);
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;

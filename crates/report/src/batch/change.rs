@@ -6,7 +6,7 @@ use crate::html::grouped;
 /// Amounts from here on are shown without decimals.
 const MANY: f64 = 1000.0;
 
-/// How a figure differs from that of the baseline.
+/// Difference of a figure from the baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// Id of the figure.
@@ -22,9 +22,9 @@ pub struct Change {
 /// Meaning of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Less time, or a GPU that is used better.
+    /// Less time, or a GPU with better use.
     Better,
-    /// More time, or a GPU that is used worse.
+    /// More time, or a GPU with worse use.
     Worse,
     /// Surely too small a difference to matter.
     Same,
@@ -45,7 +45,7 @@ impl Verdict {
 }
 
 impl Change {
-    /// As people write it: `+12.3%`, `−4.0 pp`.
+    /// The change as people write it: `+12.3%`, `−4.0 pp`.
     pub fn shown(&self) -> String {
         let unit = if self.is_points { " pp" } else { "%" };
         let amount = self.amount.abs();
@@ -57,13 +57,13 @@ impl Change {
     }
 }
 
-/// The changes of the figures that both have; times have no percentage of a baseline of 0. What a change means is what the
-/// comparison of the two runs found.
+/// The changes of the figures that both runs have; times have no percentage if the baseline is 0. The comparison of the
+/// two runs decides what a change means.
 pub fn changes(baseline: &RunFigures, run: &RunFigures, comparison: Option<&RunComparison>) -> Vec<Change> {
     let pairs = baseline.compared().into_iter().zip(run.compared());
     let change = |(before, now): (Compared, Compared)| {
         let (figure, is_points) = (now.figure, now.is_share);
-        // A sum over other GPUs is another sum.
+        // Sums over different numbers of GPUs cannot be compared.
         if figure == "kernel_time_ns" && baseline.gpus != run.gpus {
             return None;
         }
@@ -76,7 +76,7 @@ pub fn changes(baseline: &RunFigures, run: &RunFigures, comparison: Option<&RunC
         let found = comparison.and_then(|comparison| match figure {
             "span_ns" => Some(comparison.verdict.as_str()),
             "kernel_time_ns" => comparison.kernels.as_deref(),
-            // A GPU is busier where it idles less.
+            // A GPU is busier if it idles less.
             "busy_pct" => comparison.idle.as_deref(),
             _ => comparison.exposed_comm.as_deref(),
         });

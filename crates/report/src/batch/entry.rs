@@ -11,15 +11,16 @@ use wavesieve_export::cell::Cell;
 pub struct RunEntry {
     /// Name of the run.
     pub name: String,
-    /// Where its traces are.
+    /// Paths of its traces.
     pub places: Vec<String>,
     /// Its outcome.
     pub outcome: Outcome,
-    /// How it compares with the baseline.
+    /// Comparison with the baseline.
     pub comparison: Option<RunComparison>,
 }
 
-/// How a run compares with the baseline, as tested; verdicts are `slower`, `faster`, `same` or `unclear`, and `None` without a test.
+/// Comparison of a run with the baseline. Verdicts are `slower`, `faster`, `same` or `unclear`, and `None` without a
+/// test.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunComparison {
     /// The page of the comparison, relative to the index.
@@ -28,7 +29,7 @@ pub struct RunComparison {
     pub verdict: String,
     /// The verdict in one sentence.
     pub reason: String,
-    /// Verdict on the kernels, if all that changed did so in one direction.
+    /// Verdict on the kernels, if all changed ones changed in one direction.
     #[serde(skip)]
     pub kernels: Option<String>,
     /// Verdict on the idle time.
@@ -49,9 +50,9 @@ pub enum Outcome {
         /// Figures to compare.
         figures: Box<RunFigures>,
     },
-    /// It has none.
+    /// It has no document.
     Failed {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
@@ -61,11 +62,11 @@ pub enum Outcome {
 pub struct RunFigures {
     /// Ranks with a trace.
     pub ranks: Option<i64>,
-    /// GPUs that worked, of every process.
+    /// GPUs that worked, over all processes.
     pub gpus: Option<i64>,
     /// Longest span of the GPU activity of a process.
     pub span_ns: Option<i64>,
-    /// Durations of all kernels added up.
+    /// Sum of the durations of all kernels.
     pub kernel_time_ns: Option<i64>,
     /// Share of the spans in which a GPU was busy.
     pub busy_pct: Option<f64>,
@@ -79,7 +80,7 @@ pub struct RunFigures {
     pub idle_pct: Option<f64>,
     /// The kernel with the most time.
     pub top_kernel: Option<TopKernel>,
-    /// How many findings there are of each priority, in the order of [`Priority::ALL`].
+    /// Number of findings of each priority, in the order of [`Priority::ALL`].
     #[serde(serialize_with = "by_priority")]
     pub findings: [usize; 4],
     /// The most important finding.
@@ -96,7 +97,7 @@ fn by_priority<S: Serializer>(counts: &[usize; 4], serializer: S) -> Result<S::O
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TopKernel {
     pub name: String,
-    /// Durations of its dispatches added up.
+    /// Sum of the durations of its dispatches.
     pub total_ns: Option<i64>,
     /// Its share of all kernel time.
     pub pct: Option<f64>,
@@ -117,7 +118,7 @@ pub struct TopFinding {
 pub struct Health {
     /// Kinds of anomalies that make numbers wrong.
     pub errors: usize,
-    /// Kinds of anomalies that may.
+    /// Kinds of anomalies that may make numbers wrong.
     pub warnings: usize,
     /// Parts of the inputs that could not be read.
     pub damage: usize,
@@ -133,7 +134,7 @@ pub struct Compared {
     pub is_share: bool,
 }
 
-/// Questions that the index needs, whatever the document shows.
+/// Queries that the index needs, whatever the document shows.
 pub fn index_questions() -> Vec<QueryRequest> {
     vec![time_question(), kernels(), health()]
 }
@@ -147,7 +148,7 @@ fn health() -> QueryRequest {
 }
 
 impl RunFigures {
-    /// Those of an analysis in which [`index_questions`] were asked.
+    /// The figures of an analysis that answered [`index_questions`].
     pub fn new(analysis: &Analysis) -> Self {
         let document = &analysis.document;
         let value = |id: &str| document.figures.iter().find(|figure| figure.id == id).map(|figure| &figure.value);
@@ -155,7 +156,7 @@ impl RunFigures {
             Some(Cell::Integer(value)) => Some(*value),
             _ => None,
         };
-        // Runs are compared as a whole: the steady parts of two may be of any length.
+        // Runs are compared as a whole, because the steady parts of two runs may have different lengths.
         let whole = document.views.all().last();
         let share = |id: &str| {
             let (_, pct) = whole?.shares.iter().find(|(known, _)| *known == id)?;

@@ -14,20 +14,20 @@ use wavesieve_model::text::natural_order::natural_key;
 /// Rule that combines files into one run.
 #[derive(Clone, Debug)]
 pub enum Grouping {
-    /// The folder that they are in; a dataset is a run by itself.
+    /// The folder of the files; a dataset is a run by itself.
     Folder,
-    /// The input that they were found in.
+    /// The input in which they were found.
     Input,
     /// The match of this expression in their paths: its first group, otherwise the whole match.
     Pattern(Regex),
 }
 
-/// Inputs of which one document is made.
+/// Inputs of one document.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// Its name, unique among the runs.
     pub name: String,
-    /// Where it is, for messages: its folder, or the files.
+    /// Its folder or its files, for messages.
     pub places: Vec<String>,
     /// The files and datasets to read.
     pub candidates: Vec<Candidate>,
@@ -36,7 +36,7 @@ pub struct Run {
 /// The runs of inputs.
 #[derive(Clone, Debug, Default)]
 pub struct Grouped {
-    /// The runs, those of inputs in the order of these, others in natural order of their names.
+    /// The runs. Runs of inputs are in the order of the inputs, others in natural order of their names.
     pub runs: Vec<Run>,
     /// Traces, and archives that may hold some, that belong to no run.
     pub unmatched: Vec<PathBuf>,
@@ -48,7 +48,7 @@ pub enum GroupingError {
     /// The inputs cannot be searched.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// There are traces, but none that the expression matches.
+    /// There are traces, but the expression matches none.
     #[error("{pattern} matches none of {count} paths of traces, such as {example}; write an expression that does")]
     NothingMatches {
         /// The expression.
@@ -59,7 +59,7 @@ pub enum GroupingError {
     },
 }
 
-/// Divides what is found in inputs into runs; the directory `exclude` is not an input.
+/// Divides the files found in inputs into runs; the directory `exclude` is not an input.
 ///
 /// # Errors
 /// See [`GroupingError`]; inputs without any trace give no run.
@@ -71,7 +71,7 @@ pub fn runs(inputs: &[String], exclude: Option<&Path>, grouping: &Grouping) -> R
     }
 }
 
-/// Runs of folders with their names.
+/// Makes runs of folders, with their names.
 fn of_folders(folders: Vec<(PathBuf, Vec<Candidate>)>) -> Vec<Run> {
     let names = run_names(&folders.iter().map(|(folder, _)| folder.as_path()).collect::<Vec<&Path>>());
     let run = |((folder, candidates), name): ((PathBuf, Vec<Candidate>), String)| Run {
@@ -96,7 +96,7 @@ fn by_folder(inputs: &[String], exclude: Option<&Path>) -> Result<Grouped, Group
         .extract_if(.., |_, candidates| !candidates.iter().any(is_capture))
         .flat_map(|(_, others)| others)
         .collect();
-    // A run that wrote nothing left an empty folder, which must not go unnoticed.
+    // A run that wrote nothing left an empty folder, which must not be overlooked.
     for input in named(inputs)?.iter().filter(|input| input.is_dir() && !is_dataset(input)) {
         let Ok(entries) = fs::read_dir(input) else { continue };
         let below = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
@@ -124,7 +124,7 @@ fn by_input(inputs: &[String], exclude: Option<&Path>) -> Result<Grouped, Groupi
     let mut folders: Vec<(PathBuf, Vec<Candidate>)> = Vec::new();
     let mut seen = BTreeSet::new();
     for input in named(inputs)? {
-        // However it is spelled, and through whatever link it is named, it is one run.
+        // An input is one run, whatever its spelling and whatever links lead to it.
         if !seen.insert(input.canonicalize().unwrap_or_else(|_| input.clone())) {
             continue;
         }

@@ -3,12 +3,12 @@
 use super::change::{Change, changes};
 use super::entry::{Outcome, RunEntry, RunFigures};
 
-/// Whether there is anything that others can be compared to.
+/// Whether any figure can be compared.
 fn is_measured(figures: &RunFigures) -> bool {
     figures.span_ns.is_some()
 }
 
-/// All runs, with the one that the others are compared to.
+/// All runs, and the baseline.
 #[derive(Clone, Debug)]
 pub struct Index {
     /// Heading.
@@ -17,12 +17,12 @@ pub struct Index {
     pub filters: Vec<(String, String)>,
     /// The runs in order.
     pub entries: Vec<RunEntry>,
-    /// Name of the run that the others are compared to.
+    /// Name of the baseline.
     pub baseline: Option<String>,
 }
 
 impl Index {
-    /// An index of runs that are compared to the named one; where none is named, to the first that has a document.
+    /// Creates an index of runs that are compared to the named one, or by default to the first that has a document.
     pub fn new(title: impl Into<String>, entries: Vec<RunEntry>, baseline: Option<&str>) -> Self {
         let first =
             || entries.iter().find(|entry| entry.figures().is_some_and(is_measured)).map(|entry| entry.name.clone());
@@ -31,14 +31,14 @@ impl Index {
         Self { title: title.into(), filters: Vec::new(), entries, baseline }
     }
 
-    /// The same with the effective filters.
+    /// The same index with the effective filters.
     #[must_use]
     pub fn with_filters(mut self, filters: Vec<(String, String)>) -> Self {
         self.filters = filters;
         self
     }
 
-    /// How a run differs from the baseline; nothing for the baseline itself, and where one of them has no document.
+    /// The changes of a run from the baseline; none for the baseline itself, and none if either has no document.
     pub fn changes(&self, entry: &RunEntry) -> Vec<Change> {
         let baseline = self.entries.iter().find(|other| Some(&other.name) == self.baseline.as_ref());
         match (baseline.and_then(RunEntry::figures), entry.figures()) {
@@ -59,7 +59,7 @@ impl Index {
 }
 
 impl RunEntry {
-    /// Compared figures, of a run with a document.
+    /// Figures to compare, if the run has a document.
     pub fn figures(&self) -> Option<&RunFigures> {
         match &self.outcome {
             Outcome::Done { figures, .. } => Some(figures),
@@ -67,7 +67,7 @@ impl RunEntry {
         }
     }
 
-    /// The document, of a run that has one.
+    /// The document, if the run has one.
     pub fn file(&self) -> Option<&str> {
         match &self.outcome {
             Outcome::Done { file, .. } => Some(file),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::entry::{Outcome, RunEntry};
 use super::index::Index;
 
-/// Version of the schema: the first number changes when something is taken away or means something else.
+/// Version of the schema. The first number changes when a field is removed or changes its meaning.
 pub const SCHEMA_VERSION: &str = "1.0";
 
 pub const SCHEMA: &str = data!("share/schemas/index.json");

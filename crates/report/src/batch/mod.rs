@@ -1,4 +1,4 @@
-//! Documents of many runs: which inputs are a run, and the index that compares the runs.
+//! Documents of many runs: division of inputs into runs, and the index that compares the runs.
 
 mod change;
 mod entry;

@@ -1,15 +1,15 @@
-//! Names of runs, and of the files that are written of them.
+//! Names of runs, and of their files.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
 /// Longest name of a file without its extension, in bytes.
 const LONGEST: usize = 100;
-/// Name of the index, which no file of a run has.
+/// Name of the index; files of runs do not get it.
 const INDEX: &str = "index";
 
-/// The names of runs by folder, without the leading directories that all share. If nothing else is left, it is the last
-/// part of the path.
+/// The names of runs by folder, without the leading directories that all share. If nothing is left, the name is the
+/// last part of the path.
 pub(crate) fn run_names(folders: &[&Path]) -> Vec<String> {
     let parts: Vec<Vec<String>> = folders.iter().map(|folder| components(folder)).collect();
     let shortest = parts.iter().map(Vec::len).min().unwrap_or(0);

@@ -29,7 +29,7 @@ pub struct RunView {
 #[derive(Serialize)]
 pub(crate) struct NumberView {
     text: String,
-    /// The value as it is; empty if there is none.
+    /// The plain value; empty if there is none.
     raw: String,
     change: Option<ChangeView>,
 }
@@ -62,7 +62,7 @@ struct HealthView {
 }
 
 impl RunView {
-    /// A run with its changes; `None` where it has no document.
+    /// A run with its changes; `None` if it has no document.
     pub fn new(index: &Index, entry: &RunEntry) -> Option<Self> {
         let (figures, file) = (entry.figures()?, entry.file()?.to_owned());
         let changes = index.changes(entry);
@@ -141,7 +141,7 @@ fn health(figures: &RunFigures) -> HealthView {
     HealthView { status, text }
 }
 
-/// How the GPUs of each run spent their time; nothing where no GPU worked.
+/// How the GPUs of each run spent their time; `None` if no GPU worked.
 pub fn chart(index: &Index) -> Option<Chart> {
     let row = |entry: &RunEntry| {
         let figures = entry.figures()?;

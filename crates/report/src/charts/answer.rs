@@ -1,4 +1,4 @@
-//! Charts of answers: the only part of the charts that knows of polars.
+//! Charts of answers: the only part of the charts that uses polars.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::unit::{Axis, Unit};
 use wavesieve_engine::{Answer, ColumnUnit, GROUPING, PlotDeclaration, QueryDeclaration};
 
 impl Chart {
-    /// The chart that a query declares for its result; nothing if it declares none.
+    /// The chart that a query declares for its result; `None` if it declares none.
     ///
     /// # Errors
     /// When the result lacks a column of the chart, which is a defect.
@@ -38,18 +38,18 @@ const ROOFS: [RoofColumns; 9] = [
     ("matrix FP6 and FP4", "mfma_flops_f6f4", "peak_mfma_f6f4_gflops"),
 ];
 
-/// Those that are drawn where no operations were counted.
+/// The roofs that are drawn if no operations were counted.
 const USUAL_ROOFS: [RoofColumns; 2] =
     [("vector FP32", "valu_flops_f32", "peak_valu_gflops"), ("matrix FP16", "mfma_flops_f16", "peak_mfma_gflops")];
 
-/// An answer and what is to be drawn of it.
+/// An answer with its chart declaration.
 struct Drawn<'a> {
     declaration: &'a QueryDeclaration,
     plot: &'a PlotDeclaration,
     answer: &'a Answer,
 }
 
-/// The parts of stacked values in order, and those of each row by part.
+/// The parts of stacked values in order, and the values of each row by part.
 type ByPart = (Vec<String>, Vec<(String, BTreeMap<String, f64>)>);
 
 impl Drawn<'_> {
@@ -101,7 +101,7 @@ impl Drawn<'_> {
         self.answer.columns.iter().find(|declared| declared.name == column).map(|declared| declared.unit)
     }
 
-    /// Quantity that a column measures: its name without the unit.
+    /// Quantity that a column measures, named after the column without the unit.
     fn axis(&self, column: &str) -> Axis {
         let unit = match self.unit(column) {
             Some(ColumnUnit::Nanoseconds | ColumnUnit::Microseconds | ColumnUnit::Milliseconds) => Unit::Nanoseconds,
@@ -114,7 +114,7 @@ impl Drawn<'_> {
         Axis::new(name_of(column), unit)
     }
 
-    /// The columns that identify rows: those of the chart, and all columns of the result before them.
+    /// The columns that identify rows: the columns of the chart, and all columns of the result before them.
     fn label_columns(&self, role: &str) -> Result<Vec<&str>> {
         let names: Vec<&str> = self.answer.columns.iter().map(|column| column.name.as_str()).collect();
         let columns = self.plot.columns(role);
@@ -129,7 +129,7 @@ impl Drawn<'_> {
         Ok(names.into_iter().take(end).collect())
     }
 
-    /// A label for each row that distinguishes it. Columns that are the same in all rows are left out if others remain.
+    /// A label for each row that distinguishes it. Columns that are equal in all rows are left out if others remain.
     fn labels(&self, role: &str) -> Result<Vec<String>> {
         let mut columns = Vec::new();
         for name in self.label_columns(role)? {
@@ -213,12 +213,12 @@ impl Drawn<'_> {
         }
     }
 
-    /// The whole that the shares of the rows refer to, if they are of one group.
+    /// The total that the shares of the rows refer to, if the rows are of one group.
     fn whole(&self, sum: f64) -> Result<Option<f64>> {
         let Some(share) = self.plot.column("share") else { return Ok(None) };
         let grouped = self.label_columns("label")?.len() > self.plot.columns("label").len();
         let shares: f64 = self.numbers(share)?.into_iter().flatten().sum();
-        // Shares are rounded: what is nearly all of it is all.
+        // Shares are rounded, so nearly all counts as all.
         Ok((!grouped && shares > 0.0 && shares < 99.999).then(|| sum * 100.0 / shares))
     }
 
@@ -270,7 +270,7 @@ impl Drawn<'_> {
         Ok(Chart::stacked(title, axis, parts, rows))
     }
 
-    /// Rows of one label with their values by part; the largest parts where there are many.
+    /// Rows with one label, with their values by part; only the largest parts if there are many.
     fn by_part(&self) -> Result<ByPart> {
         let (texts, values) = (self.texts(self.column("part")?)?, self.numbers(self.column("value")?)?);
         let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
@@ -319,7 +319,7 @@ impl Drawn<'_> {
             chart = chart.with_note(format!("all {} groups are added up", names.len()));
             names = vec![String::new()];
         }
-        // Whole numbers keep the order of edges, which floats have none of for sorting.
+        // Integers sort in the order of the edges; floats cannot be sorted directly.
         let mut bins: BTreeMap<(u64, u64), Bin> = BTreeMap::new();
         let mut without = 0.0;
         for (group, begin, end, number) in izip!(groups.iter(), begins, ends, counts) {
@@ -355,7 +355,7 @@ impl Drawn<'_> {
         Ok(chart)
     }
 
-    /// The group of each row: what stands before a column.
+    /// The group of each row: the columns before a given column.
     fn groups(&self, column: &str) -> Result<Vec<String>> {
         let mut groups = vec![String::new(); self.frame().height()];
         for name in self.label_columns("from")?.into_iter().filter(|name| *name != column) {
@@ -379,7 +379,7 @@ impl Drawn<'_> {
         let values = self.numbers(value)?;
         let bins: Vec<Option<usize>> =
             self.numbers(bin)?.into_iter().map(|bin| bin.filter(|bin| *bin >= 0.0).map(|bin| bin as usize)).collect();
-        // A query bounds its bins; anything beyond has no place in a picture.
+        // A query limits its bins. Bins beyond this limit have no place in a picture.
         const FARTHEST: usize = 100_000;
         let columns = bins.iter().flatten().copied().filter(|bin| *bin < FARTHEST).max().map_or(0, |last| last + 1);
         let mut rows: Vec<(String, Vec<Option<f64>>)> = Vec::new();
@@ -406,7 +406,7 @@ impl Drawn<'_> {
         };
         let lengths = || begins.iter().zip(&ends).filter_map(|(begin, end)| Some((*end)? - (*begin)?));
         let length = lengths().fold(0.0, f64::max);
-        // Processes on clocks of their own are drawn from their own first interval on.
+        // Processes on different clocks are drawn from their own first interval.
         let apart = bins.iter().zip(&begins).any(|(bin, begin)| match (bin, begin) {
             (Some(bin), Some(begin)) => (begin - *bin as f64 * length).abs() > length * (1.0 + *bin as f64 * 0.1),
             _ => false,
@@ -481,7 +481,7 @@ impl Drawn<'_> {
     }
 }
 
-/// Moves times so that the first is zero, because clocks start anywhere.
+/// Shifts times so that the first is zero, because clocks have arbitrary origins.
 fn begun_at_zero(lines: &mut [Line], axis: Axis) -> Axis {
     let first = lines.iter().flat_map(|line| &line.points).map(|(x, _)| *x).fold(f64::INFINITY, f64::min);
     for (x, _) in lines.iter_mut().flat_map(|line| line.points.iter_mut()) {

@@ -8,7 +8,7 @@ use super::text::{clean, shortened, width};
 use super::ticks::{GREATEST, range};
 use super::unit::{Unit, shown};
 
-/// Maximum number of bars in a chart; the others are summed up.
+/// Maximum number of bars in a chart; the others are combined.
 const MAX: usize = 32;
 
 /// Draws the bars below `y` and returns the height below them.
@@ -35,7 +35,7 @@ pub fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes:
     let head = heading(data, cumulative, drawing, y, share_width);
     let rows = Rows::new(drawing, head, &labels, value_width + share_width + 8.0);
     let (least, greatest) = range(bars.iter().map(|bar| bar.value).chain([0.0]));
-    // Halves, because the distance of very great numbers overflows.
+    // Halves, because the distance of very large numbers overflows.
     let extent = greatest / 2.0 - least / 2.0;
     let place = |value: f64| if extent > 0.0 { ((value / 2.0 - least / 2.0) / extent).clamp(0.0, 1.0) } else { 0.0 };
     let zero = rows.area.x(place(0.0));
@@ -61,7 +61,7 @@ pub fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes:
         for point in &line {
             drawing.circle(*point, 2.5, Color::Line, None);
         }
-        // Labels above their bars would be crossed by it.
+        // The line would cross labels that are above their bars.
         if !rows.above {
             drawing.line(line, 2, Color::Line);
         }
@@ -69,7 +69,7 @@ pub fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes:
     rows.area.bottom() + 4.0
 }
 
-/// A legend of the colors where there are several.
+/// Draws a legend of the colors if there are several.
 fn colors(bars: &[Bar], drawing: &mut Drawing, y: f64) -> f64 {
     let mut roles: Vec<Role> = bars.iter().map(|bar| bar.role).collect();
     roles.sort_unstable();
@@ -82,7 +82,7 @@ fn colors(bars: &[Bar], drawing: &mut Drawing, y: f64) -> f64 {
     legend(drawing, y, &entries)
 }
 
-/// Names of the columns of numbers; of cumulative shares also the color of their line.
+/// Draws the names of the columns of numbers; for cumulative shares, also the color of their line.
 fn heading(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, share_width: f64) -> f64 {
     let (mut right, mut room) = (drawing.width - PAD, drawing.width - 2.0 * PAD);
     let middle = y + LINE / 2.0;
@@ -96,7 +96,7 @@ fn heading(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, share_w
     if data.value.name.is_empty() && !cumulative { y } else { y + LINE }
 }
 
-/// The bars that are drawn and what 100 % is.
+/// The bars that are drawn, and the value of 100 %.
 fn fitting(data: &Bars, cumulative: bool, notes: &mut Vec<String>) -> (Vec<Bar>, Option<f64>) {
     let mut bars: Vec<Bar> = data.bars.iter().filter(|bar| bar.value.is_finite()).cloned().collect();
     for bar in &mut bars {
@@ -118,13 +118,13 @@ fn fitting(data: &Bars, cumulative: bool, notes: &mut Vec<String>) -> (Vec<Bar>,
         && rest.iter().all(|bar| bar.value >= 0.0);
     let sum: f64 = rest.iter().map(|bar| bar.value).sum();
     let total = data.total.or_else(|| additive.then(|| bars.iter().map(|bar| bar.value).sum::<f64>() + sum));
-    // As a bar it might be so long that the others could not be distinguished.
+    // As a bar it could be so long that the others could not be distinguished.
     let of_them = if additive { format!(", they add up to {}", shown(data.value.unit, sum)) } else { String::new() };
     notes.push(format!("{} more not drawn{of_them}", rest.len()));
     (bars, total)
 }
 
-/// A share that is not 100 is not written as such.
+/// A share that is not 100 % is not written as 100 %.
 fn tenths(pct: f64) -> String {
     let pct = if pct < 100.0 { pct.min(99.9) } else { pct };
     format!("{pct:.1}")

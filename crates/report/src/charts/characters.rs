@@ -1,4 +1,4 @@
-//! Charts of characters, for terminals.
+//! Charts made of characters, for terminals.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use super::ticks::range;
 use super::unit::shown;
 use crate::text_roofline;
 
-/// Rows of a chart; more are counted.
+/// Maximum number of rows in a chart; further rows are counted.
 const MAX_ROWS: usize = 40;
 /// Parts of a block from the left.
 const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
@@ -22,10 +22,10 @@ const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '�
 /// Characters that draw parts of bars.
 const PARTS: [char; 8] = ['█', '▓', '▒', '░', '#', '=', '+', '-'];
 
-/// How it is written.
+/// Options of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terminal {
-    /// Characters of a line.
+    /// Characters per line.
     pub width: usize,
     /// Whether colors can be shown.
     pub color: bool,
@@ -41,7 +41,7 @@ impl Terminal {
     }
 }
 
-/// The chart in lines that are not wider than the terminal; without title, which stands over the table.
+/// The chart in lines that fit the width of the terminal. It has no title, because the title is above the table.
 pub fn characters(chart: &Chart, terminal: Terminal) -> String {
     let terminal = Terminal { width: terminal.width.clamp(40, 400), ..terminal };
     let mut text = String::new();
@@ -109,7 +109,7 @@ fn label_width<'a>(labels: impl Iterator<Item = &'a str>, terminal: Terminal) ->
     labels.map(|label| clean(label).width()).max().unwrap_or(0).clamp(1, terminal.width * 2 / 5)
 }
 
-/// A bar of a share of a width, to an eighth of a character.
+/// A bar for a share of a width, to an eighth of a character.
 fn bar(share: f64, width: usize) -> String {
     let eighths = if share.is_finite() { (share.clamp(0.0, 1.0) * (width * 8) as f64).round() as usize } else { 0 };
     let mut bar = "█".repeat(eighths / 8);
@@ -128,23 +128,23 @@ fn more(total: usize, text: &mut String) {
     }
 }
 
-/// Lines of a label, what is drawn, and a value at the right.
+/// Lines with a label, a drawing, and a value at the right.
 struct Rows {
     label: usize,
     value: usize,
-    /// Characters for what is drawn.
+    /// Characters for the drawing.
     room: usize,
 }
 
 impl Rows {
-    /// Lines whose labels and values fit next to so many other characters.
+    /// Lines whose labels and values fit next to this many other characters.
     fn new<'a>(labels: impl Iterator<Item = &'a str>, values: &[String], others: usize, terminal: Terminal) -> Self {
         let label = label_width(labels, terminal);
         let value = values.iter().map(|value| value.width()).max().unwrap_or(0);
         Self { label, value, room: terminal.width.saturating_sub(label + value + others).max(4) }
     }
 
-    /// Writes a line of which so many characters are drawn, in front of an end.
+    /// Writes a line with this drawing and its width, and an end.
     fn write(&self, label: &str, (drawn, width): (&str, usize), value: &str, end: &str, text: &mut String) {
         let blank = " ".repeat(self.room.saturating_sub(width));
         let pad = " ".repeat(self.value.saturating_sub(value.width()));
@@ -243,7 +243,7 @@ fn histogram(data: &Histogram, terminal: Terminal, text: &mut String) {
     }
 }
 
-/// A height for a share; what is above zero is seen.
+/// A height for a share; any share above zero is visible.
 fn height(share: f64) -> char {
     let index = (share.clamp(0.0, 1.0) * (HEIGHTS.len() - 1) as f64).round() as usize;
     HEIGHTS.get(index).copied().unwrap_or('█')

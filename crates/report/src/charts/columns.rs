@@ -7,13 +7,13 @@ use super::shapes::Drawing;
 use super::ticks::{GREATEST, MarkedAxis, Marks, linear, logarithmic, range};
 use super::unit::{Axis, Unit, shown};
 
-/// Bins in a chart; of more, neighbors are put together.
+/// Maximum number of bins in a chart; beyond it, neighbors are combined.
 const MAX: usize = 240;
 const HEIGHT: f64 = 200.0;
-/// Share of the width that bins below the smallest power of ten have.
+/// Share of the width for bins below the smallest power of ten.
 const BELOW: f64 = 0.05;
 
-/// Draws it below `y` and gives the height below it.
+/// Draws the histogram below `y` and returns the height below it.
 pub fn draw(data: &Histogram, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
     let bins = fitting(data, notes);
     let height = |count: &f64| if count.is_finite() { count.clamp(0.0, GREATEST) } else { 0.0 };
@@ -41,7 +41,7 @@ pub fn draw(data: &Histogram, drawing: &mut Drawing, y: f64, notes: &mut Vec<Str
                     shown(data.x.unit, bin.to),
                     shown(data.y.unit, count)
                 );
-                // A bar for any value is visible, however small the value.
+                // Any value gets a visible bar, however small it is.
                 let tall = (bottom - top).max(1.0);
                 drawing.mark((left + gap / 2.0, bottom - tall), (right - left - gap, tall), Color::Of(part.role), tip);
             }
@@ -53,7 +53,7 @@ pub fn draw(data: &Histogram, drawing: &mut Drawing, y: f64, notes: &mut Vec<Str
 
 type BinPlace = Box<dyn Fn(&Bin) -> (f64, f64)>;
 
-/// Where bins are on the x axis, its marks and its name.
+/// Places of bins on the x axis, with its marks and its name.
 fn across(data: &Histogram, bins: &[Bin], wanted: usize) -> (BinPlace, Marks, String) {
     let wanted = wanted.clamp(2, 9);
     let (least, _) = range(bins.iter().map(|bin| bin.from));
@@ -102,7 +102,7 @@ fn powers_of_two(least: f64, greatest: f64, wanted: usize) -> MarkedAxis {
     MarkedAxis { ticks, ..plain }
 }
 
-/// The bins that can be drawn, neighbors put together where they are too many.
+/// The bins that can be drawn; neighbors are combined if there are too many.
 fn fitting(data: &Histogram, notes: &mut Vec<String>) -> Vec<Bin> {
     let mut bins: Vec<Bin> = data
         .bins

@@ -7,12 +7,12 @@ use super::text::{clean, shortened, width, wrapped};
 use super::ticks::Marks;
 use super::{bars, columns, heat_map, intervals, lines, roofline, stacked};
 
-/// How a chart is laid out.
+/// Layout of a chart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layout {
-    /// Width in pixels, at which texts have 11 pixels.
+    /// Width in pixels, for texts of 11 pixels.
     pub width: f64,
-    /// Whether title and notes are in the drawing, or next to it.
+    /// Whether title and notes are in the drawing, not next to it.
     pub captions: bool,
 }
 
@@ -22,7 +22,7 @@ impl Layout {
     /// For small screens.
     pub(crate) const NARROW: Self = Self { width: 360.0, captions: true };
 
-    /// The same without title and notes.
+    /// The same layout without title and notes.
     #[must_use]
     pub(crate) const fn without_captions(self) -> Self {
         Self { captions: false, ..self }
@@ -33,7 +33,7 @@ impl Layout {
 pub(crate) const PAD: f64 = 10.0;
 /// Height of a line of text.
 pub const LINE: f64 = 16.0;
-/// Width under which labels stand above their bars.
+/// Width below which labels stand above their bars.
 const NARROW_BELOW: f64 = 520.0;
 const TITLE: f64 = 14.0;
 
@@ -87,7 +87,7 @@ fn body(plot: &Plot, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> 
     }
 }
 
-/// The notes that drawing a chart adds to its own: what was left out or put together.
+/// The notes that drawing a chart adds to its own: omitted and combined values.
 pub fn notes(chart: &Chart) -> Vec<String> {
     let mut notes: Vec<String> = chart.notes.iter().map(|note| clean(note)).collect();
     if !chart.is_empty() {
@@ -96,7 +96,7 @@ pub fn notes(chart: &Chart) -> Vec<String> {
     notes
 }
 
-/// Draws a legend in as many lines as it needs and gives the height below it.
+/// Draws a legend in as many lines as it needs and returns the height below it.
 pub(crate) fn legend(drawing: &mut Drawing, y: f64, entries: &[(String, Color)]) -> f64 {
     const BOX: f64 = 10.0;
     let (mut x, mut y) = (PAD, y);
@@ -137,12 +137,12 @@ impl Area {
         self.top + self.height
     }
 
-    /// Where a share of the width is.
+    /// The x coordinate of a share of the width.
     pub fn x(&self, share: f64) -> f64 {
         self.left + share * self.width
     }
 
-    /// Where a share of the height is, from the bottom.
+    /// The y coordinate of a share of the height, from the bottom.
     pub fn y(&self, share: f64) -> f64 {
         self.bottom() - share * self.height
     }
@@ -156,7 +156,7 @@ pub fn area(drawing: &Drawing, y: f64, height: f64, marks: &Marks) -> Area {
     Area { left, top: y + 6.0, width: (drawing.width - left - PAD - 8.0).max(40.0), height }
 }
 
-/// Draws grid, marks and names of both axes; gives the height below them.
+/// Draws grid, marks and names of both axes; returns the height below them.
 pub fn axes(drawing: &mut Drawing, area: Area, (x, x_name): (&Marks, &str), (y, y_name): (&Marks, &str)) -> f64 {
     for (share, name) in y {
         let at = area.y(*share);
@@ -172,7 +172,7 @@ pub fn axes(drawing: &mut Drawing, area: Area, (x, x_name): (&Marks, &str), (y, 
     under(drawing, area, x, x_name)
 }
 
-/// Draws a line down an area at each mark of the axis under it.
+/// Draws a vertical line in an area at each mark of the axis under it.
 pub fn grid(drawing: &mut Drawing, area: Area, marks: &Marks) {
     for (share, _) in marks {
         let at = area.x(*share);
@@ -180,7 +180,7 @@ pub fn grid(drawing: &mut Drawing, area: Area, marks: &Marks) {
     }
 }
 
-/// Draws the marks and the name of an axis under an area; gives the height below them.
+/// Draws the marks and the name of an axis under an area; returns the height below them.
 pub fn under(drawing: &mut Drawing, area: Area, marks: &Marks, name: &str) -> f64 {
     drawing.line([(area.left, area.bottom()), (area.right(), area.bottom())], 1, Color::Muted);
     let mut taken = f64::NEG_INFINITY;
@@ -205,13 +205,13 @@ pub fn under(drawing: &mut Drawing, area: Area, marks: &Marks, name: &str) -> f6
     area.bottom() + 4.0 + LINE * 2.0
 }
 
-/// Rows with a label each: where labels and bars are.
+/// Rows with a label each: places of labels and bars.
 pub struct Rows {
     /// Labels, cleaned and shortened.
     pub labels: Vec<String>,
-    /// Where bars are; its height is that of all rows.
+    /// Area of the bars; its height is that of all rows.
     pub area: Area,
-    /// From one row to the next.
+    /// Distance from one row to the next.
     pub pitch: f64,
     /// Height of a bar.
     pub thickness: f64,
@@ -228,7 +228,7 @@ impl Rows {
         let limit = if above { room } else { room * 0.4 };
         let labels: Vec<String> = labels.iter().map(|label| shortened(&clean(label), SMALL, limit)).collect();
         let widest = labels.iter().map(|label| width(label, SMALL)).fold(0.0, f64::max);
-        // Short labels, such as numbers of ranks, have room next to their bars everywhere.
+        // Short labels, such as numbers of ranks, always have room next to their bars.
         let above = above && widest > room * 0.25;
         let left = if above { PAD } else { PAD + widest + 8.0 };
         let pitch = match (above, dense) {
@@ -242,7 +242,7 @@ impl Rows {
         Self { labels, area, pitch, thickness, above }
     }
 
-    /// Draws the label of a row and gives the upper edge of its bar.
+    /// Draws the label of a row and returns the upper edge of its bar.
     pub fn label(&self, drawing: &mut Drawing, row: usize) -> f64 {
         let top = self.area.top + self.pitch * row as f64;
         let label = self.labels.get(row).map(String::as_str).unwrap_or_default();
@@ -255,14 +255,14 @@ impl Rows {
     }
 }
 
-/// Rows put together: label and rows of each group, and how many are in a group.
+/// Combines rows: label and rows of each group, and the number of rows in a group.
 pub fn grouped<T>(rows: &[T], most: usize) -> (usize, impl Iterator<Item = &[T]>) {
-    // Ranks come in powers of two.
+    // Group sizes are powers of two, as numbers of ranks usually are.
     let size = rows.len().div_ceil(most.max(1)).max(1).next_power_of_two();
     (size, rows.chunks(size))
 }
 
-/// The label of a group of rows: that of a single one, otherwise the first and the last.
+/// The label of a group of rows: the label of a single row, otherwise the first and the last label.
 pub(crate) fn group_label<'a>(labels: impl Iterator<Item = &'a str>) -> String {
     let labels: Vec<&str> = labels.collect();
     match labels.as_slice() {

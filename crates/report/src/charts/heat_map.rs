@@ -8,20 +8,20 @@ use super::text::{clean, shortened, width};
 use super::ticks::{linear, range};
 use super::unit::shown;
 
-/// Rows in a chart; of more, neighbors are put together.
+/// Maximum number of rows in a chart; beyond it, neighbors are combined.
 const MAX_ROWS: usize = 48;
-/// Width of a column in pixels from which it is distinguished.
+/// Minimum width in pixels of a column that is drawn separately.
 const MIN_WIDTH: f64 = 7.0;
-/// Names of rows that have room.
+/// Minimum height of a row in pixels that has room for its name.
 const MIN_PITCH: f64 = 13.0;
 
-/// The level of a cell, its upper left corner, its width and height.
+/// The level of a cell, its upper left corner, and its width and height.
 type Cell = (usize, (f64, f64), (f64, f64));
 
 /// A row of cells.
 type CellRow = (String, Vec<Option<f64>>);
 
-/// Draws it below `y` and gives the height below it.
+/// Draws the heat map below `y` and returns the height below it.
 pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
     let most = ((drawing.width - 60.0) / MIN_WIDTH).clamp(20.0, 200.0) as usize;
     let rows = fitting(&data.rows, most, notes);
@@ -41,7 +41,7 @@ pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
     let left = PAD + labels.iter().map(|label| width(label, SMALL)).fold(0.0, f64::max) + 8.0;
     let pitch = (260.0 / rows.len().max(1) as f64).clamp(8.0, 24.0);
     let area = Area { left, top: y, width: drawing.width - left - PAD - 4.0, height: pitch * rows.len() as f64 };
-    // Names as close as they have room for.
+    // Names are as close as they have room.
     let every = (MIN_PITCH / pitch).ceil() as usize;
     for (row, label) in labels.iter().enumerate().filter(|(row, _)| row % every == 0) {
         let middle = area.top + pitch * (row as f64 + 0.5);
@@ -57,7 +57,7 @@ pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
                 from += 1;
                 continue;
             };
-            // Neighbours of one color are one rectangle.
+            // Neighbors of one color are one rectangle.
             let to = (from..columns).find(|column| at_level(*column) != Some(own)).unwrap_or(columns);
             let x = |column: usize| area.x(column as f64 / columns as f64);
             let at = (x(from), area.top + pitch * row as f64);
@@ -65,7 +65,7 @@ pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
             from = to;
         }
     }
-    // Cells of one color follow each other, so that they can be written as one shape.
+    // Cells of one color follow each other, so they can be written as one shape.
     cells.sort_by_key(|(level, ..)| *level);
     for (level, at, extent) in cells {
         drawing.rectangle(at, extent, Color::Heat(level));

@@ -1,4 +1,4 @@
-//! Changes with their intervals over how much they matter.
+//! Changes with their intervals, plotted over their importance.
 
 use super::frame::{area, axes, legend};
 use super::model::{Change, Changes, Role};
@@ -7,11 +7,11 @@ use super::shapes::Drawing;
 use super::ticks::{linear, logarithmic, range};
 use super::unit::{Axis, Unit, shown};
 
-/// Changes that are drawn, those that matter most.
+/// Maximum number of changes to draw; the most important ones are drawn.
 const MAX: usize = 300;
 const HEIGHT: f64 = 260.0;
 
-/// Draws them below `y` and gives the height below them.
+/// Draws the changes below `y` and returns the height below them.
 pub fn draw(data: &Changes, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
     let mut all: Vec<&Change> = data.changes.iter().filter(|change| is_drawn(change)).collect();
     all.sort_by(|one, other| other.weight_pct.total_cmp(&one.weight_pct));

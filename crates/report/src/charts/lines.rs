@@ -8,19 +8,20 @@ use super::ticks::{MarkedAxis, linear, logarithmic, range};
 use super::unit::shown;
 use wavesieve_model::analysis::statistics::medians::middle;
 
-/// Points that are drawn one by one; more are drawn by what lies in a column of pixels.
+/// Maximum number of points that are drawn one by one; more points are combined by columns of pixels.
 const MAX_POINTS: usize = 300;
-/// Points in a drawing, about.
+/// Approximate maximum number of points in a drawing.
 const MAX_IN_ALL: f64 = 9000.0;
 const HEIGHT: f64 = 220.0;
 
-/// The middle of values, of an even number the lesser one.
+/// The middle value; for an even number of values, the lower one.
 pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
     middle(&mut values, f64::total_cmp).map(|[lower, _]| lower)
 }
 
-/// Draws them below `y` and gives the height below them. A pace has the median of each line, and points where there is room.
+/// Draws the lines below `y` and returns the height below them. A pace has the median of each line, and points if there
+/// is room.
 pub fn draw(data: &Lines, pace: bool, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
     let lines = fitting(data, notes);
     let points = || lines.iter().flat_map(|line| &line.points).copied();
@@ -62,7 +63,7 @@ pub fn draw(data: &Lines, pace: bool, drawing: &mut Drawing, y: f64, notes: &mut
     below
 }
 
-/// How many times the median the largest value of a pace is, from which its axis is logarithmic.
+/// Ratio of the largest value of a pace to the median from which the axis is logarithmic.
 const FAR: f64 = 8.0;
 
 /// The y axis.
@@ -73,13 +74,13 @@ fn upward(
     middle: Option<f64>,
     notes: &mut Vec<String>,
 ) -> MarkedAxis {
-    // A slow first iteration would hide how the others differ.
+    // Otherwise, a slow first iteration would hide how the others differ.
     if lowest > 0.0 && middle.is_some_and(|middle| highest > FAR * middle) {
         notes.push("the axis is logarithmic".to_owned());
         let axis = logarithmic(data.y.unit, lowest / 1.2, highest * 1.2, 5);
         return MarkedAxis { label: data.y.name.clone(), ..axis };
     }
-    // Differences of a pace are small next to its values, so that its axis need not start at zero.
+    // Differences of a pace are small compared with its values, so its axis need not start at zero.
     let far = highest - lowest > 0.25 * highest || !pace;
     let bottom = if far || lowest <= 0.0 { lowest.min(0.0) } else { lowest - 0.5 * (highest - lowest) };
     let axis = linear(&data.y, bottom, highest, 5, false);
@@ -89,7 +90,7 @@ fn upward(
     axis
 }
 
-/// Each value until the next one, the last one to the end.
+/// Each value until the next one, and the last one to the end.
 fn stairs(points: &[(f64, f64)], end: f64) -> Vec<(f64, f64)> {
     let mut stairs = Vec::with_capacity(points.len() * 2 + 1);
     let mut before: Option<f64> = None;
@@ -102,7 +103,7 @@ fn stairs(points: &[(f64, f64)], end: f64) -> Vec<(f64, f64)> {
     stairs
 }
 
-/// The first, least, largest and last point of those in a column of pixels, which draw the same picture.
+/// The first, smallest, largest and last point of the points in a column of pixels, which draw the same picture.
 fn thinned(points: Vec<(f64, f64)>, area: Area, width: f64) -> Vec<(f64, f64)> {
     if points.len() <= MAX_POINTS {
         return points;
@@ -121,7 +122,8 @@ fn thinned(points: Vec<(f64, f64)>, area: Area, width: f64) -> Vec<(f64, f64)> {
     kept
 }
 
-/// The lines that are drawn, without points that are not finite; those with the largest values if they are too many.
+/// The lines that are drawn, without points that are not finite; only those with the largest values if there are too
+/// many.
 fn fitting(data: &Lines, notes: &mut Vec<String>) -> Vec<Line> {
     let lines: Vec<Line> = data
         .lines

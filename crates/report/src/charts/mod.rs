@@ -1,4 +1,4 @@
-//! Charts: what they show, and drawing them as SVG, PNG and characters.
+//! Charts: their content, and drawing them as SVG, PNG and characters.
 
 mod alternative;
 mod answer;

@@ -12,28 +12,28 @@ pub struct Chart {
     pub notes: Vec<String>,
 }
 
-/// The kinds of charts with their values. Values that are not numbers are drawn as if they were not there.
+/// The kinds of charts with their values. Values that are not numbers are ignored.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Plot {
     /// Horizontal bars made of parts.
     Stacked(Stacked),
     /// Horizontal bars.
     Bars(Bars),
-    /// Horizontal bars, the longest first, with the share that they and all above them make.
+    /// Horizontal bars, the longest first, with cumulative shares.
     Pareto(Bars),
     /// Upright bars of bins.
     Histogram(Histogram),
-    /// Rows of coloured cells over time.
+    /// Rows of colored cells over time.
     HeatMap(HeatMap),
     /// Points under roofs, both axes logarithmic.
     Roofline(Roofline),
-    /// How much of 100 % is reached, and how much could be.
+    /// How much of 100 % is reached, and how much is possible.
     Gauges(Vec<Gauge>),
     /// Lines that keep a value until the next one.
     Steps(Lines),
     /// Lines from value to value with their medians.
     Pace(Lines),
-    /// Changes with their intervals over how much they matter.
+    /// Changes with their intervals over their importance.
     Changes(Changes),
 }
 
@@ -51,7 +51,7 @@ pub enum Role {
     Other,
     /// Quantities other than GPU time, such as calls and counts.
     Neutral,
-    /// One of several that only have to be distinguished, by its number.
+    /// One of several series that only have to be distinguished, by its number.
     Series(usize),
 }
 
@@ -99,7 +99,7 @@ impl BarPart {
         Self { name: name.into(), role }
     }
 
-    /// How the time of a GPU divides.
+    /// The parts of the time of a GPU.
     pub(crate) fn of_time() -> Vec<Self> {
         [
             ("compute", Role::Compute),
@@ -125,7 +125,7 @@ pub struct Stacked {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
-    /// Its name, shortened in the middle where it is too long.
+    /// Its name, shortened in the middle if it is too long.
     pub label: String,
     /// Its length.
     pub value: f64,
@@ -169,15 +169,15 @@ impl Bars {
 /// A bin of a histogram.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bin {
-    /// Least value.
+    /// Lower bound.
     pub from: f64,
-    /// End, which is no longer in it.
+    /// Upper bound, which is not in the bin.
     pub to: f64,
-    /// How many there are of each part.
+    /// Counts by part.
     pub counts: Vec<f64>,
 }
 
-/// How an axis is divided.
+/// Division of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Equal distances are equal differences.
@@ -186,7 +186,7 @@ pub enum Scale {
     Logarithmic,
 }
 
-/// How many things are how great.
+/// Counts of things by size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
     /// Quantity that the bins divide.
@@ -197,7 +197,7 @@ pub struct Histogram {
     pub scale: Scale,
     /// Counts, stacked; one for a plain histogram.
     pub parts: Vec<BarPart>,
-    /// The bins in rising order; between them may be room.
+    /// The bins in rising order; there may be gaps between them.
     pub bins: Vec<Bin>,
 }
 
@@ -206,15 +206,15 @@ pub struct Histogram {
 pub struct HeatMap {
     /// Quantity that runs to the right.
     pub x: Axis,
-    /// Where the first column starts.
+    /// Start of the first column.
     pub from: f64,
-    /// Where the last column ends.
+    /// End of the last column.
     pub to: f64,
     /// Name of each row and its cells from left to right, `None` for a missing value.
     pub rows: Vec<(String, Vec<Option<f64>>)>,
     /// Quantity that the cells measure.
     pub value: Axis,
-    /// Least and largest value of the colors, where these are not those of the cells.
+    /// Smallest and largest value of the colors, if they are not those of the cells.
     pub range: Option<(f64, f64)>,
 }
 
@@ -226,7 +226,7 @@ pub struct Point {
     pub intensity: Option<f64>,
     /// Achieved GFLOP/s.
     pub gflops: Option<f64>,
-    /// How much it matters: its time, which makes it larger.
+    /// Its importance: its time, which determines the size of the point.
     pub weight: Option<f64>,
 }
 
@@ -239,16 +239,16 @@ pub struct Roofs {
     pub gflops: Vec<(String, f64)>,
 }
 
-/// Kernels and what bounds them.
+/// Kernels and their bounds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Roofline {
-    /// The kernels, the one that matters most first.
+    /// The kernels, the most important first.
     pub points: Vec<Point>,
     /// Their bounds.
     pub roofs: Roofs,
 }
 
-/// How much of what is possible is reached.
+/// Reached and possible shares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gauge {
     pub label: String,
@@ -313,7 +313,8 @@ impl Chart {
         Self::with_plot(title, Plot::Stacked(Stacked { value, parts, rows: rows.into_iter().collect() }))
     }
 
-    /// How the time of each rank or GPU went: nanoseconds of computing, exposed communication, exposed copies and idleness.
+    /// How the time of each rank or GPU was spent: nanoseconds of computing, exposed communication, exposed copies and
+    /// idleness.
     pub(crate) fn time_by_rank(title: impl Into<String>, rows: impl IntoIterator<Item = (String, [f64; 4])>) -> Self {
         let rows = rows.into_iter().map(|(label, values)| (label, values.to_vec()));
         Self::stacked(title, Axis::time("time"), BarPart::of_time(), rows)
@@ -340,7 +341,7 @@ impl Chart {
         Self::bars(title, value, bars)
     }
 
-    /// Bars, the longest first, with cumulative shares of `total` or, without, of their sum.
+    /// Bars, the longest first, with cumulative shares of `total`, or by default of their sum.
     pub fn pareto(
         title: impl Into<String>,
         value: Axis,
@@ -387,7 +388,7 @@ impl Chart {
         Self::with_plot(title, Plot::Gauges(gauges.into_iter().collect()))
     }
 
-    /// A chart of values that are kept until the next change, such as live memory over time.
+    /// A chart of values that hold until the next change, such as live memory over time.
     pub fn steps(title: impl Into<String>, x: Axis, y: Axis, lines: Vec<Line>) -> Self {
         Self::with_plot(title, Plot::Steps(Lines { x, y, lines }))
     }
@@ -397,7 +398,7 @@ impl Chart {
         Self::with_plot(title, Plot::Pace(Lines { x, y, lines }))
     }
 
-    /// Changes with their intervals over how much they matter.
+    /// Changes with their intervals over their importance.
     pub fn changes(title: impl Into<String>, weight: impl Into<String>, band_pct: f64, changes: Vec<Change>) -> Self {
         Self::with_plot(title, Plot::Changes(Changes { weight: weight.into(), band_pct, changes }))
     }

@@ -11,12 +11,12 @@ pub(crate) const SVG_MARK: &str = "<!-- Generator: wavesieve -->";
 pub(crate) const PNG_MARK: &[u8] = b"Software\0wavesieve";
 /// Mark of a JPEG file, in a segment for applications.
 pub(crate) const JPEG_MARK: &[u8] = b"Generator: wavesieve";
-/// The mark lies within this many first bytes. In an SVG file, it follows the main numbers.
+/// The mark is within this number of bytes at the start. In an SVG file, it follows the main numbers.
 const HEAD_BYTES: u64 = 65_536;
 
 /// Whether a file is a chart of this program.
 pub fn is_chart(path: &Path) -> bool {
-    // Opening a FIFO would block until somebody writes.
+    // Opening a FIFO would block until a process writes into it.
     if !path.is_file() {
         return false;
     }

@@ -10,7 +10,8 @@ use super::shapes::Drawing;
 use super::svg::{Background, svg};
 use super::text::prepared;
 
-/// The rules that SVGs of [`Chart::page_svg`] need in a page: the colors on light and dark grounds, which of both layouts is shown.
+/// The CSS rules that a page needs for SVGs of [`Chart::page_svg`]: the colors on light and dark grounds, and the
+/// choice between the two layouts.
 pub(crate) fn style_sheet() -> &'static str {
     data!("templates/charts.css")
 }
@@ -39,13 +40,14 @@ impl Chart {
         Ok(svg(&self.drawing(layout)?, &self.title, &alternative(self), Background::File))
     }
 
-    /// The chart as an SVG element for a page with [`style_sheet`]: it fills the width it is given, and its colors are variables.
+    /// The chart as an SVG element for a page with [`style_sheet`]. It fills the available width, and its colors are
+    /// variables.
     pub(crate) fn page_svg(&self, layout: Layout) -> Result<String> {
         Ok(svg(&self.drawing(layout)?, &self.title, &alternative(self), Background::Page))
     }
 
-    /// Two SVG elements for a page, for wide and for narrow screens; `style_sheet` displays one of them. Title and
-    /// notes are left to the page: see [`Chart::all_notes`].
+    /// Two SVG elements for a page, for wide and for narrow screens; `style_sheet` displays one of them. The page
+    /// itself shows title and notes: see [`Chart::all_notes`].
     ///
     /// # Errors
     /// When it cannot be drawn.
@@ -57,7 +59,7 @@ impl Chart {
         ))
     }
 
-    /// The chart as a PNG file on a light ground, with two pixels for each of the layout.
+    /// The chart as a PNG file on a light ground, with two pixels for each pixel of the layout.
     ///
     /// # Errors
     /// When it cannot be drawn.
@@ -68,7 +70,7 @@ impl Chart {
     /// The chart as a JPEG picture.
     ///
     /// # Errors
-    /// When it is too great.
+    /// When it is too large.
     pub fn jpeg(&self, layout: Layout) -> Result<Vec<u8>> {
         jpeg(&self.drawing(layout)?)
     }

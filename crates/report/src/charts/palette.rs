@@ -1,4 +1,4 @@
-//! The colors: distinguished by people with any color vision, each with a fixed role.
+//! The colors. People with any color vision can distinguish them, and each has a fixed role.
 
 use super::model::Role;
 
@@ -7,11 +7,11 @@ use super::model::Role;
 pub(crate) enum Color {
     /// Content of a chart.
     Of(Role),
-    /// A weaker form of a role's color, behind it.
+    /// A weaker form of a role's color, behind the color itself.
     Track,
     /// Text.
     Ink,
-    /// Text of less weight, axes.
+    /// Text of less importance, axes.
     Muted,
     Grid,
     /// The ground, between neighbors.
@@ -25,8 +25,8 @@ pub(crate) enum Color {
 /// Levels of a heat map.
 pub const LEVELS: usize = 24;
 
-/// Colors of series after the palette of Okabe and Ito: first those of no role. Their black and yellow, which are not
-/// seen on every ground, are slate and olive here.
+/// Colors of series after the palette of Okabe and Ito, starting with those without a role. Their black and yellow are
+/// not visible on every ground; here they are slate and olive.
 const SERIES: [((u8, u8, u8), &str); 8] = [
     ((0xD5, 0x5E, 0x00), "vermilion"),
     ((0x56, 0xB4, 0xE9), "sky"),
@@ -41,10 +41,10 @@ const COMPUTE: (u8, u8, u8) = (0x00, 0x72, 0xB2);
 const COMMUNICATION: (u8, u8, u8) = (0xE6, 0x9F, 0x00);
 const COPY: (u8, u8, u8) = (0x00, 0x9E, 0x73);
 
-/// How many series have a color of their own.
+/// Number of series with their own color.
 pub(crate) const SERIES_COLOURS: usize = SERIES.len();
 
-/// Every 32nd value of the map viridis of matplotlib, which is perceptually uniform, and its last.
+/// Every 32nd value of matplotlib's color map viridis, which is perceptually uniform, and its last value.
 const VIRIDIS: [(u8, u8, u8); 9] = [
     (68, 1, 84),
     (71, 44, 122),
@@ -78,7 +78,7 @@ impl Color {
         }
     }
 
-    /// Name of its variable in style sheets; levels of heat maps are the same on every ground and have none.
+    /// Name of its variable in style sheets. Levels of heat maps are the same on every ground and have none.
     pub fn variable(self) -> Option<&'static str> {
         Some(match self {
             Self::Of(Role::Compute) => "compute",

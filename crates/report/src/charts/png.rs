@@ -11,11 +11,11 @@ use super::palette::Color;
 use super::shapes::{Anchor, Drawing, ShapeForm};
 use super::text::{FAMILY, HEIGHT_OF_EM};
 
-/// Pixels of the picture for one of the drawing.
+/// Pixels of the picture for one pixel of the drawing.
 const DENSITY: usize = 2;
-/// Drawn pixels for one of the picture: plotters puts characters at whole pixels, which would be seen.
+/// Drawn pixels for one pixel of the picture: plotters puts characters at whole pixels, which would be visible.
 const FINER: usize = 3;
-/// How far texts are moved down to be centred, in font sizes.
+/// Downward shift that centers texts, in font sizes.
 const TEXT_SHIFT: f64 = 0.245;
 
 /// The drawing on a light ground, with twice its pixels.
@@ -24,7 +24,7 @@ pub fn png(drawing: &Drawing) -> Result<Vec<u8>> {
     encode(&lines, width, height)
 }
 
-/// As [`png`], with less than 1 % of error of each colour.
+/// Same as [`png`] as a JPEG, with an error of less than 1 % in each color.
 pub fn jpeg(drawing: &Drawing) -> Result<Vec<u8>> {
     use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 
@@ -40,7 +40,7 @@ pub fn jpeg(drawing: &Drawing) -> Result<Vec<u8>> {
     Ok(file)
 }
 
-/// Lines of red, green and blue, each after a byte that marks it as unfiltered, and width and height.
+/// Lines of red, green and blue, each after a byte that marks it as unfiltered, with width and height.
 fn pixels(drawing: &Drawing) -> Result<(Vec<u8>, usize, usize)> {
     let (width, height) = (drawing.width.ceil() as usize * DENSITY, drawing.height.ceil() as usize * DENSITY);
     let fine = (width * FINER, height * FINER);
@@ -53,7 +53,7 @@ fn pixels(drawing: &Drawing) -> Result<(Vec<u8>, usize, usize)> {
     Ok((reduced(&pixels, width), width, height))
 }
 
-/// Draws every shape in order; what is outside of the drawing is moved to its edge.
+/// Draws every shape in order; parts outside the drawing are moved to its edge.
 fn paint(drawing: &Drawing, backend: &mut BitMapBackend<'_>) -> Result<()> {
     let scale = (DENSITY * FINER) as f64;
     let place = |value: f64, limit: f64| (value.clamp(-20.0, limit + 20.0) * scale).round() as i32;

@@ -8,11 +8,11 @@ use super::text::{clean, shortened, width};
 use super::ticks::{MarkedAxis, logarithmic, range};
 use super::unit::{Unit, shown};
 
-/// Kernels with a number and a line in the key.
+/// Maximum number of kernels with a number and a line in the key.
 const MAX_NUMBERED: usize = 20;
-/// Share of the time from which a kernel has one.
+/// Minimum share of the time of a kernel with a number.
 const MIN_SHARE: f64 = 0.0005;
-/// Kernels that are drawn.
+/// Maximum number of kernels that are drawn.
 const MAX: usize = 300;
 const HEIGHT: f64 = 320.0;
 
@@ -23,14 +23,14 @@ struct PlacedKernel<'a> {
     share: f64,
 }
 
-/// A rectangle that is taken: left, top, right, bottom.
+/// An occupied rectangle: left, top, right, bottom.
 type OccupiedRect = (f64, f64, f64, f64);
 
 fn positive(value: Option<f64>) -> Option<f64> {
     value.filter(|value| value.is_finite() && *value > 0.0)
 }
 
-/// Draws it below `y` and gives the height below it.
+/// Draws the roofline below `y` and returns the height below it.
 pub fn draw(data: &Roofline, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
     let points = placed(data, notes);
     let roofs: Vec<(&str, f64)> =
@@ -45,7 +45,7 @@ pub fn draw(data: &Roofline, drawing: &mut Drawing, y: f64, notes: &mut Vec<Stri
         let (least, greatest) = range(values);
         if greatest > 0.0 { (least / beside, greatest * beside) } else { (0.1, 10.0) }
     };
-    // Enough of both roofs to be seen for what they are.
+    // Enough of both roofs to recognize them.
     let ridges = ridge.into_iter().flat_map(|ridge| [ridge / 50.0, ridge * 2.0]);
     let rates = roofs.iter().map(|(_, rate)| *rate).chain((highest > 0.0).then_some(highest / 200.0));
     let (left, right) = around(points.iter().map(|placed| placed.intensity).chain(ridges).collect(), 2.5);
@@ -62,7 +62,7 @@ pub fn draw(data: &Roofline, drawing: &mut Drawing, y: f64, notes: &mut Vec<Stri
     );
     let at = |intensity: f64, gflops: f64| (area.x(across.share(intensity)), area.y(upward.share(gflops)));
     let mut taken = draw_roofs(drawing, area, (&across, &upward), bandwidth, &roofs);
-    // A kernel with next to no time needs no number.
+    // A kernel with next to no time does not need a number.
     let worth = |placed: &&PlacedKernel<'_>| {
         placed.share >= MIN_SHARE || points.first().is_some_and(|first| first.share <= 0.0)
     };
@@ -86,7 +86,7 @@ pub fn draw(data: &Roofline, drawing: &mut Drawing, y: f64, notes: &mut Vec<Stri
     key(drawing, below + 8.0, points.get(..numbered).unwrap_or_default())
 }
 
-/// The kernels that can be drawn, those that matter most first.
+/// The kernels that can be drawn, the most important first.
 fn placed<'a>(data: &'a Roofline, notes: &mut Vec<String>) -> Vec<PlacedKernel<'a>> {
     let weight = |point: &Point| positive(point.weight).unwrap_or(0.0).min(1e300);
     let total: f64 = data.points.iter().map(|point| weight(point) / 1e3).sum();
@@ -116,7 +116,7 @@ fn said(placed: &PlacedKernel<'_>) -> String {
     format!("{}, {}{share}", shown(Unit::Gflops, placed.gflops), shown(Unit::FlopsPerByte, placed.intensity))
 }
 
-/// Draws the roofs with their names and gives where the names are.
+/// Draws the roofs with their names and returns the places of the names.
 fn draw_roofs(
     drawing: &mut Drawing,
     area: Area,
@@ -140,7 +140,7 @@ fn draw_roofs(
             }
             let name = format!("memory {}", shown(Unit::GigabytesPerSecond, bandwidth));
             let wide = width(&name, SMALL);
-            // Above the slope, ending where the slope is at its height.
+            // Above the slope, ending where the slope reaches the height of the name.
             let share = 0.45;
             let (x, y) = (start.0 + (end.0 - start.0) * share, start.1 + (end.1 - start.1) * share);
             let begin = (x - wide - 8.0).max(area.left + 4.0);
@@ -163,7 +163,7 @@ fn draw_roofs(
             y = end.1 + LINE / 2.0 + 1.0;
         }
         if x < start.0 {
-            // There the slope crosses it.
+            // The slope crosses the name there.
             drawing.rectangle((x - 2.0, y - 6.5), (wide + 4.0, 13.0), Color::Background);
         }
         place_text(drawing, (x, y), &name, Color::Muted, &mut taken);
@@ -180,7 +180,7 @@ fn overlap(one: OccupiedRect, other: OccupiedRect) -> bool {
     one.0 < other.2 && other.0 < one.2 && one.1 < other.3 && other.1 < one.3
 }
 
-/// Puts a label next to a point where nothing is yet; further away with a line to it if there is no room.
+/// Puts a label next to a point where there is room, otherwise further away with a line to it.
 fn label(drawing: &mut Drawing, area: Area, point: (f64, f64), radius: f64, text: &str, taken: &mut Vec<OccupiedRect>) {
     let (half, tall) = (width(text, SMALL) / 2.0, 6.0);
     for distance in [0.0, 10.0, 22.0, 36.0, 52.0] {
@@ -206,7 +206,7 @@ fn label(drawing: &mut Drawing, area: Area, point: (f64, f64), radius: f64, text
     }
 }
 
-/// Numbers and names of kernels, and where they are.
+/// Draws numbers and names of kernels, with their values.
 fn key(drawing: &mut Drawing, y: f64, points: &[PlacedKernel<'_>]) -> f64 {
     let number_width = width("20", SMALL) + 8.0;
     let mut y = y;

@@ -3,16 +3,16 @@
 use super::palette::Color;
 use super::text::clean;
 
-/// Where a text stands next to its point.
+/// Position of a text next to its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// It starts there.
+    /// The text starts there.
     Start,
     Middle,
     End,
 }
 
-/// A shape. Coordinates are pixels from the top left corner; texts are centred at their height.
+/// A shape. Coordinates are pixels from the top left corner; texts are vertically centered.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ShapeForm {
     /// A filled rectangle.
@@ -32,21 +32,21 @@ pub enum ShapeForm {
         width: u32,
     },
     Circle {
-        /// Centre.
+        /// X coordinate of the center.
         x: f64,
-        /// Centre.
+        /// Y coordinate of the center.
         y: f64,
         radius: f64,
     },
     Text {
-        /// Where it is.
+        /// X coordinate.
         x: f64,
-        /// Its middle.
+        /// Y coordinate of its middle.
         y: f64,
         text: String,
         /// Font size.
         size: f64,
-        /// Where it stands.
+        /// Position next to its point.
         anchor: Anchor,
         /// Whether it runs upwards.
         upwards: bool,
@@ -69,7 +69,7 @@ pub(crate) struct Drawing {
     pub width: f64,
     /// Height in pixels.
     pub height: f64,
-    /// The shapes, those behind first.
+    /// The shapes, from back to front.
     pub shapes: Vec<Shape>,
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct Drawing {
 pub const SMALL: f64 = 11.0;
 
 impl Drawing {
-    /// An empty drawing of a width, which grows downwards.
+    /// Creates an empty drawing of a width, which grows downwards.
     pub fn new(width: f64) -> Self {
         Self { width, height: 0.0, shapes: Vec::new() }
     }
@@ -94,7 +94,7 @@ impl Drawing {
         self
     }
 
-    /// Adds a filled rectangle with what it stands for, which is at least half a pixel wide and high.
+    /// Adds a filled rectangle with a tooltip; it is at least half a pixel wide and high.
     pub fn mark(&mut self, at: (f64, f64), (width, height): (f64, f64), color: Color, tip: String) {
         let before = self.shapes.len();
         self.rectangle(at, (width.max(0.5), height.max(0.5)), color);
@@ -105,7 +105,8 @@ impl Drawing {
         }
     }
 
-    /// Adds a line. Points that are not finite or the same as the one before are left out, and lines of one point.
+    /// Adds a line. Points that are not finite or equal to the point before are left out, and so are lines of one
+    /// point.
     pub fn line(&mut self, points: impl IntoIterator<Item = (f64, f64)>, width: u32, color: Color) {
         let mut kept: Vec<(f64, f64)> = Vec::new();
         for (x, y) in points {
@@ -119,7 +120,7 @@ impl Drawing {
         }
     }
 
-    /// Adds a circle with what it stands for.
+    /// Adds a circle with a tooltip.
     pub fn circle(&mut self, (x, y): (f64, f64), radius: f64, color: Color, tip: Option<String>) {
         if x.is_finite() && y.is_finite() {
             self.push(ShapeForm::Circle { x, y, radius }, color);
@@ -134,7 +135,7 @@ impl Drawing {
         self.sized_text((x, y), text, SMALL, anchor, color);
     }
 
-    /// Adds a text of a size.
+    /// Adds a text of a given size.
     pub(crate) fn sized_text(&mut self, (x, y): (f64, f64), text: &str, size: f64, anchor: Anchor, color: Color) {
         let text = clean(text);
         if !text.is_empty() {
@@ -142,7 +143,7 @@ impl Drawing {
         }
     }
 
-    /// Adds a text that runs upwards, centred at its point.
+    /// Adds a text that runs upwards, centered at its point.
     pub(crate) fn upward_text(&mut self, (x, y): (f64, f64), text: &str, color: Color) {
         let text = clean(text);
         if !text.is_empty() {

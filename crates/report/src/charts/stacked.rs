@@ -8,9 +8,9 @@ use super::text::width;
 use super::ticks::{GREATEST, linear};
 use super::unit::{Axis, Unit, shown};
 
-/// Bars in a chart; of more, neighbors are put together.
+/// Maximum number of bars in a chart; beyond it, neighbors are combined.
 const MAX: usize = 48;
-/// Gauges in a chart.
+/// Maximum number of gauges in a chart.
 const MAX_GAUGES: usize = 32;
 
 /// The part of a value that can be stacked.
@@ -18,7 +18,7 @@ fn length(value: f64) -> f64 {
     if value.is_finite() { value.clamp(0.0, GREATEST) } else { 0.0 }
 }
 
-/// Draws them below `y` and gives the height below them.
+/// Draws the bars below `y` and returns the height below them.
 pub fn draw(data: &Stacked, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
     let rows = fitting(data, notes);
     let totals: Vec<f64> = rows.iter().map(|(_, values)| values.iter().copied().map(length).sum()).collect();
@@ -83,7 +83,7 @@ pub fn said(value: Option<f64>) -> String {
     percent(value).map_or_else(|| "unknown".to_owned(), |value| shown(Unit::Percent, value))
 }
 
-/// Draws gauges below `y` and gives the height below them.
+/// Draws gauges below `y` and returns the height below them.
 pub fn gauges(data: &[Gauge], drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
     let kept: Vec<&Gauge> = data.iter().take(MAX_GAUGES).collect();
     if data.len() > kept.len() {

@@ -7,19 +7,19 @@ use super::palette::Color;
 use super::shapes::{Anchor, Drawing, Shape, ShapeForm};
 use super::text::clean;
 
-/// Steps of coordinates in a pixel.
+/// Steps of coordinates per pixel.
 const FINER: f64 = 10.0;
 
-/// Where an SVG is to be shown.
+/// Ground on which an SVG is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Background {
-    /// As a file of its own, on a light ground.
+    /// In its own file, on a light ground.
     File,
     /// Within a page, whose style sheet has the colors.
     Page,
 }
 
-/// The drawing as SVG with a title and a text for readers who do not see it.
+/// The drawing as SVG, with a title and a text for readers who do not see it.
 pub fn svg(drawing: &Drawing, title: &str, alternative: &str, ground: Background) -> String {
     let text = opening(drawing, title, alternative, ground);
     let mut canvas = Canvas { text, drawing, ground, rectangles: None };
@@ -59,8 +59,8 @@ struct Canvas<'a> {
 }
 
 impl Canvas<'_> {
-    /// Adds a shape; what is outside of the drawing is moved to its edge. Rectangles of one color that follow each other are one path,
-    /// but for those with tips.
+    /// Adds a shape; parts outside the drawing are moved to its edge. Consecutive rectangles of one color without tips
+    /// become one path.
     fn add(&mut self, shape: &Shape) {
         let place = |value: f64, limit: f64| (value.clamp(-20.0, limit + 20.0) * FINER).round() as i32;
         let at = |x: f64, y: f64| (place(x, self.drawing.width), place(y, self.drawing.height));
@@ -111,7 +111,7 @@ impl Canvas<'_> {
         }
     }
 
-    /// Writes an element that is not a part of others.
+    /// Writes a separate element.
     fn element(&mut self, name: &str, attributes: &str, tip: Option<&str>) {
         self.end_rectangles();
         let _ = match tip {
@@ -141,7 +141,7 @@ fn tenth(steps: impl Into<f64>) -> String {
     text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
 
-/// The text with what has a meaning in XML written out.
+/// The text with the special characters of XML escaped.
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

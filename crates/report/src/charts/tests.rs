@@ -1,4 +1,4 @@
-//! Whatever the values: nothing panics, drawings are XML of bounded size and the same every time.
+//! Properties for any values: nothing panics, and drawings are XML of bounded size and always the same.
 
 use proptest::prelude::*;
 
@@ -148,7 +148,7 @@ proptest! {
 }
 
 proptest! {
-    // Pictures are slow to make without optimization.
+    // Pictures are slow to draw without optimization.
     #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 20, ..ProptestConfig::default() })]
 
     #[test]

@@ -1,4 +1,4 @@
-//! Texts of drawings: without what XML cannot hold, as wide as the font makes them, short enough for their place.
+//! Texts of drawings: without characters that XML forbids, measured with the font, and short enough for their place.
 
 use std::sync::LazyLock;
 
@@ -7,14 +7,15 @@ use unicode_width::UnicodeWidthChar;
 
 /// Name that the font is registered under.
 pub const FAMILY: &str = "wavesieve";
-/// The size of a font for one pixel of em in bitmaps, where sizes are heights from descender to ascender, which DejaVu Sans has 1.164 of.
+/// The size of a font for one pixel of em in bitmaps. Sizes are heights from descender to ascender there, which is
+/// 1.164 em for DejaVu Sans.
 pub(crate) const HEIGHT_OF_EM: f64 = 1.164;
 
 static FONT: &[u8] = data_bytes!("share/fonts/DejaVuSans-subset.ttf");
 
 static REGISTERED: LazyLock<bool> = LazyLock::new(|| register_font(FAMILY, FontStyle::Normal, FONT).is_ok());
 
-/// Registers the font, once; whether that worked.
+/// Registers the font once; returns whether that worked.
 pub fn prepared() -> bool {
     *REGISTERED
 }
@@ -49,7 +50,7 @@ pub fn width(text: &str, size: f64) -> f64 {
     thousandths * size / 1000.0
 }
 
-/// The text on one line, without characters that are not to be shown or not allowed in XML.
+/// The text on one line, without characters that must not be shown or that XML forbids.
 pub fn clean(text: &str) -> String {
     const LONGEST: usize = 2000;
     let mut cleaned = String::with_capacity(text.len().min(LONGEST));

@@ -1,25 +1,25 @@
-//! Where axes have their marks, and what they are called.
+//! Marks of axes, and their names.
 
 use super::unit::{Axis, DisplayUnit, Unit, shown};
 
 /// An axis from its first to its last mark.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MarkedAxis {
-    /// Where it starts; of a logarithmic one as a power of ten.
+    /// Start; the exponent of ten on a logarithmic axis.
     pub from: f64,
     pub to: f64,
-    /// Marks and what they are called; those between decades have no name.
+    /// Marks and their names; marks between decades have no name.
     pub ticks: Vec<(f64, Option<String>)>,
     /// Name of the axis with the unit of the marks.
     pub label: String,
     pub(super) is_logarithmic: bool,
 }
 
-/// Marks of an axis: shares of it and what they are called.
+/// Marks of an axis: shares of it with their names.
 pub type Marks = Vec<(f64, Option<String>)>;
 
 impl MarkedAxis {
-    /// Which share of the axis a value is at, between 0 and 1.
+    /// The share of the axis at a value, between 0 and 1.
     pub fn share(&self, value: f64) -> f64 {
         let value = if self.is_logarithmic { value.log10() } else { value };
         let share = (value - self.from) / (self.to - self.from);
@@ -34,16 +34,17 @@ impl MarkedAxis {
     }
 }
 
-/// The least and the greatest of values.
+/// The smallest and the largest of some values.
 pub fn range(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let ends = (f64::INFINITY, f64::NEG_INFINITY);
     values.into_iter().fold(ends, |(least, greatest), value| (least.min(value), greatest.max(value)))
 }
 
-/// Values of this size and more are drawn as if they were this great, so that sums stay finite.
+/// Values of at least this size are drawn as this size, so that sums stay finite.
 pub const GREATEST: f64 = 1e290;
 
-/// An axis for values from `least` to `greatest` with about `wanted` marks. It ends at marks, or where the values do when it is `exact`.
+/// An axis for values from `least` to `greatest` with about `wanted` marks. It ends at marks, or at the values if it is
+/// `exact`.
 pub fn linear(axis: &Axis, least: f64, greatest: f64, wanted: usize, exact: bool) -> MarkedAxis {
     let whole = |value: f64| if value.is_finite() { value.clamp(-GREATEST, GREATEST) } else { 0.0 };
     let (least, greatest) = (whole(least), whole(greatest));
@@ -60,7 +61,7 @@ pub fn linear(axis: &Axis, least: f64, greatest: f64, wanted: usize, exact: bool
             (value, unit.number(if value.abs() < step * 1e-6 { 0.0 } else { value }))
         })
         .collect::<Vec<_>>();
-    // Numbers that differ by less than the digits they are written with show nothing.
+    // Numbers that are equal in the digits shown would add nothing.
     let mut seen: Vec<&str> = Vec::new();
     let mut told = Vec::new();
     for (value, text) in &ticks {
@@ -73,7 +74,7 @@ pub fn linear(axis: &Axis, least: f64, greatest: f64, wanted: usize, exact: bool
     MarkedAxis { from, to, ticks: told, label, is_logarithmic: false }
 }
 
-/// The smallest of 1, 2, 5, 10 … that is not below what is wanted; of bytes 1, 2, 4, 8 …; of counts a whole number.
+/// The smallest of 1, 2, 5, 10 … that is not below `wanted`. For bytes, of 1, 2, 4, 8 …; for counts, a whole number.
 fn step(unit: Unit, wanted: f64) -> f64 {
     let wanted = if wanted.is_finite() && wanted > 0.0 { wanted } else { 1.0 };
     if unit == Unit::Bytes && wanted > 0.4 {
@@ -84,8 +85,8 @@ fn step(unit: Unit, wanted: f64) -> f64 {
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * decade).find(|step| *step >= wanted * 0.999).unwrap_or(wanted)
 }
 
-/// An axis from `least` to `greatest`, which must be above zero; with names at most at `wanted` marks. It has no
-/// name itself.
+/// An axis from `least` to `greatest`, which must be above zero, with names at about `wanted` marks at most. The axis
+/// itself has no name.
 pub fn logarithmic(unit: Unit, least: f64, greatest: f64, wanted: usize) -> MarkedAxis {
     let power = |value: f64, otherwise: f64| {
         let power = value.log10();

@@ -1,9 +1,9 @@
-//! Quantities that axes measure, and how their numbers are written.
+//! Quantities that axes measure, and the format of their numbers.
 
 /// Unit that values of a chart are given in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Nanoseconds, shown in the unit that fits.
+    /// Nanoseconds, shown in a suitable unit.
     Nanoseconds,
     /// Bytes, shown in KiB, MiB and so on.
     Bytes,
@@ -21,7 +21,7 @@ pub enum Unit {
     Number,
 }
 
-/// An axis: what it measures and the unit of its values.
+/// An axis: its quantity and the unit of its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
     /// A few words, such as `duration`; may be empty.
@@ -80,14 +80,14 @@ const SIZES: Steps = &[
 const RATES: Steps = &[(1e3, "TB/s"), (1.0, "GB/s"), (1e-3, "MB/s"), (1e-6, "kB/s")];
 const FLOPS: Steps = &[(1e6, "PFLOP/s"), (1e3, "TFLOP/s"), (1.0, "GFLOP/s"), (1e-3, "MFLOP/s"), (1e-6, "kFLOP/s")];
 
-/// The unit that numbers of an axis are shown in.
+/// The unit in which numbers of an axis are shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct DisplayUnit {
-    /// How much of the base unit it is.
+    /// Its size in the base unit.
     pub factor: f64,
     /// Its symbol, empty for numbers without one.
     pub symbol: &'static str,
-    /// Whether great and small numbers take SI prefixes.
+    /// Whether large and small numbers get SI prefixes.
     prefixed: bool,
 }
 
@@ -104,7 +104,7 @@ impl DisplayUnit {
             Unit::Count | Unit::Number => return Self { factor: 1.0, symbol: "", prefixed: true },
         };
         let base = steps.iter().find(|(factor, _)| *factor == 1.0).or(steps.last());
-        // A value that rounds up to the next unit is written in it.
+        // A value that rounds up to the next unit is written in that unit.
         let fitting = steps.iter().find(|(factor, _)| greatest.abs() >= factor * 0.9995);
         let least = if greatest == 0.0 || !greatest.is_finite() { base } else { steps.last() };
         let (factor, symbol) = fitting.or(least).copied().unwrap_or((1.0, ""));
@@ -129,7 +129,7 @@ pub fn shown(unit: Unit, value: f64) -> String {
     }
 }
 
-/// Whole numbers below 10,000 as they are, other numbers with the prefixes of the SI.
+/// Whole numbers below 10,000 without a prefix, other numbers with SI prefixes.
 fn with_prefix(value: f64) -> String {
     if !value.is_finite() {
         return significant(value);

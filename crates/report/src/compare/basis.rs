@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::side::Side;
 
-/// Steady iterations that both sides need before iterations are the basis by themselves.
+/// Minimum number of steady iterations of both sides for iterations as the default basis.
 const MIN_ITERATIONS: usize = 3;
 
 /// Steps that the PyTorch profiler marks, as a name of ranges.
@@ -39,14 +39,14 @@ impl Basis {
     }
 }
 
-/// The basis that is asked for.
+/// The requested basis.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum BasisChoice {
     /// Iterations if both sides have at least three steady ones on every GPU, otherwise runs.
     #[default]
     Auto,
     Fixed(Basis),
-    /// The work of each ROCTx range with this name or path, in place of iterations; a `*` at its end is a number.
+    /// The work of each ROCTx range with this name or path, in place of iterations; `*` at its end stands for a number.
     Range(String),
 }
 
@@ -72,12 +72,12 @@ impl BasisChoice {
         }
     }
 
-    /// The kind of the basis that came of it, in machine-readable output.
+    /// The kind of the resolved basis, in machine-readable output.
     pub fn kind(&self, basis: Basis) -> &'static str {
         if self.range().is_some() { "range" } else { basis.word() }
     }
 
-    /// The unit of the basis that came of it, as it is called in texts.
+    /// The unit of the resolved basis, as texts name it.
     pub fn unit(&self, basis: Basis) -> String {
         self.range().map_or_else(|| basis.word().to_owned(), |name| format!("range {name}"))
     }

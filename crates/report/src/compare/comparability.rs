@@ -9,7 +9,7 @@ use super::digest::{Digest, RunFacts};
 use super::matching::KernelPair;
 use super::side::Side;
 
-/// How much a difference matters.
+/// Importance of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -40,23 +40,24 @@ pub struct Check {
     pub message: String,
 }
 
-/// Share of the kernel time below which matched kernels are too few.
+/// Minimum matched share of the kernel time.
 const MIN_MATCHED: f64 = 0.5;
-/// Steady iterations below which bands are wide.
+/// Number of steady iterations below which bands are wide.
 const FEW_ITERATIONS: usize = 5;
 /// Relevant difference of the kernels in an iteration.
 const KERNELS_PER_ITERATION: f64 = 0.05;
-/// Runs of a side from which a trend is not chance: one of 60 orders of five values rises or falls throughout.
+/// Minimum number of runs of a side for a trend that is not chance: of all orders of five values, one in 60 rises or
+/// falls throughout.
 const MIN_RUNS_OF_TREND: usize = 5;
 
-/// Differences that the user accepts although they block.
+/// Blocking differences that the user accepts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allowed {
     /// Different architectures.
     pub architectures: bool,
 }
 
-/// The checks that found something, most severe first.
+/// The checks with a result, most severe first.
 pub fn checks(
     base: &Side,
     new: &Side,
@@ -203,7 +204,7 @@ fn has_trend(side: &Side) -> bool {
     spans.len() >= MIN_RUNS_OF_TREND && (steps().all(|(one, next)| next > one) || steps().all(|(one, next)| next < one))
 }
 
-/// Whether devices are known and differ.
+/// Whether the devices of both sides are known and differ.
 pub(crate) fn have_other_devices(base: &Side, new: &Side) -> bool {
     let of = |side| texts(side, |facts| &facts.devices);
     of(base) != of(new)
@@ -217,7 +218,7 @@ fn joined(texts: &BTreeSet<String>) -> String {
     texts.iter().map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
-/// Shares of the kernel time that were matched, and exactly.
+/// Shares of the kernel time that were matched at all, and exactly.
 fn shares(rows: &[KernelPair<'_>]) -> (f64, f64) {
     let all: f64 = rows.iter().map(KernelPair::time_ns).sum();
     let of = |is: fn(&KernelPair<'_>) -> bool| {

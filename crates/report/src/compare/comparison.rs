@@ -25,21 +25,21 @@ use super::summary;
 use super::tree::{SpanPart, kernel_ns, kernel_of, kernel_times, of_gpu, of_side, time_of};
 use wavesieve_model::analysis::categories::COMMUNICATION;
 
-/// Assumed noise between two runs on the same GPUs, and on others, as a share.
+/// Assumed noise between two runs on the same GPUs, and on different ones, as a share.
 const NOISE_FLOOR: f64 = 0.01;
 const NOISE_FLOOR_OTHER_DEVICES: f64 = 0.02;
 
-/// How to compare.
+/// Options of a comparison.
 #[derive(Clone, Debug)]
 pub struct CompareOptions {
     pub basis: BasisChoice,
     pub level: MatchLevel,
     /// Smallest relevant change, as a share.
     pub effect: f64,
-    /// Assumed noise between two runs, as a share; by default 1 % on the same GPUs and 2 % on others.
+    /// Assumed noise between two runs, as a share; by default 1 % on the same GPUs and 2 % on different ones.
     pub noise_floor: Option<f64>,
     pub alpha: f64,
-    /// Share of the kernel time of either side from which a kernel is tested.
+    /// Minimum share of the kernel time of either side for a kernel that is tested.
     pub least_share: f64,
     pub allowed: Allowed,
 }
@@ -61,7 +61,7 @@ impl Default for CompareOptions {
 /// Compares two sides.
 pub fn compare(base: &Side, new: &Side, options: &CompareOptions) -> Comparison {
     let (mut base, mut new) = (base.clone(), new.clone());
-    // The order in which runs are named is not a property of a side.
+    // The order in which runs are given is not a property of a side.
     for side in [&mut base, &mut new] {
         side.runs.sort_by(|one, other| one.facts.inputs.cmp(&other.facts.inputs));
     }
@@ -155,7 +155,7 @@ pub(super) fn noise_floor(options: &CompareOptions, have_other_devices: bool) ->
     options.noise_floor.unwrap_or(if have_other_devices { NOISE_FLOOR_OTHER_DEVICES } else { NOISE_FLOOR })
 }
 
-/// A number with 12 significant digits, as every number on the way out.
+/// A number with 12 significant digits, like every number in the output.
 pub(super) fn rounded(value: f64) -> f64 {
     format!("{value:.11e}").parse().unwrap_or(value)
 }
@@ -174,7 +174,7 @@ fn side_facts(side: &Side) -> SideFacts {
     }
 }
 
-/// Times that are tested, with how each is taken from an interval.
+/// Times that are tested, each with the function that takes it from an interval.
 pub(super) type Metric = (&'static str, fn(&Times) -> i64);
 pub(super) const METRICS: [Metric; 6] = [
     ("span", |times| times.span_ns),
@@ -198,7 +198,7 @@ fn totals(
         Basis::Iteration => of_times(base, new, time),
         Basis::Run => of_runs(base, new, time),
     };
-    // The figures are means over all GPUs, and so is what is judged.
+    // The figures are means over all GPUs, so the test is about means too.
     let of_means = |evidence: Evidence| Evidence { by_gpu: Vec::new(), ..evidence };
     let evidence: Vec<Option<Evidence>> = METRICS.iter().map(|(_, time)| evidence(*time).map(of_means)).collect();
     let judged: Vec<(Option<&Evidence>, f64)> = evidence.iter().map(|evidence| (evidence.as_ref(), 0.0)).collect();
@@ -378,7 +378,7 @@ fn kernel_row(
     }
 }
 
-/// How the clock changed, and what that did.
+/// Change of the clock, and its effect.
 #[derive(Clone, Copy)]
 struct ClockChange {
     clock_pct: f64,
@@ -386,8 +386,8 @@ struct ClockChange {
     effect_ns: i64,
 }
 
-/// With `c` calls of `n` cycles at the frequency `f`, all means of both sides, the clock is worth `c n (1/f1 - 1/f0)`; it is a part of
-/// the speed effect. `ratio` is that of typical durations.
+/// With `c` calls of `n` cycles at the frequency `f`, all means of both sides, the clock accounts for `c n (1/f1 -
+/// 1/f0)`, which is a part of the speed effect. `ratio` is the ratio of typical durations.
 fn clock_of(base: &SideKernel<'_>, new: &SideKernel<'_>, ratio: f64, basis: Basis) -> Option<ClockChange> {
     let frequency = |side: &SideKernel<'_>| {
         let all = side.by_gpu.values().flatten().map(|(_, kernel)| calls(kernel, basis).clock);
@@ -430,7 +430,8 @@ fn waits(row: &KernelPair<'_>) -> bool {
     row.sides().any(|side| side.category == COMMUNICATION && !are_transfers(side))
 }
 
-/// Present if the mean duration changed by more than the smallest relevant change, other than the typical one did.
+/// The tail, if the change of the mean duration differs from the change of the typical one by more than the smallest
+/// relevant change.
 fn tail(base: &SideKernel<'_>, new: &SideKernel<'_>, ratio: f64, effect: f64, basis: Basis) -> Option<Tail> {
     if base.name != new.name || !has_same_mix(base, new) {
         return None;
@@ -452,7 +453,7 @@ fn tail(base: &SideKernel<'_>, new: &SideKernel<'_>, ratio: f64, effect: f64, ba
     })
 }
 
-/// The spans of each GPU in all runs.
+/// The span trees of each GPU in all runs.
 fn trees_by_gpu(side: &Side, basis: Basis) -> BTreeMap<GpuKey, Vec<SpanPart>> {
     let mut trees: BTreeMap<GpuKey, Vec<SpanPart>> = BTreeMap::new();
     for gpu in side.gpus() {

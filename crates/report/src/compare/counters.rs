@@ -1,4 +1,5 @@
-//! Counters of both sides: means over the dispatches of a kernel, which do not depend on how the collection slows them.
+//! Counters of both sides: means over the dispatches of a kernel. They do not depend on how much the collection slows
+//! the dispatches.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +13,10 @@ use super::side::Side;
 use wavesieve_model::analysis::statistics::blocks::mean_of_blocks;
 use wavesieve_model::analysis::statistics::trimmed::{Estimate, mean};
 
-/// Dispatches on a side below which nothing is tested.
+/// Minimum number of dispatches on a side for a test.
 const MIN_DISPATCHES: i64 = 5;
 
-/// Counters that both sides have of a kernel, in the order of kernels and counters.
+/// Counters of a kernel that both sides have, in the order of kernels and counters.
 pub(crate) fn counter_rows(
     base: &Side,
     new: &Side,
@@ -68,7 +69,7 @@ fn counter_row(one: &Common<'_>, judgment: &Judgment) -> CounterRow {
 
 type ByKernel<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a CounterDigest>>;
 
-/// The counters of all runs; kernels get other names if `names` has some for them.
+/// The counters of all runs; kernels are renamed by `names`.
 fn by_kernel<'a>(side: &'a Side, names: &BTreeMap<&'a str, &'a str>) -> ByKernel<'a> {
     let mut all = ByKernel::new();
     for counter in side.runs.iter().flat_map(|run| &run.counters) {
@@ -87,7 +88,7 @@ fn mean_of(counters: &[&CounterDigest]) -> f64 {
     counters.iter().map(|counter| counter.sum).sum::<f64>() / dispatches(counters).max(1) as f64
 }
 
-/// `None` with few dispatches, or where a mean is not above 0.
+/// `None` with few dispatches, or if a mean is not above 0.
 fn evidence(base: &[&CounterDigest], new: &[&CounterDigest]) -> Option<Evidence> {
     // The relative error of a mean is the error of its logarithm.
     let level = |counter: &&CounterDigest| {

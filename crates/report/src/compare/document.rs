@@ -1,4 +1,4 @@
-//! The document of a comparison: what its JSON holds. `share/schemas/compare.json` describes it.
+//! The document of a comparison, which is the content of its JSON. `share/schemas/compare.json` describes it.
 
 use serde::Serialize;
 
@@ -8,8 +8,8 @@ use super::places::Aligned;
 pub const SCHEMA: &str = "wavesieve-compare";
 pub const SCHEMA_VERSION: &str = "1.0";
 
-/// A comparison. Times are nanoseconds per unit of the basis, averaged over GPUs and runs; what is not known is null, with the reason
-/// in a field that ends in `_why`.
+/// A comparison. Times are nanoseconds per unit of the basis, averaged over GPUs and runs. Unknown values are null,
+/// with the reason in a field that ends in `_why`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     pub schema: &'static str,
@@ -30,7 +30,7 @@ pub struct Comparison {
     pub added: Vec<OneSided>,
     pub gone: Vec<OneSided>,
     pub replaced: Vec<ReplacedRow>,
-    /// Where typical iterations differ, for people.
+    /// Differences between typical iterations, for people.
     #[serde(skip)]
     pub alignment: Vec<Aligned>,
     pub renamed: Vec<Renamed>,
@@ -42,7 +42,7 @@ pub struct Comparison {
     pub counters: Vec<CounterRow>,
     pub counters_why: Option<&'static str>,
     pub gate: Gate,
-    /// Ranges per which sides of other lengths can be compared, once they are read with them.
+    /// Ranges that mark the steps. If both sides are read with them, sides of other lengths can be compared per step.
     #[serde(skip)]
     pub step: Option<String>,
 }
@@ -72,7 +72,7 @@ pub struct SideFacts {
     pub gpus: usize,
     pub arch: Vec<String>,
     pub iterations: usize,
-    /// XXH3 (128 bits) of the digests of its runs as they would be saved, one after the other.
+    /// XXH3 (128 bits) of the digests of its runs, concatenated as they would be saved.
     pub digest: Option<String>,
 }
 
@@ -85,7 +85,7 @@ pub struct Total {
     pub delta_ns: i64,
     /// Relative change of the mean times above.
     pub pct: Option<f64>,
-    /// Relative change of typical iterations, which outliers do not move; it is the one that is tested.
+    /// Relative change of typical iterations, which outliers do not affect; this change is tested.
     pub typical_pct: Option<f64>,
     pub ci_low_pct: Option<f64>,
     pub ci_high_pct: Option<f64>,
@@ -107,7 +107,7 @@ pub struct PartRow {
     pub delta_ns: i64,
 }
 
-/// A part of the critical path; `kernel` is the name of the kernel, copy or call, also of what waits.
+/// A part of the critical path; `kernel` is the name of the kernel, copy or call, also for waits.
 #[derive(Clone, Debug, Serialize)]
 pub struct PathRow {
     pub kind: String,
@@ -117,7 +117,7 @@ pub struct PathRow {
     pub delta_ns: i64,
 }
 
-/// Kernels that stand where others stood, with the time of all of them.
+/// Kernels that replaced others, with the time of all of them.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReplacedRow {
     pub base: Vec<String>,
@@ -184,7 +184,7 @@ pub struct KernelRow {
     pub verdict: &'static str,
 }
 
-/// A GPU on which a kernel surely changed though the mean over all does not show it.
+/// A GPU on which a kernel surely changed, although the mean over all GPUs does not show it.
 #[derive(Clone, Debug, Serialize)]
 pub struct ChangedGpu {
     pub rank: i64,
@@ -192,7 +192,7 @@ pub struct ChangedGpu {
     pub ratio: f64,
 }
 
-/// Durations of the slowest dispatches, if totals changed otherwise than typical durations.
+/// Durations of the slowest dispatches, if totals changed differently from typical durations.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tail {
     pub base_p95_ns: i64,

@@ -1,4 +1,5 @@
-//! Why the time of a kernel changed: more calls, other durations, another mix of shapes, another kernel in its place.
+//! Causes of a change of the time of a kernel: more calls, other durations, another mix of shapes, another kernel in
+//! its place.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,7 @@ pub struct Effects {
     pub calls_ns: i64,
     pub speed_ns: i64,
     pub mix_ns: i64,
-    /// Part of a kernel that is called otherwise now.
+    /// Part of a kernel that is replaced by another kernel.
     pub selection_ns: i64,
 }
 
@@ -21,11 +22,12 @@ struct Member {
     new: (f64, f64),
 }
 
-/// Divides a change of the time of a kernel. The parts of the swapped sides are the negated parts.
+/// Divides a change of the time of a kernel. If the sides are swapped, the parts are negated.
 ///
-/// With `c` calls of mean duration `D` on a side: calls_effect = (c1 - c0)(D0 + D1)/2, and for each shape with share `w` and mean `d`
-/// speed_effect = c w (d1 - d0) and mix_effect = c (w1 - w0)(d - D), where unmarked values are means of both sides. A shape of
-/// one side only has its duration on both, so that it is mix; if the kernel has another name, that is selection.
+/// With `c` calls of mean duration `D` on a side: calls_effect = (c1 - c0)(D0 + D1)/2. For each shape with share `w`
+/// and mean `d`: speed_effect = c w (d1 - d0) and mix_effect = c (w1 - w0)(d - D), where unmarked values are means of
+/// both sides. A shape of one side only has the same duration on both, so that it counts as mix; if the kernel has
+/// another name, it counts as selection.
 pub fn effects(base: &SideKernel<'_>, new: &SideKernel<'_>, delta_ns: i64) -> Effects {
     let ((c0, t0), (c1, t1)) = ((base.calls, base.time_ns), (new.calls, new.time_ns));
     if c0 <= 0.0 || c1 <= 0.0 {
@@ -49,7 +51,7 @@ pub fn effects(base: &SideKernel<'_>, new: &SideKernel<'_>, delta_ns: i64) -> Ef
     Effects { calls_ns, speed_ns, mix_ns, selection_ns }
 }
 
-/// Whole parts; what no rounding explains goes to the largest, not to one that is zero.
+/// Whole parts; the rounding error goes to the largest part, not to one that is zero.
 fn parts_of(delta_ns: i64, parts: [f64; 4]) -> [i64; 4] {
     let mut used: Vec<usize> = (0..parts.len()).filter(|at| parts.get(*at).is_some_and(|part| *part != 0.0)).collect();
     if used.is_empty() {
@@ -69,7 +71,7 @@ fn parts_of(delta_ns: i64, parts: [f64; 4]) -> [i64; 4] {
     result
 }
 
-/// The shapes of both sides. Of a renamed kernel that runs in one shape on both sides the members are the two kernels.
+/// The shapes of both sides. If a renamed kernel runs in one shape on both sides, the members are the two kernels.
 fn members(base: &SideKernel<'_>, new: &SideKernel<'_>) -> Vec<Member> {
     if base.name != new.name {
         return vec![

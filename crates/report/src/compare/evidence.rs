@@ -1,8 +1,8 @@
-//! How much a typical duration changed, and how sure that is. Dispatches depend on their neighbors, so that the unit of evidence is never
-//! a single dispatch: blocks of iterations, places of the iteration or blocks of dispatches.
+//! Change of a typical duration, and its certainty. Dispatches depend on their neighbors, so the unit of evidence is
+//! never a single dispatch. It is a block of iterations, a place of the iteration or a block of dispatches.
 //!
-//! Iterations come first: all places of an iteration are fast or slow together (clocks, traffic of other GPUs), which the scatter
-//! between places does not show. Where there are too few of them, places add what certainty they can.
+//! Iterations come first: all places of an iteration are fast or slow together (clocks, traffic of other GPUs), which
+//! the scatter between places does not show. If there are too few iterations, places add what certainty they can.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use super::side::{GpuKey, Side, calls, key, levels_of_shape, of_shape};
 use wavesieve_model::analysis::statistics::blocks::{block_estimate, block_means, mean_of_blocks};
 use wavesieve_model::analysis::statistics::trimmed::{Estimate, mean, sum_of_squares, trimmed_estimate, trimmed_mean};
 
-/// Dispatches below which blocks of them are not evidence.
+/// Minimum number of dispatches for blocks of them as evidence.
 const MIN_CALLS: i64 = 15;
-/// GPUs from which their differences show an error too.
+/// Minimum number of GPUs whose differences also show an error.
 const MIN_GPUS: usize = 4;
-/// Iterations below which blocks of them are not evidence.
+/// Minimum number of iterations for blocks of them as evidence.
 const MIN_ITERATIONS: usize = 5;
-/// Difference of the shares of a shape that does not count.
+/// Difference of the shares of a shape that is ignored.
 const SAME_SHARE: f64 = 0.005;
 
 /// Kind of the single values of an estimate.
@@ -28,7 +28,7 @@ pub enum Unit {
     Places,
     Iterations,
     Calls,
-    /// Blocks of the dispatches of each shape, where shapes come in other proportions on the two sides.
+    /// Blocks of the dispatches of each shape, if shapes come in other proportions on the two sides.
     Shapes,
 }
 
@@ -48,7 +48,7 @@ impl Unit {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
     pub log_ratio: f64,
-    /// `None` if there is too little to know the error.
+    /// `None` if the data is not enough for an error.
     pub error: Option<Estimate>,
     pub unit: Option<Unit>,
     /// Values on the side with fewer, on the GPU with the fewest.
@@ -98,7 +98,7 @@ pub fn of_row(row: &KernelPair<'_>, basis: Basis) -> Option<Evidence> {
     })
 }
 
-/// The change on one GPU: an estimate, the samples, and the levels of the runs.
+/// The change on one GPU: an estimate, the number of samples, and the levels of the runs.
 type OfGpu = (Estimate, usize, [Vec<(usize, f64)>; 2]);
 
 fn of_gpu(base: &SideKernel<'_>, new: &SideKernel<'_>, gpu: GpuKey, unit: Unit, basis: Basis) -> Option<OfGpu> {
@@ -113,8 +113,8 @@ fn of_gpu(base: &SideKernel<'_>, new: &SideKernel<'_>, gpu: GpuKey, unit: Unit, 
     Some((difference(new.estimate, base.estimate), samples, [base.by_run, new.by_run]))
 }
 
-/// Whether the shapes of a kernel come in the same proportions on both sides, so that typical durations can be compared over all of them.
-/// A kernel with another name and one shape has no mix.
+/// Whether the shapes of a kernel come in the same proportions on both sides, so that typical durations over all of
+/// them can be compared. A kernel with another name and one shape has no mix.
 pub(crate) fn has_same_mix(base: &SideKernel<'_>, new: &SideKernel<'_>) -> bool {
     if base.shapes.len() <= 1 && new.shapes.len() <= 1 {
         return base.name != new.name || base.shapes.keys().eq(new.shapes.keys());
@@ -164,12 +164,12 @@ fn of_shapes(base: &[(usize, &KernelDigest)], new: &[(usize, &KernelDigest)], ba
     let samples = common.iter().map(|(base, new)| base.calls.min(new.calls)).sum::<i64>();
     let value: f64 = parts.iter().map(|part| part.value).sum();
     let estimate = Estimate { value, ..with_errors(&parts) };
-    // Levels of runs with other mixes tell nothing about noise.
+    // Levels of runs with other mixes do not measure noise.
     (!parts.is_empty()).then(|| (estimate, usize::try_from(samples).unwrap_or(0), Default::default()))
 }
 
-/// Places are compared one by one, as what differs between them is larger than what differs between runs. The error is that between
-/// the places and that between the few iterations.
+/// Places are compared one by one, because they differ more from one another than runs do. The error combines the error
+/// between the places and the error between the few iterations.
 fn of_places(base: &[(usize, &KernelDigest)], new: &[(usize, &KernelDigest)]) -> Option<OfGpu> {
     let count = base.first()?.1.places.len();
     if count == 0 || base.iter().chain(new).any(|(_, kernel)| kernel.places.len() != count) {
@@ -251,7 +251,7 @@ fn combined(gpus: &[GpuKey], per_gpu: &[OfGpu], unit: Unit) -> Option<Evidence> 
     if values.len() >= MIN_GPUS {
         let (count, degrees) = (values.len() as f64, (values.len() - 1) as f64);
         let between = (sum_of_squares(&values)? / (degrees * count)).sqrt();
-        // Changes that all GPUs share over time show only within them.
+        // A change over time that all GPUs share shows only within each GPU.
         if between > error.standard_error {
             error = Estimate { standard_error: between, degrees, ..error };
         }
@@ -273,8 +273,8 @@ fn combined(gpus: &[GpuKey], per_gpu: &[OfGpu], unit: Unit) -> Option<Evidence> 
     })
 }
 
-/// The evidence about a time of the steady iterations, such as their length; `None` if a GPU has none of it in some iteration, or
-/// too few iterations.
+/// The evidence about a time of the steady iterations, such as their length; `None` if the time is 0 on a GPU in some
+/// iteration, or if there are too few iterations.
 pub fn of_times(base: &Side, new: &Side, time: impl Fn(&super::digest::Times) -> i64) -> Option<Evidence> {
     let by_gpu = |side: &Side| {
         let mut levels: BTreeMap<GpuKey, Vec<(usize, Estimate, usize)>> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! Families: names of kernels without what tuning and new builds change. The rules are `share/kernel_families.toml`.
+//! Families of kernels: their names without the parts that tuning and new builds change. The rules are
+//! `share/kernel_families.toml`.
 
 use std::sync::LazyLock;
 
@@ -32,7 +33,7 @@ pub struct Families {
 }
 
 impl Families {
-    /// Those of the binary.
+    /// The built-in rules.
     pub fn builtin() -> &'static Self {
         &BUILTIN
     }

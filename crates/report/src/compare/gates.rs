@@ -8,15 +8,15 @@ use super::document::{Comparison, Gate, GateResult, KernelRow};
 /// A rule.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GateRule {
-    /// A kernel got slower, by at least so many percent.
+    /// A kernel became slower by at least this percentage.
     Slower(Option<f64>),
-    /// The span got longer, by at least so many percent.
+    /// The span became longer by at least this percentage.
     Span(Option<f64>),
-    /// There is a kernel that the base side does not have.
+    /// The new side has a kernel that the base side does not have.
     New,
     /// A kernel of the base side is gone.
     Gone,
-    /// A counter of a kernel is higher, by at least so many percent.
+    /// A counter of a kernel is higher by at least this percentage.
     Counter(String, Option<f64>),
     /// The verdict is unclear, or a kernel has too few dispatches.
     Unclear,
@@ -90,7 +90,7 @@ pub fn apply(rules: &[GateRule], comparison: &Comparison) -> Gate {
 }
 
 fn decide(rule: &GateRule, comparison: &Comparison) -> Decision {
-    // Counters do not depend on times, so that nothing about these stands in their way.
+    // Counters do not depend on times, so problems with times do not affect them.
     if let GateRule::Counter(counter, pct) = rule {
         return higher(counter, pct.unwrap_or(0.0), comparison);
     }
@@ -117,7 +117,7 @@ fn decide(rule: &GateRule, comparison: &Comparison) -> Decision {
     }
 }
 
-/// Fails if a kernel surely got slower by this; is undecided if one could have without being noticed.
+/// Fails if a kernel surely became slower by this percentage; is undecided if one could have without being noticed.
 fn slower(pct: f64, comparison: &Comparison) -> Decision {
     let tested = || comparison.kernels.iter().filter(|kernel| kernel.p_holm.is_some());
     // Ratios of single GPUs count too if a kernel changed on some GPUs only.
@@ -136,7 +136,7 @@ fn slower(pct: f64, comparison: &Comparison) -> Decision {
     if tested().next().is_none() {
         return Decision::Undecided("no kernel has enough dispatches on both sides".to_owned());
     }
-    // Without a percentage the rule is about what can be noticed.
+    // Without a percentage, the rule is about noticeable changes.
     for kernel in tested().filter(|_| pct > 0.0) {
         let high = kernel.ci_high.map_or(0.0, |ratio| (ratio - 1.0) * 100.0);
         if let Some(reason) = open(change(kernel), high, kernel.resolution_pct, pct) {
@@ -146,7 +146,7 @@ fn slower(pct: f64, comparison: &Comparison) -> Decision {
     Decision::Passed
 }
 
-/// Fails if a counter of a kernel surely is higher by this.
+/// Fails if a counter of a kernel surely is higher by this percentage.
 fn higher(counter: &str, pct: f64, comparison: &Comparison) -> Decision {
     let rows = || comparison.counters.iter().filter(|row| row.counter == counter);
     let change = |ratio: Option<f64>| ratio.map_or(0.0, |ratio| (ratio - 1.0) * 100.0);
@@ -166,7 +166,7 @@ fn higher(counter: &str, pct: f64, comparison: &Comparison) -> Decision {
     Decision::Passed
 }
 
-/// Why it is open whether a time got longer by so many percent; `high` is the upper end of its interval.
+/// Why it is undecided whether a time became longer by this percentage; `high` is the upper end of its interval.
 fn open(change: f64, high: f64, resolution_pct: Option<f64>, pct: f64) -> Option<String> {
     if change >= pct {
         return Some(format!("takes {change:.1}% longer, which may be noise"));

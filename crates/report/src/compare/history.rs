@@ -1,4 +1,4 @@
-//! Many runs in order of time: the figures of each, and the run after which a step holds.
+//! Many runs in order of time: the figures of each, and the run after which a step starts.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use super::matching::{KernelPair, MatchLevel, MatchedBy, kernels_of, matched};
 use super::side::{Side, separate_waits};
 use super::tree::{kernel_times, of_side, time_of};
 
-/// Kernels with most time whose steps are looked for.
+/// Maximum number of kernels with most time that are tested for steps.
 const MAX_KERNELS: usize = 50;
 
 /// The document of a history.
@@ -25,7 +25,7 @@ pub struct History {
     pub schema_version: &'static str,
     pub basis: String,
     pub runs: Vec<String>,
-    /// Times of the span first, then of kernels, most time first.
+    /// Times of the span first, then times of kernels, most time first.
     pub series: Vec<Series>,
 }
 
@@ -35,21 +35,21 @@ pub struct Series {
     /// `time` of a part of the span, or `kernel`.
     pub kind: &'static str,
     pub name: String,
-    /// Nanoseconds per unit of the basis, averaged over GPUs; null of a run without it.
+    /// Nanoseconds per unit of the basis, averaged over GPUs; null for a run without it.
     pub values_ns: Vec<Option<i64>>,
     /// First run after the step.
     pub step_at: Option<String>,
     pub step_pct: Option<f64>,
-    /// Single GPUs that stepped, if the mean over all does not show it.
+    /// Single GPUs that stepped, if the mean over all GPUs does not show it.
     pub step_gpus: Vec<String>,
     pub p_holm: Option<f64>,
-    /// Smallest step in the middle of the history that would have been found, in percent.
+    /// Smallest detectable step in the middle of the history, in percent.
     pub resolution_pct: Option<f64>,
     pub step_why: Option<&'static str>,
 }
 
-/// Compares the runs before with those after each run, and keeps the surest relevant step of each time. All of these tests are adjusted
-/// together, so that the probability of any false step stays below alpha.
+/// Compares the runs before and after each run, and keeps the surest relevant step of each time. All of these tests are
+/// adjusted together, so that the probability of any false step stays below alpha.
 pub fn history(runs: &[Digest], options: &CompareOptions) -> History {
     let mut all = Side { runs: runs.to_vec() };
     all.pair_with(&Side { runs: runs.first().into_iter().cloned().collect() });
@@ -128,7 +128,7 @@ pub fn history(runs: &[Digest], options: &CompareOptions) -> History {
     }
 }
 
-/// Whether any run repeats the kernels of the first another number of times.
+/// Whether any run repeats the kernels of the first run a different number of times.
 fn have_other_lengths(runs: &[Digest]) -> bool {
     let side = |run: &Digest| Side { runs: vec![run.clone()] };
     let Some((first, others)) = runs.split_first() else { return false };
@@ -138,7 +138,7 @@ fn have_other_lengths(runs: &[Digest]) -> bool {
     others.iter().any(is_other)
 }
 
-/// The surest step of a series; of equally sure ones the largest, then the first.
+/// The surest step of a series; among equally sure ones the largest, then the first.
 fn find_step(mut series: Series, judged: &[Judgment], names: &[String]) -> Series {
     let tested = || judged.iter().enumerate().filter_map(|(place, one)| Some((place, one, one.adjusted_p?)));
     let is_step = |verdict: Verdict| matches!(verdict, Verdict::Slower | Verdict::Faster);

@@ -1,5 +1,5 @@
-//! From evidence to verdicts: the noise between runs, one test for each row, Holm's correction over all of them, and the smallest change
-//! that would have been noticed.
+//! Verdicts from evidence: the noise between runs, one test for each row, Holm's correction over all of them, and the
+//! smallest change that would have been noticed.
 
 use super::evidence::{Evidence, with_errors};
 use super::side::GpuKey;
@@ -9,15 +9,15 @@ use wavesieve_model::analysis::statistics::trimmed::{Estimate, sum_of_squares};
 
 /// Two ticks of the 100 MHz clock that timestamps dispatches: a smaller change of a median does not count.
 const TICKS_NS: f64 = 20.0;
-/// Degrees of freedom that the assumed noise between runs counts for when several runs show their own.
+/// Weight in degrees of freedom of the assumed noise between runs, if several runs show their own noise.
 const PRIOR_DEGREES: f64 = 4.0;
 
-/// How strict verdicts are.
+/// Strictness of verdicts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Strictness {
     /// Smallest relevant change, as a share.
     pub effect: f64,
-    /// Standard error of what differs between two runs when nothing changed, as a share.
+    /// Standard error of the difference between two runs without any change, as a share.
     pub noise_floor: f64,
     /// Probability of any false alarm among all rows.
     pub alpha: f64,
@@ -34,7 +34,7 @@ pub enum Verdict {
     TooFew,
     New,
     Gone,
-    /// Others stand in its place.
+    /// Other kernels replace it.
     Replaced,
     /// It takes too little time, or its duration depends on other ranks.
     Untested,
@@ -69,12 +69,12 @@ pub(crate) struct Judgment {
     pub adjusted_p: Option<f64>,
     /// Whether the verdict is about the mean over all GPUs.
     pub is_of_all: bool,
-    /// Single GPUs that surely changed, with their ratios: those that the mean over all does not show.
+    /// Single GPUs that surely changed, with their ratios; only changes that the mean over all GPUs does not show.
     pub gpus: Vec<(GpuKey, f64)>,
 }
 
 impl Judgment {
-    /// The ratio that the verdict is about: that of all GPUs, or of the single one that changed most.
+    /// The ratio that the verdict is about: the ratio over all GPUs, or of the single GPU that changed most.
     pub fn change(&self) -> f64 {
         let size = |ratio: f64| libm::log(ratio).abs();
         let single = self.gpus.iter().map(|(_, ratio)| *ratio);
@@ -86,7 +86,8 @@ impl Judgment {
     }
 }
 
-/// The error with the differences between runs: assumed for one run a side, otherwise moderated by what the runs show.
+/// The error including the differences between runs. They are assumed if each side has one run, otherwise moderated by
+/// the observed ones.
 fn total_error(evidence: &Evidence, within: Estimate, floor: f64) -> Estimate {
     let [base, new] = &evidence.levels;
     let (base_runs, new_runs) = (base.len().max(1) as f64, new.len().max(1) as f64);
@@ -94,11 +95,11 @@ fn total_error(evidence: &Evidence, within: Estimate, floor: f64) -> Estimate {
     let between = if shown < 1.0 {
         Estimate { value: 0.0, standard_error: floor, degrees: f64::INFINITY }
     } else {
-        // Variance of single runs; what dispatches alone explain of it does not count twice.
+        // Variance of single runs; the part that dispatches alone explain does not count twice.
         let squares = [base, new].into_iter().filter_map(|levels| sum_of_squares(levels)).sum::<f64>();
         let explained = within.standard_error * within.standard_error / (1.0 / base_runs + 1.0 / new_runs);
         let seen = (squares / shown - explained).max(0.0);
-        // The floor is of a difference of two runs, so that half of its square is the variance of one.
+        // The floor is for a difference of two runs, so half of its square is the variance of one.
         let moderated = (PRIOR_DEGREES * floor * floor / 2.0 + shown * seen) / (PRIOR_DEGREES + shown);
         let variance = moderated * (1.0 / base_runs + 1.0 / new_runs);
         Estimate { value: 0.0, standard_error: variance.sqrt(), degrees: PRIOR_DEGREES + shown }
@@ -111,11 +112,11 @@ struct Tested {
     error: Estimate,
     /// p-value for the mean over all GPUs.
     p_mean: f64,
-    /// p-value for the GPU that changed most surely, for all of them.
+    /// p-value for the GPU that changed most surely, corrected for all GPUs.
     p_gpu: f64,
-    /// Each GPU with its own probability, for all of them, and its ratio.
+    /// Each GPU with its p-value, corrected for all GPUs, and its ratio.
     gpus: Vec<(f64, GpuKey, f64)>,
-    /// How many tests that were.
+    /// Number of these tests.
     tests: f64,
 }
 
@@ -140,8 +141,8 @@ impl Tested {
     }
 }
 
-/// Judges pieces of evidence together; each comes with its median on the base side in nanoseconds. Of several GPUs the mean is
-/// tested, and the one that changed most surely.
+/// Judges pieces of evidence together; each comes with its median on the base side in nanoseconds. If there are several
+/// GPUs, the test is about the mean and the GPU that changed most surely.
 pub fn judge(all: &[(Option<&Evidence>, f64)], strictness: Strictness) -> Vec<Judgment> {
     let tested: Vec<Option<Tested>> =
         all.iter().map(|(evidence, _)| Tested::new((*evidence)?, strictness.noise_floor)).collect();
@@ -185,7 +186,7 @@ pub fn judge(all: &[(Option<&Evidence>, f64)], strictness: Strictness) -> Vec<Ju
         let changed = if is_of_all { Some(ratio) } else { slowest };
         let is_inside = |bound: f64| (bound - 1.0).abs() <= relevant;
         let verdict = match changed {
-            // The same numbers are the same, however wide the band.
+            // Equal numbers are the same, however wide the band.
             None if log_ratio == 0.0
                 && evidence.is_some_and(|evidence| evidence.by_gpu.iter().all(|(_, one)| one.value == 0.0)) =>
             {
@@ -247,7 +248,7 @@ mod tests {
         let gpus = |judgment: &Judgment| judgment.gpus.iter().map(|(gpu, _)| *gpu).collect::<Vec<_>>();
         assert_eq!((judged[0].verdict, gpus(&judged[0])), (Verdict::Slower, vec![(2, 0)]));
         assert!((judged[0].change() - libm::exp(0.19)).abs() < 1e-9 && !judged[0].is_of_all);
-        // Changes in both directions are both found, and the slower one is the verdict.
+        // Changes in both directions are both found, and the verdict is about the slower one.
         uneven.by_gpu[0].1 = one(-0.19);
         let judged = judge(&[(Some(&uneven), 1e6)], STRICT);
         assert_eq!((judged[0].verdict, gpus(&judged[0])), (Verdict::Slower, vec![(0, 0), (2, 0)]));

@@ -1,5 +1,5 @@
-//! Runs that repeat the same steps another number of times: their spans differ by the number of the steps, and say nothing about the
-//! time that one takes. Ranges that mark the steps can stand in place of the runs.
+//! Runs that repeat the same steps a different number of times. Their spans differ by the number of steps, which does
+//! not show the time of one step. Ranges that mark the steps can replace the runs.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,17 @@ use super::side::Side;
 
 /// Logarithm of the ratio of calls below which runs have the same length.
 const LEAST_LOG: f64 = 0.02;
-/// Share of that logarithm by which the calls of a kernel may differ from the common ratio: work outside of the steps.
+/// Share of that logarithm by which the calls of a kernel may differ from the common ratio: work outside the steps.
 const TOLERANCE: f64 = 0.1;
 /// The same for the number of ranges, which profilers cut at both ends of a run.
 const TOLERANCE_OF_STEPS: f64 = 0.25;
-/// Share of the kernel time that has to be repeated alike.
+/// Minimum share of the kernel time that must be repeated alike.
 const MIN_REPEATED: f64 = 0.9;
-/// Largest sum of the differences of the shares of shapes in kernels that are repeated alike.
+/// Maximum sum of the differences of the shares of shapes in kernels that are repeated alike.
 const MAX_OTHER_SHAPES: f64 = 0.1;
-/// Kernels below which a ratio is not a common one.
+/// Minimum number of kernels for a common ratio.
 const MIN_KERNELS: usize = 2;
-/// Share of the kernel time that ranges must have launched to stand for the steps of a program.
+/// Minimum share of the kernel time that ranges must have launched to represent the steps of a program.
 const MIN_COVERED: f64 = 0.5;
 
 /// The name of the check.
@@ -30,8 +30,9 @@ pub(super) const CHECK: &str = "run_lengths";
 /// The reason why times of runs have no verdict.
 pub(super) const WHY: &str = "the runs repeat the same kernels another number of times";
 
-/// Compares two sides; where they repeat the same steps another number of times and ranges mark these, per step. Both sides are then read
-/// once more with the name of the ranges; nothing if one cannot be.
+/// Compares two sides. If they repeat the same steps a different number of times and ranges mark these steps, compares
+/// them per step. `read` then reads both sides again with the name of the ranges. If it returns `None`, runs are
+/// compared.
 ///
 /// # Errors
 /// Those of the reader.
@@ -58,18 +59,18 @@ pub fn compare_by_steps<E>(
     Ok(by_steps)
 }
 
-/// How often both sides repeat the same work.
+/// The number of times that both sides repeat the same work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lengths {
     /// Calls of the kernels that are repeated alike, averaged over GPUs and runs.
     pub calls: [f64; 2],
-    /// Logarithm of the ratio of the calls that most kernel time has.
+    /// Logarithm of the ratio of calls that most kernel time has.
     log_ratio: f64,
 }
 
 impl Lengths {
-    /// The lengths of two sides, if they repeat the same kernels with the same shapes another number of times; rows are those of whole
-    /// runs.
+    /// The lengths of two sides, if they repeat the same kernels with the same shapes a different number of times; rows
+    /// are rows of whole runs.
     pub fn of(rows: &[KernelPair<'_>]) -> Option<Self> {
         let mut both: Vec<Repeated<'_, '_>> = rows.iter().filter_map(Repeated::of).collect();
         let log_ratio = common(&mut both)?;
@@ -89,7 +90,7 @@ impl Lengths {
         Some(Self { calls: [calls(|row| row.base.calls), calls(|row| row.new.calls)], log_ratio })
     }
 
-    /// The check that names them. Runs that the user asks to be compared are.
+    /// The check that reports them. If the user asks for a comparison of runs, runs are compared.
     pub(super) fn check(&self, is_asked: bool) -> Check {
         let advice =
             "their spans are not judged; choose --basis range:NAME for a range that marks a step, or --basis run";
@@ -102,8 +103,9 @@ impl Lengths {
         }
     }
 
-    /// The ranges that mark the steps which both sides repeat another number of times: they come as often as the kernels, and launch most
-    /// of them. Steps that the PyTorch profiler marks come first, then the ranges with most of the kernel time, then the fewest.
+    /// The ranges that mark the steps which both sides repeat a different number of times: they occur as often as the
+    /// kernels, and launch most of them. Steps that the PyTorch profiler marks come first, then the ranges with most of
+    /// the kernel time, then those with the fewest ranges.
     pub fn steps(&self, base: &Side, new: &Side) -> Option<String> {
         let of_new = steps(new);
         let mut found: Vec<(bool, u64, u64, &str)> = Vec::new();
@@ -137,7 +139,7 @@ impl<'r, 'a> Repeated<'r, 'a> {
     }
 }
 
-/// The median ratio of calls, each weighted with the time of its kernel.
+/// The median ratio of calls, weighted with the time of each kernel.
 fn common(rows: &mut [Repeated<'_, '_>]) -> Option<f64> {
     rows.sort_by(|one, other| one.log_ratio.total_cmp(&other.log_ratio));
     let half_ns = rows.iter().map(|row| row.time_ns).sum::<f64>() / 2.0;
@@ -153,8 +155,8 @@ fn is_near(log_ratio: f64, common: f64, tolerance: f64) -> bool {
     (log_ratio - common).abs() <= tolerance * common.abs()
 }
 
-/// Whether the shapes of a kernel come in nearly the same proportions: work that was divided in another way has another number of calls
-/// too, and is another program.
+/// Whether the shapes of a kernel come in nearly the same proportions. Work that was divided in another way also has
+/// another number of calls, and is another program.
 fn have_same_shapes(base: &SideKernel<'_>, new: &SideKernel<'_>) -> bool {
     let share = |side: &SideKernel<'_>, shape: &[i64; 6]| {
         side.shapes.get(shape).map_or(0.0, |(calls, _)| calls / side.calls.max(f64::MIN_POSITIVE))
@@ -205,7 +207,7 @@ mod tests {
     use crate::compare::digest::{Calls, Digest, GpuDigest, KernelDigest, Shape, StepDigest};
     use crate::compare::matching::{MatchLevel, matched};
 
-    /// A run of so many steps, each of which calls the kernels as often as they say, with that grid.
+    /// A run of this many steps, each of which calls the kernels the given number of times, with the given grid.
     fn side(steps: i64, kernels: &[(&str, i64, i64)], ranges: &[(&str, i64, i64)]) -> Side {
         let kernel = |(name, calls, grid): &(&str, i64, i64)| KernelDigest {
             name: (*name).to_owned(),
@@ -241,7 +243,7 @@ mod tests {
             assert!(lengths(&of(base), &of(new)).is_some(), "{base} {new}");
         }
         assert_eq!(lengths(&of(12), &of(12)), None);
-        // One kernel is called less often, is fused away, or works on other shapes: a change of the program.
+        // One kernel is called less often, is fused into another, or works on other shapes: the program changed.
         let fewer = side(12, &[("gemm", 2, 64), ("add", 9, 32), ("softmax", 2, 16)], &[]);
         let gone = side(12, &[("gemm", 4, 64), ("softmax", 2, 16)], &[]);
         let wider = side(6, &[("gemm", 4, 128), ("add", 9, 64), ("softmax", 2, 32)], &[]);
@@ -257,7 +259,8 @@ mod tests {
         let kernels = [("gemm", 4, 64), ("add", 6, 32)];
         let of = |steps: i64, ranges: &[(&str, i64, i64)]| side(steps, &kernels, ranges);
         let chosen = |names: &[(&str, i64, i64)]| {
-            // Each name comes so often in a step, or once in the run, and launches so many hundredths of the kernel time.
+            // Each name occurs this often in a step, or once in the run, and launches this many hundredths of the
+            // kernel time.
             let ranges = |steps: i64| {
                 let count = |often: i64| if often == 0 { 1 } else { often * steps };
                 names.iter().map(|(name, often, pct)| (*name, count(*often), pct * 10 * steps)).collect::<Vec<_>>()

@@ -1,5 +1,5 @@
-//! Which kernel of one side is which of the other: first by full names, then by families. One to one, and in an order that depends on
-//! names and times only.
+//! Matches the kernels of one side with those of the other: first by full names, then by families. Matches are one to
+//! one, and their order depends only on names and times.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,14 +10,14 @@ use super::families::Families;
 use super::places::{Replaced, intervals};
 use super::side::{GpuKey, Side, calls, key, of_shape, units};
 
-/// How far names may differ.
+/// Maximum difference of matched names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MatchLevel {
     /// Full names only.
     Exact,
-    /// Names of one family, of kernels that the other side does not have.
+    /// Names of one family, for kernels that the other side does not have.
     Family,
-    /// Also the kernel that stands in the same place of a typical iteration.
+    /// Also the kernel at the same place of a typical iteration.
     #[default]
     Place,
 }
@@ -43,7 +43,7 @@ pub enum MatchedBy {
     Family,
     /// Its place in a typical iteration.
     Place,
-    /// Several kernels stand in the place of several.
+    /// Several kernels replace several others.
     Replaced,
     /// Only one side has it.
     None,
@@ -67,7 +67,7 @@ impl MatchedBy {
 pub(crate) struct SideKernel<'a> {
     pub name: &'a str,
     pub category: &'a str,
-    /// By GPU, the digest of each run that has it, with the number of the run.
+    /// By GPU, the digest in each run that has it, with the number of the run.
     pub by_gpu: BTreeMap<GpuKey, Vec<(usize, &'a KernelDigest)>>,
     /// Calls and nanoseconds per unit, averaged over GPUs and runs.
     pub calls: f64,
@@ -83,7 +83,7 @@ pub struct KernelPair<'a> {
     pub matched_by: MatchedBy,
 }
 
-/// The kernels of a side by name; those without a dispatch in any unit are left out.
+/// The kernels of a side by name, without those that have no dispatch in any unit.
 pub fn kernels_of(side: &Side, basis: Basis) -> BTreeMap<&str, SideKernel<'_>> {
     let gpus = side.gpus().count().max(1) as f64;
     let mut kernels: BTreeMap<&str, SideKernel<'_>> = BTreeMap::new();
@@ -112,11 +112,11 @@ pub fn kernels_of(side: &Side, basis: Basis) -> BTreeMap<&str, SideKernel<'_>> {
 /// The kernels of two sides, matched.
 pub(crate) struct Matched<'a> {
     pub rows: Vec<KernelPair<'a>>,
-    /// Names of kernels that stand in place of others.
+    /// Names of kernels that replace others.
     pub replaced: Vec<Replaced<'a>>,
 }
 
-/// Matches the kernels of two sides. Rows come in the order of the time on both sides, longest first, then of the names.
+/// Matches the kernels of two sides. Rows are in the order of the time on both sides, longest first, then of the names.
 pub fn matched<'a>(base: &'a Side, new: &'a Side, basis: Basis, level: MatchLevel) -> Matched<'a> {
     let (mut of_base, mut of_new) = (kernels_of(base, basis), kernels_of(new, basis));
     let common: BTreeSet<&str> = of_base.keys().filter(|name| of_new.contains_key(*name)).copied().collect();
@@ -155,7 +155,8 @@ pub fn matched<'a>(base: &'a Side, new: &'a Side, basis: Basis, level: MatchLeve
     Matched { rows, replaced }
 }
 
-/// Matches what is left by family and category: within a family pairs with the same shapes first, then by time.
+/// Matches the remaining kernels by family and category: within a family, pairs with the same shapes first, then by
+/// time.
 fn by_family<'a>(
     base: &mut BTreeMap<&'a str, SideKernel<'a>>,
     new: &mut BTreeMap<&'a str, SideKernel<'a>>,
@@ -212,7 +213,7 @@ impl<'a> KernelPair<'a> {
         (self.base.as_ref().map(|side| side.name), self.new.as_ref().map(|side| side.name))
     }
 
-    /// The name by which both sides are called.
+    /// The name used for both sides.
     pub fn key(&self) -> Option<&'a str> {
         self.base.as_ref().or(self.new.as_ref()).map(|side| side.name)
     }

@@ -1,4 +1,5 @@
-//! The second view of a change: along the critical path, whose parts add up to the span of a process; and the work of ranges.
+//! The second view of a change: along the critical path, whose parts add up to the span of a process, and the work of
+//! ranges.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +10,9 @@ use super::matching::KernelPair;
 use super::side::{Side, units};
 use super::tree::{SpanPart, mean, tiled};
 
-/// Between the kind and the name in the name of a part.
+/// Separator between the kind and the name of a part.
 const SEPARATOR: char = '\u{1f}';
-/// Kinds of parts whose names are those of kernels.
+/// Kinds of parts that are named after kernels.
 const OF_KERNELS: [&str; 3] = ["kernel", "launch_latency", "queue_wait"];
 
 /// Parts of the critical path of both sides per unit, averaged over the processes, largest change first. Empty if a side has none.
@@ -22,8 +23,8 @@ pub(crate) fn path_rows(base: &Side, new: &Side, basis: Basis, rows: &[KernelPai
     rows_of(of_side(base, basis, &BTreeMap::new(), paths), of_side(new, basis, &names, paths))
 }
 
-/// Kernel time launched in the ranges of both sides by path per unit, averaged over the processes, largest change first. Nothing if a
-/// side has none.
+/// Kernel time launched in the ranges of both sides by path per unit, averaged over the processes, largest change
+/// first. Empty if a side has none.
 pub fn range_rows(base: &Side, new: &Side, basis: Basis) -> Vec<Delta> {
     let [base, new] = [base, new].map(|side| of_side(side, basis, &BTreeMap::new(), |run| &run.ranges));
     let delta = |row: PathRow| Delta {
@@ -65,10 +66,10 @@ fn rows_of(base: Option<SpanPart>, new: Option<SpanPart>) -> Vec<PathRow> {
     rows
 }
 
-/// Which parts of a run are meant.
+/// The parts of a run to compare.
 type Parts = fn(&Digest) -> &Vec<PathDigest>;
 
-/// The mean over all processes; kernels get other names if `names` has some for them.
+/// The mean over all processes; kernels are renamed by `names`.
 fn of_side(side: &Side, basis: Basis, names: &BTreeMap<&str, &str>, parts: Parts) -> Option<SpanPart> {
     let of_run = |run: &Digest| {
         let mut by_process: BTreeMap<i64, Vec<&PathDigest>> = BTreeMap::new();
@@ -94,7 +95,7 @@ fn of_side(side: &Side, basis: Basis, names: &BTreeMap<&str, &str>, parts: Parts
     mean(&side.runs.iter().flat_map(of_run).collect::<Vec<SpanPart>>())
 }
 
-/// How much of the change of a kernel is on the path.
+/// The part of the change of a kernel that is on the path.
 pub fn on_path(rows: &[PathRow], key: &str) -> Option<i64> {
     let of_kernel = rows.iter().filter(|row| row.kind == "kernel" && row.kernel.as_deref() == Some(key));
     (!rows.is_empty()).then(|| of_kernel.fold(0, |sum: i64, row| sum.saturating_add(row.delta_ns)))

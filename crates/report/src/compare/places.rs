@@ -1,5 +1,5 @@
-//! Kernels without a match that stand in each other's place: a typical iteration of both sides is aligned, and what differs between two
-//! common kernels was put in place of what was there.
+//! Unmatched kernels that replace each other. A typical iteration of each side is aligned with the other; the kernels
+//! between two common kernels replace each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::digest::GpuDigest;
 use super::matching::KernelPair;
 use super::side::{Side, key};
 
-/// Kernels of the new side that stand where kernels of the base side stood; names in order.
+/// Kernels of the new side that replace kernels of the base side; names in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replaced<'a> {
     pub base: Vec<&'a str>,
@@ -23,16 +23,16 @@ struct IterationStep<'a> {
     category: &'a str,
 }
 
-/// A kernel of a typical iteration on one side or both, after how many that both have.
+/// A kernel of a typical iteration on one side or both, and the number of common kernels before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aligned {
-    /// Kernels before it that both sides have in the same order.
+    /// Number of kernels before it that both sides have in the same order.
     pub after: usize,
     pub base: Option<String>,
     pub new: Option<String>,
 }
 
-/// Where typical iterations of both sides differ, in order.
+/// Differences between typical iterations of both sides, in order.
 pub fn alignment(base: &Side, new: &Side, rows: &[KernelPair<'_>]) -> Vec<Aligned> {
     let Some((base, new)) = typical_iterations(base, new) else { return Vec::new() };
     let (of_base, of_new) = numbers(rows);
@@ -70,14 +70,15 @@ fn numbers<'a>(rows: &[KernelPair<'a>]) -> (Numbers<'a>, Numbers<'a>) {
     (of_base, of_new)
 }
 
-/// Matched kernels by their rows, which is what both sequences have in common, others by their names.
+/// Matched kernels by their rows, which both sequences have in common; others by their names.
 fn tokens<'a>(steps: &[IterationStep<'a>], matched: &Numbers<'_>) -> Vec<Result<usize, &'a str>> {
     let token = |step: &IterationStep<'a>| matched.get(step.name).map_or(Err(step.name), |number| Ok(*number));
     steps.iter().map(token).collect()
 }
 
-/// The intervals of a typical iteration that differ, with unmatched kernels on both sides that have a category in common: a fused kernel
-/// has that of one of its parts. A kernel that stands in intervals with other ones too is in none.
+/// The intervals of a typical iteration that differ, with unmatched kernels on both sides that have a category in
+/// common: a fused kernel has the category of one of its parts. A kernel that is in intervals with different partners
+/// is in none.
 pub fn intervals<'a>(base: &'a Side, new: &'a Side, rows: &[KernelPair<'a>]) -> Vec<Replaced<'a>> {
     let Some((base, new)) = typical_iterations(base, new) else { return Vec::new() };
     let (of_base, of_new) = numbers(rows);

@@ -13,12 +13,12 @@ pub struct Side {
     pub runs: Vec<Digest>,
 }
 
-/// A GPU by rank and index, which is paired with the same one of the other side.
+/// A GPU by rank and index; it is paired with the same one of the other side.
 pub type GpuKey = (i64, i64);
 
 impl Side {
-    /// A side of the runs that differ, and a sentence for each that does not: what is counted twice would make the noise look smaller than
-    /// it is.
+    /// A side of distinct runs, and a sentence for each duplicate. A run that counts twice would make the noise look
+    /// smaller than it is.
     pub fn of_distinct(runs: Vec<Digest>) -> (Self, Vec<String>) {
         let (mut distinct, mut sentences): (Vec<Digest>, Vec<String>) = (Vec::new(), Vec::new());
         for run in runs {
@@ -38,13 +38,14 @@ impl Side {
         self.runs.iter().flat_map(|run| &run.gpus)
     }
 
-    /// The GPUs that any run has.
+    /// The GPUs of any run.
     pub fn keys(&self) -> BTreeSet<GpuKey> {
         self.gpus().map(key).collect()
     }
 
-    /// Gives the GPUs of every run the ranks and indices of those of `other`, in order, where both have equally many and none in common.
-    /// Runs of one process each then compare whatever their ranks are. Returns whether any got another name.
+    /// Gives the GPUs of every run the ranks and indices of the GPUs of `other`, in order, if both have equally many
+    /// and none in common. Runs of one process each are then compared, whatever their ranks are. Returns whether any
+    /// GPU was renamed.
     pub(crate) fn pair_with(&mut self, other: &Self) -> bool {
         let Some(names) = other.runs.first().map(|run| run.gpus.iter().map(key).collect::<BTreeSet<GpuKey>>()) else {
             return false;
@@ -66,12 +67,12 @@ impl Side {
         is_any
     }
 
-    /// The least number of steady iterations of a GPU.
+    /// Minimum number of steady iterations of a GPU.
     pub(crate) fn steady_iterations(&self) -> usize {
         self.gpus().map(|gpu| gpu.iterations.len()).min().unwrap_or(0)
     }
 
-    /// Units of the basis over all runs and processes.
+    /// Number of units of the basis over all runs and processes.
     pub fn units(&self, basis: Basis) -> i64 {
         let of_run = |run: &Digest| {
             let mut processes: Vec<(i64, i64)> = run.gpus.iter().map(|gpu| (gpu.process, units(gpu, basis))).collect();
@@ -82,9 +83,9 @@ impl Side {
     }
 }
 
-/// Puts the transfer times of communication kernels in place of their durations, which include the wait for other ranks. A kernel is
-/// replaced only if all GPUs of all sides that have it or another of its family have transfer times, as others would be compared
-/// with what they are not.
+/// Replaces the durations of communication kernels, which include the wait for other ranks, with their transfer times.
+/// A kernel is replaced only if it and its family have transfer times on all GPUs of all sides that have them.
+/// Otherwise, different quantities would be compared.
 pub(crate) fn separate_waits(sides: &mut [&mut Side]) {
     let family = |kernel: &KernelDigest| Families::builtin().of(&kernel.name);
     let mut lack: BTreeSet<String> = BTreeSet::new();
@@ -112,7 +113,7 @@ pub fn key(gpu: &GpuDigest) -> GpuKey {
     (gpu.rank, gpu.gpu)
 }
 
-/// How often the unit of the basis comes on a GPU.
+/// Number of units of the basis on a GPU.
 pub fn units(gpu: &GpuDigest, basis: Basis) -> i64 {
     match basis {
         Basis::Iteration => gpu.iterations.len() as i64,
@@ -147,7 +148,7 @@ pub(crate) fn of_shape(shape: &Shape, basis: Basis) -> (i64, i64) {
     }
 }
 
-/// The level of the durations of a shape, then those of its blocks; nothing if they are not known.
+/// The level of the durations of a shape, then the levels of its blocks; empty if they are not known.
 pub(crate) fn levels_of_shape(shape: &Shape, basis: Basis) -> &[f64] {
     match basis {
         Basis::Run => &shape.run_logs,

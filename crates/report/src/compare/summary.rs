@@ -1,4 +1,4 @@
-//! The verdict in one line: what changed, by how much, how sure, and why.
+//! The verdict in one line: the change, its size, its certainty, and its causes.
 
 use super::comparability::Level;
 use super::document::{Comparison, KernelRow, Total};
@@ -6,13 +6,13 @@ use super::lengths::{CHECK, WHY};
 use wavesieve_engine::findings::{duration, shortened};
 use wavesieve_model::analysis::categories::COMMUNICATION;
 
-/// Causes that are named, until they explain this share of the change.
+/// Maximum number of named causes; fewer if they explain this share of the change.
 const MAX_CAUSES: usize = 5;
 const EXPLAINED: f64 = 0.8;
-/// Longest name of a kernel in the verdict.
+/// Maximum length of the name of a kernel in the verdict.
 const LONGEST_NAME: usize = 60;
 
-/// The verdict and the sentence for it.
+/// The verdict and its sentence.
 pub fn verdict(comparison: &Comparison, is_blocked: bool) -> (&'static str, String) {
     let span = comparison.totals.iter().find(|total| total.metric == "span");
     let change = span.map(|span| change_of(span, comparison)).unwrap_or_default();
@@ -44,8 +44,9 @@ pub fn verdict(comparison: &Comparison, is_blocked: bool) -> (&'static str, Stri
     (verdict, if causes.is_empty() { change } else { format!("{change}: {causes}") })
 }
 
-/// The verdict if the span itself could not be tested: the direction of the kernels that surely changed, if they are a relevant part of
-/// the span and it changed in that direction too; the same if everything that was tested is the same and the span hardly changed.
+/// The verdict if the span itself could not be tested. It is the direction of the kernels that surely changed, if they
+/// are a relevant part of the span and the span changed in that direction too. It is "same" if everything tested is the
+/// same and the span hardly changed.
 fn of_kernels(comparison: &Comparison, span: Option<&Total>) -> &'static str {
     let (span_ns, change_ns) = span.map_or((0, 0), |span| (span.base_ns, span.delta_ns));
     let relevant_ns = comparison.settings.effect_pct / 100.0 * span_ns as f64;
@@ -69,7 +70,7 @@ fn change_of(span: &Total, comparison: &Comparison) -> String {
     if let Some(pct) = span.pct {
         text.push_str(&format!(" ({}", signed_pct(pct)));
         if let (Some(low), Some(high)) = (span.ci_low_pct, span.ci_high_pct) {
-            // The mean holds outliers, and the interval is of what is typical.
+            // The mean includes outliers, but the interval is for typical iterations.
             if let Some(typical) = span.typical_pct.filter(|_| !(low..=high).contains(&pct)) {
                 text.push_str(&format!("; typical {what} {}", signed_pct(typical)));
             }
@@ -84,8 +85,8 @@ fn change_of(span: &Total, comparison: &Comparison) -> String {
     text
 }
 
-/// Main causes of the change of the span, in its direction. The parts that are looked at add up to the change: compute kernels
-/// with what they overlap, exposed communication and copies, and idle time by cause.
+/// Main causes of the change of the span, in its direction. The considered parts add up to the change: compute kernels
+/// with the work that they overlap, exposed communication and copies, and idle time by cause.
 fn causes(comparison: &Comparison, delta_ns: i64) -> String {
     if delta_ns == 0 {
         return String::new();
@@ -122,7 +123,7 @@ fn causes(comparison: &Comparison, delta_ns: i64) -> String {
         let row = comparison.decomposition.iter().find(|row| row.gpu.is_none() && row.part == name);
         row.map_or(0, |row| row.delta_ns)
     };
-    // The traced domains decide which causes can be seen.
+    // The traced domains decide which causes are visible.
     let has_other_domains = comparison.comparability.iter().any(|check| check.check == "api_domains");
     if has_other_domains && part_ns("idle") != 0 {
         all.push((part_ns("idle"), "idle".to_owned()));
@@ -158,7 +159,7 @@ fn causes(comparison: &Comparison, delta_ns: i64) -> String {
     named.join(", ")
 }
 
-/// A duration, with a minus in front of what is subtracted.
+/// A duration, with a minus sign if it is subtracted.
 pub fn time(ns: i64) -> String {
     let sign = if ns < 0 { "−" } else { "" };
     format!("{sign}{}", duration(ns.unsigned_abs() as f64))
@@ -173,7 +174,7 @@ pub fn signed(ns: i64) -> String {
     }
 }
 
-/// Percent with their sign.
+/// A percentage with its sign.
 pub(crate) fn signed_pct(pct: f64) -> String {
     let digits = format!("{:.1}", pct.abs());
     if digits.trim_matches(|digit| digit == '0' || digit == '.').is_empty() {

@@ -1,4 +1,4 @@
-//! How the span of a side divides, in whole nanoseconds per unit: every part is the exact sum of its children.
+//! The parts of the span of a side, in whole nanoseconds per unit. Every part is the exact sum of its children.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,12 +12,12 @@ use wavesieve_model::analysis::statistics::rounding::{largest_remainder, nearest
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpanPart {
     pub name: String,
-    /// Time per unit; what is subtracted is negative.
+    /// Time per unit; negative if it is subtracted.
     pub time_ns: i64,
     pub children: Vec<SpanPart>,
 }
 
-/// A part of a sum before it is divided by the units.
+/// A part of a sum, before the division by the units.
 struct Sum {
     name: String,
     time_ns: i128,
@@ -29,7 +29,7 @@ impl Sum {
         Self { name: name.into(), time_ns: i128::from(time_ns), children: Vec::new() }
     }
 
-    /// A part whose last child is what the others leave of it.
+    /// A part whose last child is the rest that the others leave.
     fn closed(name: &str, time_ns: i64, mut children: Vec<Self>, rest: &str) -> Self {
         let known: i128 = children.iter().map(|child| child.time_ns).sum();
         children.push(Self { name: rest.to_owned(), time_ns: i128::from(time_ns) - known, children: Vec::new() });
@@ -46,10 +46,10 @@ impl Sum {
     }
 }
 
-/// Names of a kernel part and back: `kernel NAME`.
+/// Prefix of the names of kernel parts: `kernel NAME`.
 const KERNEL: &str = "kernel ";
 
-/// The name of a kernel if a part is one.
+/// The name of the kernel if a part is a kernel part.
 pub fn kernel_of(part: &str) -> Option<&str> {
     part.strip_prefix(KERNEL)
 }

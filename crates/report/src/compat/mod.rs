@@ -1,4 +1,4 @@
-//! Documents of other programs.
+//! Document formats of other programs.
 
 pub mod rocinsight;
 pub mod tracelens;

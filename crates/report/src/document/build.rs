@@ -1,4 +1,4 @@
-//! Makes a document of answers and findings.
+//! Makes a document from answers and findings.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ pub struct Sources<'a> {
     pub answers: &'a Answers,
     /// The findings.
     pub findings: Vec<Finding>,
-    /// Spans of the GPUs in the view of the figures.
+    /// Spans of the GPUs in the view that the figures are about.
     pub spans: &'a Spans,
     /// Views of the run to report.
     pub views: RunViews,
@@ -42,7 +42,7 @@ pub struct Sources<'a> {
     pub rows: usize,
 }
 
-/// Added to sections if findings cover only a part of the run.
+/// Text that is added to sections if findings cover only a part of the run.
 const OF_WHOLE_RUN: &str = " Shows the whole run; `--window steady` shows its steady part.";
 
 /// The document of an analysis.
@@ -84,7 +84,7 @@ pub fn document(sources: Sources<'_>) -> Result<Document> {
     })
 }
 
-/// The findings in a sentence.
+/// The findings, summarized in a sentence.
 pub fn summary(findings: &[Finding], has_work: bool) -> String {
     let count = |priority| findings.iter().filter(|finding| finding.priority == priority).count();
     match (findings.first(), count(Priority::High), count(Priority::Medium)) {
@@ -94,7 +94,7 @@ pub fn summary(findings: &[Finding], has_work: bool) -> String {
         (Some(first), high, medium) => {
             let counted = [(high, "high"), (medium, "medium")].into_iter().filter(|(count, _)| *count > 0);
             let parts: Vec<String> = counted.map(|(count, priority)| format!("{count} {priority}")).collect();
-            // English counts what stands last.
+            // In English, the last number determines the plural.
             let last = if medium > 0 { medium } else { high };
             let findings = if last == 1 { "finding" } else { "findings" };
             format!("{} {findings}; first: {}.", parts.join(" and "), first.title)
@@ -102,7 +102,7 @@ pub fn summary(findings: &[Finding], has_work: bool) -> String {
     }
 }
 
-/// The ids that are taken.
+/// Ids that are in use.
 #[derive(Default)]
 struct Ids {
     charts: BTreeSet<String>,
@@ -110,14 +110,14 @@ struct Ids {
 }
 
 impl Ids {
-    /// The name, with a number where it is taken.
+    /// The name, with a number if it is already in use.
     fn next(taken: &mut BTreeSet<String>, name: &str) -> String {
         let mut ids = (1..).map(|times| numbered(name, times));
         ids.find(|id| taken.insert(id.clone())).unwrap_or_else(|| name.to_owned())
     }
 }
 
-/// A section with its tables, or why it is left out.
+/// A section with its tables, or the reason why it is left out.
 fn section(layout: &SectionLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<Result<Section, String>> {
     let mut blocks = Vec::new();
     let mut missing: BTreeSet<String> = BTreeSet::new();
@@ -162,7 +162,7 @@ fn section(layout: &SectionLayout, sources: &Sources<'_>, ids: &mut Ids) -> Resu
     Ok(Ok(Section { id, title, about, blocks }))
 }
 
-/// The chart of an answer; nothing where there is nothing to draw.
+/// The chart of an answer; `None` if there is nothing to draw.
 fn chart(layout: &ChartLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<Option<Drawn>> {
     let question = layout.question();
     let Some(answer) = sources.answers.get(&question) else { return Ok(None) };
@@ -174,7 +174,7 @@ fn chart(layout: &ChartLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<O
     Ok(Some(Drawn { id: Ids::next(&mut ids.charts, &layout.query), question: Some(question), chart }))
 }
 
-/// Whether a chart shows more than its frame: the roofs of a roofline are known before anything was counted.
+/// Whether a chart shows more than its frame. The roofs of a roofline are known even without counters.
 fn has_values(chart: &Chart) -> bool {
     let is_drawn = |value: Option<f64>| value.is_some_and(|value| value > 0.0);
     match &chart.plot {
@@ -206,7 +206,7 @@ fn table(layout: &TableLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<O
     Ok(Some(table))
 }
 
-/// The table of an answer with those of the named columns that have values, and the first rows, 0 for all.
+/// The table of an answer: the named columns that have values, and the first rows, 0 for all.
 ///
 /// # Errors
 /// When the answer lacks a column.
@@ -238,7 +238,7 @@ pub fn answer_table(
     })
 }
 
-/// The columns that identify rows: grouping columns, ids and names; texts only if there is nothing else.
+/// The columns that identify rows: grouping columns, ids and names; texts only if there is no other column.
 fn key(columns: &[OutputColumn], by: &[String]) -> Vec<String> {
     let named =
         |column: &&OutputColumn| by.contains(&column.name) || matches!(column.unit, ColumnUnit::Id | ColumnUnit::Name);
@@ -249,7 +249,7 @@ fn key(columns: &[OutputColumn], by: &[String]) -> Vec<String> {
     if key.is_empty() { of(&|column| column.unit == ColumnUnit::Text) } else { key }
 }
 
-/// The ranks of a trace. A thread trace, which is of a dispatch and not of a run, makes none where there are others.
+/// The ranks of a trace. A thread trace covers a dispatch, not a run, and adds no rank if there are other traces.
 pub fn ranks(trace: &Trace) -> BTreeSet<i64> {
     let is_run = |member: &&TraceProcess| member.process.role != Role::ThreadTrace;
     let of_runs: BTreeSet<i64> = trace.members().iter().filter(is_run).map(|member| member.process.rank).collect();
@@ -259,7 +259,7 @@ pub fn ranks(trace: &Trace) -> BTreeSet<i64> {
     }
 }
 
-/// Where a document about a trace comes from.
+/// The provenance of a document about a trace.
 pub fn provenance(trace: &Trace) -> Provenance {
     let input = |member: &TraceProcess| {
         let (process, facts) = (&member.process, &member.process.facts);

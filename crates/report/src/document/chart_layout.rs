@@ -10,7 +10,7 @@ use wavesieve_engine::findings::QueryRequest;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChartLayout {
-    /// Name of the query, which declares how it is drawn.
+    /// Name of the query, which declares the chart.
     pub query: String,
     /// Grouping, if not the one of the query.
     pub by: Option<Vec<String>>,
@@ -19,7 +19,7 @@ pub struct ChartLayout {
     pub parameters: BTreeMap<String, String>,
     /// Heading, if not the one of the query.
     pub title: Option<String>,
-    /// Ranks that it needs.
+    /// Minimum number of ranks.
     #[serde(default)]
     pub least_ranks: usize,
 }

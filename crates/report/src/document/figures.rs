@@ -1,4 +1,4 @@
-//! The numbers to read first.
+//! The main numbers.
 
 use super::model::{Figure, Provenance, Status};
 use wavesieve_engine::ColumnUnit;
@@ -6,7 +6,8 @@ use wavesieve_engine::findings::{Answers, Finding, Priority, QueryRequest, Rows,
 use wavesieve_export::cell::Cell;
 use wavesieve_tables::trace::views::View;
 
-/// The figures of an analysis, of what its findings are about; those that nothing was recorded of are left out.
+/// The figures of an analysis, for the part of the run that its findings are about. Figures without recorded data are
+/// left out.
 pub fn figures(
     answers: &Answers,
     findings: &[Finding],
@@ -97,7 +98,7 @@ pub fn figures(
     figures
 }
 
-/// How many findings cost much.
+/// Number of findings with a high cost.
 pub(crate) fn finding_counts(findings: &[Finding]) -> Vec<Figure> {
     let counted = |(priority, id, label, any)| {
         let count = findings.iter().filter(|finding| finding.priority == priority).count();
@@ -112,7 +113,7 @@ pub(crate) fn finding_counts(findings: &[Finding]) -> Vec<Figure> {
     .to_vec()
 }
 
-/// How much busy, idle or exposed time is good; rough marks for the eye, which no finding depends on.
+/// Rates a share of busy, idle or exposed time. The limits are rough marks for readers; no finding depends on them.
 fn status(id: &str, pct: f64) -> Status {
     let (warning, critical, rising) = match id {
         "busy_pct" => (80.0, 50.0, false),

@@ -25,7 +25,7 @@ pub struct SectionLayout {
     pub id: String,
     /// Heading.
     pub title: String,
-    /// How to read it, with `{PARAMETER}` for values of its parameters.
+    /// Instructions for readers, with `{PARAMETER}` for values of its parameters.
     about: String,
     /// Parameters of all its queries, with their usual values.
     #[serde(default)]
@@ -43,7 +43,7 @@ pub struct SectionLayout {
 pub struct TableLayout {
     /// Name of the query.
     pub query: String,
-    /// Grouping, where it is not that of the query.
+    /// Grouping, if not the one of the query.
     pub by: Option<Vec<String>>,
     /// Values of parameters.
     #[serde(default)]
@@ -54,10 +54,10 @@ pub struct TableLayout {
     pub rows: Option<usize>,
     /// Heading, if not the one of the query.
     pub title: Option<String>,
-    /// Columns of which at least one must have a value; otherwise the table is useless.
+    /// Columns of which at least one must have a value; without any, the table is useless.
     #[serde(default)]
     pub requires_any: Vec<String>,
-    /// Ranks that it needs.
+    /// Minimum number of ranks.
     #[serde(default)]
     pub least_ranks: usize,
 }
@@ -67,7 +67,7 @@ pub struct TableLayout {
 #[error("the layout of documents is wrong: {0}")]
 pub struct LayoutError(#[from] toml::de::Error);
 
-/// A section that documents do not have.
+/// An id that no section has.
 #[derive(Debug, Error)]
 #[error("{id} is not a section; choose among {}", known.join(", "))]
 pub struct UnknownSection {
@@ -76,7 +76,7 @@ pub struct UnknownSection {
 }
 
 impl Layout {
-    /// That of the binary.
+    /// The built-in layout.
     ///
     /// # Errors
     /// When it is wrong, which the tests exclude.
@@ -84,7 +84,7 @@ impl Layout {
         Ok(toml::from_str(BUILTIN)?)
     }
 
-    /// The questions that its tables and charts ask of so many ranks.
+    /// The queries of its tables and charts for this number of ranks.
     pub fn questions(&self, ranks: usize) -> BTreeSet<QueryRequest> {
         let tables = self.sections.iter().flat_map(|section| &section.tables);
         let charts = self.sections.iter().flat_map(|section| &section.charts);
@@ -92,20 +92,20 @@ impl Layout {
         of_tables.chain(charts.filter(|chart| chart.least_ranks <= ranks).map(ChartLayout::question)).collect()
     }
 
-    /// The names that charts can have as files.
+    /// File names that charts may get.
     pub fn chart_names(&self) -> Vec<String> {
         let mut times: BTreeMap<&str, usize> = BTreeMap::new();
         let mut names = Vec::new();
         for (section, chart) in self.sections.iter().flat_map(|one| one.charts.iter().map(move |chart| (one, chart))) {
             let times = times.entry(&chart.query).or_default();
             *times += 1;
-            // Charts that have nothing to draw take no number.
+            // Charts with nothing to draw do not use up a number.
             names.extend((1..=*times).map(|number| chart_name(&section.id, &numbered(&chart.query, number))));
         }
         names
     }
 
-    /// The same with the sections of these ids only, in the same order.
+    /// The layout with only the sections of these ids, in the same order.
     ///
     /// # Errors
     /// `UnknownSection` for an id that no section has.
@@ -115,7 +115,7 @@ impl Layout {
         Ok(self)
     }
 
-    /// The same without the sections of these ids.
+    /// The layout without the sections of these ids.
     ///
     /// # Errors
     /// `UnknownSection` for an id that no section has.
@@ -125,7 +125,7 @@ impl Layout {
         Ok(self)
     }
 
-    /// Whether it has all of these sections.
+    /// Checks that it has all of these sections.
     ///
     /// # Errors
     /// `UnknownSection` for an id that no section has.
@@ -137,7 +137,7 @@ impl Layout {
         }
     }
 
-    /// The same with another value of a parameter, in the sections that have it.
+    /// The layout with another value of a parameter, in the sections that have it.
     #[must_use]
     pub fn with(mut self, parameter: &str, value: &str) -> Self {
         for section in &mut self.sections {
@@ -152,7 +152,7 @@ impl Layout {
         self
     }
 
-    /// The same without charts, for documents that do not support them.
+    /// The layout without charts, for documents that do not support them.
     #[must_use]
     pub fn without_charts(mut self) -> Self {
         for section in &mut self.sections {
@@ -163,7 +163,7 @@ impl Layout {
 }
 
 impl SectionLayout {
-    /// How to read it.
+    /// Instructions for readers.
     pub fn about(&self) -> String {
         let filled = |about: String, (name, value): (&String, &String)| about.replace(&format!("{{{name}}}"), value);
         self.parameters.iter().fold(self.about.clone(), filled)

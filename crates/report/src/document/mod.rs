@@ -1,4 +1,4 @@
-//! A document: the content of every format, and how it is built from results and findings.
+//! A document: the content of every format, and its construction from results and findings.
 
 mod build;
 mod chart_layout;

@@ -13,11 +13,12 @@ use wavesieve_export::cell::Cell;
 /// Id of the section that a language model wrote.
 pub const MODEL_SECTION: &str = "model_answer";
 
-/// Ids of sections that are texts for people: a model's answer, the rows without a model, the steps, and queries that may answer instead.
+/// Ids of sections that are texts for people: the answer of a model, the rows without a model, the steps, and queries
+/// that may answer instead.
 pub(crate) const SECTIONS_IN_WORDS: [&str; 4] = [MODEL_SECTION, ROWS_SECTION, STEPS_SECTION, QUERIES_SECTION];
 /// Id of the section with the rows of the query that fits a question best.
 pub const ROWS_SECTION: &str = "rows";
-/// Id of the section with the calls of a model.
+/// Id of the section with the calls that a model made.
 pub const STEPS_SECTION: &str = "steps";
 /// Id of the section with queries that fit a question.
 pub const QUERIES_SECTION: &str = "queries";
@@ -31,7 +32,7 @@ pub struct Document {
     pub summary: String,
     /// Notes to read before the first number: effective filters, anomalies of the inputs.
     pub notes: Vec<Note>,
-    /// How the GPUs spent the run, what figures and findings are about first.
+    /// How the GPUs spent the run; the view of figures and findings comes first.
     pub views: RunViews,
     /// Whether rules looked for findings.
     pub is_judged: bool,
@@ -43,12 +44,12 @@ pub struct Document {
     pub findings: Vec<Finding>,
     /// The parts in order.
     pub sections: Vec<Section>,
-    /// Where it all comes from.
+    /// Its provenance.
     pub provenance: Provenance,
 }
 
 impl Document {
-    /// Its sources, in words.
+    /// Its depth, in words.
     pub fn depth(&self) -> String {
         let has = |id: &str| self.sections.iter().any(|section| section.id == id);
         let is_of_source = self.sections.iter().any(|section| section.id.starts_with("source_"));
@@ -68,13 +69,13 @@ impl Document {
         }
     }
 
-    /// The sections before the findings, and those after them: an answer to what was asked comes first.
+    /// The sections before the findings, and those after them: the answer to a user's question comes first.
     pub(crate) fn around_findings(&self) -> (&[Section], &[Section]) {
         let is_first = self.sections.first().is_some_and(|section| section.id == MODEL_SECTION);
         self.sections.split_at(usize::from(is_first))
     }
 
-    /// The names of the files that its charts are written to, without extensions.
+    /// The names of its chart files, without extensions.
     pub fn chart_names(&self) -> Vec<String> {
         let of_section = |section: &Section| {
             let names = section.blocks.iter().filter_map(|block| match block {
@@ -86,7 +87,7 @@ impl Document {
         self.sections.iter().flat_map(of_section).collect()
     }
 
-    /// Takes the charts out, for formats that have no place for them; sections that have nothing else are left out.
+    /// Removes the charts, for formats that have no place for them. Sections with nothing else are removed too.
     pub fn drop_charts(&mut self) {
         for section in &mut self.sections {
             section.blocks.retain(|block| !matches!(block, Block::Chart(_)));
@@ -126,7 +127,7 @@ impl Section {
         })
     }
 
-    /// What there is to know in it.
+    /// Its notes.
     pub fn notes(&self) -> impl Iterator<Item = &Note> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Note(note) => Some(note),
@@ -142,7 +143,7 @@ pub enum Block {
     Chart(Box<Drawn>),
     /// Rows of an answer.
     Table(Box<Table>),
-    /// Something to know.
+    /// A note.
     Note(Note),
 }
 
@@ -157,12 +158,12 @@ pub struct Figure {
     pub value: Cell,
     /// Unit of the value.
     pub unit: ColumnUnit,
-    /// Whether it is good.
+    /// Whether the value is good.
     pub status: Status,
 }
 
 impl Figure {
-    /// A figure that cannot be good or bad.
+    /// A figure without a rating.
     pub fn new(id: &str, label: &str, doc: &str, value: Cell, unit: ColumnUnit) -> Self {
         Self { id: id.to_owned(), label: label.to_owned(), doc: doc.to_owned(), value, unit, status: Status::Neutral }
     }
@@ -172,7 +173,7 @@ impl Figure {
         Self::new(id, label, doc, Cell::Integer(count as i64), ColumnUnit::Count)
     }
 
-    /// The value in the unit that suits it.
+    /// The value in a suitable unit.
     pub fn shown(&self) -> String {
         let number = match &self.value {
             Cell::Integer(value) => *value as f64,
@@ -216,26 +217,26 @@ impl From<Priority> for Status {
 /// Rows of an answer.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Stable id, unique in the document: the name of the query, with a number where it is shown again.
+    /// Stable id, unique in the document: the name of the query, with a number if the query is shown again.
     pub id: String,
     /// Heading.
     pub title: String,
     /// One or two sentences.
     pub about: String,
-    /// The question; `None` where the table is not an answer to a query.
+    /// The query; `None` if the table is not an answer to a query.
     pub question: Option<QueryRequest>,
     /// Its columns, in order.
     pub columns: Vec<OutputColumn>,
     /// The rows that are shown.
     pub frame: DataFrame,
-    /// How many rows the answer has.
+    /// Number of rows of the answer.
     pub total_rows: usize,
-    /// Columns that identify its rows, also in other runs.
+    /// Columns that identify its rows, even across runs.
     pub key: Vec<String>,
 }
 
 impl Table {
-    /// A table that is not an answer to a query, of which the first rows are shown, 0 for all.
+    /// A table that is not an answer to a query. It shows its first rows, 0 for all.
     pub fn new(
         (id, title, about): (&str, &str, &str),
         columns: Vec<OutputColumn>,
@@ -255,8 +256,8 @@ impl Table {
         }
     }
 
-    /// The key of each row, such as `rank=0/kernel_name=gemm`. Rows that only their position distinguishes get a
-    /// number, as in `rank=0#2`.
+    /// The key of each row, such as `rank=0/kernel_name=gemm`. Rows that differ only in their position get a number, as
+    /// in `rank=0#2`.
     pub(crate) fn row_keys(&self) -> Vec<String> {
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         let keys = (0..self.frame.height()).map(|row| {
@@ -278,33 +279,33 @@ impl Table {
     }
 }
 
-/// A chart with what it was drawn of.
+/// A chart with its origin.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     /// Stable id, unique among the charts: the name of the query, with a number if another chart uses it too.
     pub id: String,
-    /// The query of the chart; `None` if it is drawn of no answer.
+    /// The query of the chart; `None` if it is not drawn from an answer.
     pub question: Option<QueryRequest>,
     pub chart: Chart,
 }
 
-/// Something to know.
+/// A note for readers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// Whether something is wrong.
+    /// Whether it is a warning.
     pub is_warning: bool,
     pub text: String,
 }
 
 impl Note {
-    /// The command that it is, if it is nothing else: one line of code, to be copied.
+    /// The command, if the note is nothing else: one line of code, to be copied.
     pub fn command(&self) -> Option<&str> {
         let inner = self.text.strip_prefix('`')?.strip_suffix('`')?;
         Some(inner).filter(|inner| !self.is_warning && !inner.contains('`'))
     }
 }
 
-/// Where a document comes from.
+/// Provenance of a document.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Provenance {
     /// Version of the program.
@@ -319,7 +320,7 @@ pub struct Provenance {
     pub filters: Vec<(String, String)>,
     /// Data that could not be read.
     pub damage: Vec<String>,
-    /// Sections that are left out, with the reason.
+    /// Omitted sections, with the reason.
     pub left_out: Vec<(String, String)>,
     /// Questions that could not be answered, with the reason.
     pub failures: Vec<(String, String)>,
@@ -338,7 +339,7 @@ pub struct Input {
     pub hostname: Option<String>,
     /// Names of its GPUs.
     pub gpus: Vec<String>,
-    /// Whether it is a thread trace, of a dispatch and not of a run.
+    /// Whether it is a thread trace, which covers a dispatch and not a run.
     #[serde(skip)]
     pub is_thread_trace: bool,
 }

@@ -1,4 +1,4 @@
-//! Notes that a reader should know before the first number.
+//! Notes to read before the first number.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::trace::Trace;
 use wavesieve_tables::trace::selection::{Filter, beyond, effective, lost_ranks, partly_unmatched, untouched};
 
-/// Notes of a kind that are written out before the rest is counted.
+/// Maximum number of notes of a kind that are written out; the rest is counted.
 const NOTES_OF_A_KIND: usize = 3;
 
-/// Notes about a trace as a whole: the effective filters, those that match nothing, what is odd about the inputs, and that
-/// parts of them could not be read. `figures` are the tables that the times of GPUs are made of.
+/// Notes about a trace as a whole: the effective filters, filters that match nothing, suspicious facts about the
+/// inputs, and parts that could not be read. `figures` are the tables behind the times of GPUs.
 pub fn head_notes<'a>(trace: &Trace, unmatched: &[String], figures: impl Iterator<Item = &'a str>) -> Vec<Note> {
     let note = |is_warning: bool, text: String| Note { is_warning, text };
     let mut notes = Vec::new();
-    // Values that a model wrote would come back as tokens where they are names.
+    // Values from a model would come back as tokens if they are names.
     let is_masked = trace.choice().is_masked();
     let filters: Vec<String> = effective(trace.choice())
         .into_iter()

@@ -12,9 +12,9 @@ use wavesieve_export::unit::TimeUnit;
 pub const INDEX: &str = "tables.json";
 /// Name of the file with the whole document.
 pub(crate) const DOCUMENT: &str = "document.json";
-/// Name of the schema, which distinguishes the file from others.
+/// Name of the schema, which distinguishes the file from other files.
 pub const SCHEMA: &str = "wavesieve-tables";
-/// Version of the schema: the first number changes when something is removed or changes its meaning.
+/// Version of the schema. The first number changes when a field is removed or changes its meaning.
 const SCHEMA_VERSION: &str = "1.1";
 
 /// The file of a table, as its path in the folder.

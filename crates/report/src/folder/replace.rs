@@ -1,4 +1,4 @@
-//! Whether a folder may be written: over one that was written here, never over other files.
+//! Checks whether a folder may be written: over one that this program wrote, never over other files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,18 +11,18 @@ use super::index::{DOCUMENT, INDEX, SCHEMA};
 use wavesieve_files::regular::{self, LARGE_BYTES};
 use wavesieve_input::is_unfinished;
 
-/// Content at the place where a folder is to be.
+/// Present content of the path of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FolderPlace {
     /// Nothing, a link to nothing, or an empty folder.
     Free,
-    /// A folder that was written here and holds nothing else.
+    /// A folder that this program wrote and that holds nothing else.
     Ours,
-    /// A file, or a folder with this file in it that was not written here.
+    /// A file, or a folder with this file that this program did not write.
     Foreign(Option<String>),
 }
 
-/// Finds the content at a path.
+/// Determines the content of a path.
 ///
 /// # Errors
 /// When the folder cannot be read.

@@ -31,11 +31,11 @@ pub enum FolderFormat {
 pub struct FolderOptions {
     /// Format of the tables.
     pub format: FolderFormat,
-    /// Unit of times; nanoseconds unless one is named.
+    /// Unit of times; nanoseconds by default.
     pub unit: TimeUnit,
     /// Rows of each table, 0 for all.
     pub rows: usize,
-    /// The tables of TraceLens; if these have its numbers, the folder holds nothing else.
+    /// The tables of TraceLens. With TraceLens's own numbers, the folder holds nothing else.
     pub tracelens: TraceLensOptions,
     /// Whether formulas in CSV are kept or defused.
     pub formulas: Formulas,
@@ -50,7 +50,7 @@ impl FolderFormat {
     }
 }
 
-/// Writes an analysis as a folder, in the place of one that was written here before.
+/// Writes an analysis as a folder, in place of one that this program wrote before.
 ///
 /// # Errors
 /// When an answer lacks what is shown, the folder holds other files, or writing fails.
@@ -103,7 +103,7 @@ fn write_table(table: &FullTable, options: &FolderOptions, path: &Path) -> Resul
     write_whole(path, |out| match options.format {
         FolderFormat::Csv => delimited::write(&table.frame, b',', options.formulas, out),
         FolderFormat::Parquet => {
-            // The writer of Parquet hides why its last bytes cannot be written.
+            // The Parquet writer hides the reason why its last bytes cannot be written.
             let mut bytes = Vec::new();
             parquet_file::write_frame(&table.frame, &mut bytes)?;
             Ok(out.write_all(&bytes)?)

@@ -1,12 +1,12 @@
-//! Ids of elements: what a link to a part of the page names.
+//! Ids of elements: the targets of links to parts of the page.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Longest name that is used as it is.
+/// Maximum length of a name that is used unchanged.
 const LONGEST: usize = 80;
 
-/// The id of a thing within others of its kind: its name where that can stand in a link as it is, otherwise a hash of it. The same name
-/// gives the same id in every document.
+/// The id of a thing among others of its kind: its name if a link can contain it unchanged, otherwise a hash of it. The
+/// same name has the same id in every document.
 pub fn anchor(kind: &str, name: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'=' | b'/' | b':');
     if name.len() <= LONGEST && name.bytes().all(is_plain) {

@@ -1,4 +1,4 @@
-//! The origin of a document, prepared for the templates.
+//! The provenance of a document, prepared for the templates.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub(crate) struct AppendixView {
     provenance: Provenance,
     tier: u8,
     tier_name: String,
-    /// Names that tables cut.
+    /// Full names that tables cut.
     names: Vec<String>,
     glossary: Vec<AppendixEntry>,
 }

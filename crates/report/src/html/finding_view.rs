@@ -32,7 +32,7 @@ pub struct Piece {
     text: String,
 }
 
-/// Something to know.
+/// A note.
 #[derive(Serialize)]
 pub(crate) struct NoteView {
     is_warning: bool,
@@ -60,14 +60,14 @@ struct CommandView {
     line: String,
 }
 
-/// How many findings have a priority.
+/// Number of findings of a priority.
 #[derive(Serialize)]
 pub(crate) struct Badge {
     pub priority: Priority,
     pub count: usize,
 }
 
-/// A text, taken apart.
+/// Splits a text into pieces.
 pub fn text(text: &str) -> Vec<Piece> {
     pieces(text).map(|(is_code, text)| Piece { is_code, text: text.to_owned() }).collect()
 }
@@ -113,7 +113,7 @@ impl FindingView {
     }
 }
 
-/// The findings of each priority, where there are any.
+/// The number of findings of each priority that has any.
 pub(crate) fn badges(findings: &[Finding]) -> Vec<Badge> {
     let count = |priority: Priority| findings.iter().filter(|finding| finding.priority == priority).count();
     let badges = Priority::ALL.map(|priority| Badge { priority, count: count(priority) });

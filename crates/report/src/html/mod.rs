@@ -1,4 +1,4 @@
-//! Documents as one page for browsers, which needs nothing but itself.
+//! Documents as one self-contained page for browsers.
 
 mod anchors;
 mod appendix_view;

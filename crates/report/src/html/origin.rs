@@ -1,4 +1,4 @@
-//! Whether a page is from here.
+//! Recognizes pages of this program.
 
 use std::io::Read;
 use std::path::Path;
@@ -7,12 +7,12 @@ use wavesieve_files::regular;
 
 /// Mark of every page of this program.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"wavesieve ";
-/// The mark lies within this many first bytes.
+/// The mark is within this number of bytes at the start.
 const HEAD_BYTES: u64 = 4096;
 
 /// Whether a file is a page of this program.
 pub fn is_page(path: &Path) -> bool {
-    // Opening a FIFO would block until somebody writes.
+    // Opening a FIFO would block until a process writes into it.
     if !path.is_file() {
         return false;
     }

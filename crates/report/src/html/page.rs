@@ -19,7 +19,7 @@ use wavesieve_engine::findings::shortened;
 use wavesieve_export::cell::Cell;
 use wavesieve_model::text::hidden::is_hidden;
 
-/// Longer texts than any sentence or name are shortened in the document that a page holds.
+/// Maximum length of a text in the document that a page holds; no sentence or name is longer.
 const LONGEST_TEXT: usize = 4000;
 
 /// Input of the templates.
@@ -44,7 +44,7 @@ struct Page {
     json: String,
 }
 
-/// How the GPUs spent a view of the run.
+/// How the GPUs spent the time of a view of the run.
 #[derive(Serialize)]
 struct ViewLine {
     id: &'static str,
@@ -63,7 +63,7 @@ struct FigureView {
     share: Option<String>,
 }
 
-/// A part of the whole time.
+/// A part of the total time.
 #[derive(Serialize)]
 struct PartView {
     role: &'static str,
@@ -115,13 +115,13 @@ fn page(document: &Document) -> Result<Page> {
     })
 }
 
-/// The whole document as JSON that can stand in an element: nothing in it ends the element. Texts that are longer than any name
-/// are shortened as in tables.
+/// The whole document as JSON that can be inside an element, because nothing in it ends the element. Texts that are
+/// longer than any name are shortened as in tables.
 fn embedded(document: &Document) -> Result<String> {
     let mut value = json::value(document);
     shorten_texts(&mut value);
     let text = serde_json::to_string(&value)?;
-    // These characters are found within texts alone, where JSON knows them by their numbers.
+    // These characters occur only in texts, where JSON can write them as numbers.
     let escapes = [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026")];
     let text = escapes.into_iter().fold(text, |text, (character, escape)| text.replace(character, escape));
     let mut shown = String::with_capacity(text.len());
@@ -165,7 +165,7 @@ fn figure(figure: &Figure) -> FigureView {
     }
 }
 
-/// The figures that divide the whole time, in the order of the charts.
+/// The figures that divide the total time, in the order of the charts.
 fn parts(document: &Document) -> Vec<PartView> {
     let roles = [
         ("compute_pct", "compute"),

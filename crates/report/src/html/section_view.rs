@@ -30,7 +30,7 @@ enum BlockView {
 #[derive(Serialize)]
 pub(crate) struct ChartView {
     title: String,
-    /// Elements that are drawn, escaped already.
+    /// Drawn elements, already escaped.
     svg: String,
     notes: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Shared parts of all pages: templates, looks, scripts, and rights of a browser to use them.
+//! Shared parts of all pages: templates, styles, scripts, and the rights of a page in a browser.
 
 use std::io::Write;
 
@@ -27,7 +27,7 @@ const TEMPLATES: [(&str, &str); 9] = [
     ("appendix.html", data!("templates/report/appendix.html")),
 ];
 
-/// In the order of the cascade; the rules of charts come before those that change them on paper.
+/// Styles in the order of the cascade. The rules of charts come before those that change them on paper.
 const STYLES: [&str; 6] = [
     data!("templates/report/base.css"),
     data!("templates/report/layout.css"),
@@ -37,7 +37,7 @@ const STYLES: [&str; 6] = [
     data!("templates/report/print.css"),
 ];
 
-/// Script that runs before anything is seen.
+/// Script that runs before anything is visible.
 const EARLY_SCRIPT: &str = data!("templates/report/theme.js");
 
 const SCRIPTS: [&str; 6] = [
@@ -62,7 +62,7 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// Surrounds a page whose filter has this text.
+    /// The parts around a page whose filter has this text.
     pub fn new(filter: &'static str) -> Self {
         let [base, rest @ ..] = STYLES;
         let style = [base, style_sheet()].into_iter().chain(rest).collect::<String>();
@@ -72,7 +72,7 @@ impl Shell {
     }
 }
 
-/// Writes a page by its template.
+/// Writes a page from its template.
 pub fn render(template: &str, page: &impl Serialize, out: &mut dyn Write) -> Result<()> {
     let environment = environment()?;
     let template = environment.get_template(template).context("internal: the page has no template")?;
@@ -100,7 +100,7 @@ fn environment() -> Result<Environment<'static>> {
     Ok(environment)
 }
 
-/// Rights of a page in a browser: to run these scripts and none else, to load nothing.
+/// Rights of a page in a browser: to run these scripts and no others, and to load nothing.
 fn policy(scripts: &[&str]) -> String {
     let hash = |script: &&str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script.as_bytes())));
     let hashes = scripts.iter().map(hash).collect::<Vec<String>>().join(" ");

@@ -12,13 +12,14 @@ use wavesieve_engine::{ColumnUnit, OutputColumn};
 use wavesieve_export::cell::Cell;
 use wavesieve_export::unit::{Display, TimeUnit, displays, is_number};
 
-/// Names with more characters are cut in their middle.
+/// Names with more characters are cut in the middle.
 const LONG: usize = 34;
-/// Longer words may be broken anywhere.
+/// Longer words may be broken at any character.
 const LONGEST_WORD: usize = 30;
-/// Characters of a long name that are always seen at its end.
+/// Number of characters of a long name that are always visible at its end.
 const TAIL: usize = 12;
-/// Names with more characters are cut for good where they are shown; the page has them once, in its list of long names.
+/// Names with more characters are cut permanently where they are shown. The page has them once, in its list of long
+/// names.
 const LONGEST: usize = 400;
 
 #[derive(Serialize)]
@@ -29,9 +30,9 @@ pub(crate) struct TableView {
     columns: Vec<ColumnView>,
     rows: Vec<RowView>,
     shown: usize,
-    /// Rows that the document leaves out.
+    /// Number of rows that the document leaves out.
     others: usize,
-    /// Empty where no query gives the table.
+    /// Empty if the table has no query.
     command: String,
 }
 
@@ -46,7 +47,7 @@ struct ColumnView {
 
 #[derive(Serialize)]
 struct RowView {
-    /// Empty where no link can point to the row.
+    /// Empty if no link can point to the row.
     id: String,
     cells: Vec<CellView>,
 }
@@ -54,14 +55,14 @@ struct RowView {
 #[derive(Serialize)]
 struct CellView {
     text: String,
-    /// The value as it is, of numbers.
+    /// The plain value of a number.
     raw: Option<String>,
     classes: String,
     /// Width of the bar of a share, from 0 to 1.
     share: Option<String>,
-    /// End of a long name, of which `text` is the start.
+    /// End of a long name; `text` is its start.
     tail: Option<String>,
-    /// The whole name, where `text` and `tail` are not.
+    /// The whole name, if `text` and `tail` are only parts of it.
     #[serde(skip)]
     whole: Option<String>,
 }
@@ -78,7 +79,7 @@ impl TableView {
         }
     }
 
-    /// Rows that show a finding.
+    /// Rows that support a finding.
     pub fn of_evidence(evidence: &Evidence, id: String) -> Self {
         Self {
             others: evidence.rows.saturating_sub(evidence.frame.height()),
@@ -92,14 +93,14 @@ impl TableView {
         self.columns.iter().map(|column| (column.name.as_str(), column.doc.as_str()))
     }
 
-    /// Its names that are cut, in full.
+    /// The full names that are cut in it.
     pub(crate) fn long_names(&self) -> impl Iterator<Item = String> {
         let cells = self.rows.iter().flat_map(|row| &row.cells);
         let long = |cell: &CellView| Some(format!("{}{}", cell.text, cell.tail.as_ref()?));
         cells.filter_map(move |cell| cell.whole.clone().or_else(|| long(cell)))
     }
 
-    /// Its names that are cut for good where they are shown.
+    /// The full names that are cut permanently in it.
     pub(crate) fn cut_names(&self) -> impl Iterator<Item = String> {
         self.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.whole.clone())
     }
@@ -139,7 +140,7 @@ impl TableView {
 }
 
 fn header(column: &Column, declared: &OutputColumn, display: &Display) -> ColumnView {
-    // The heading of the other formats ends in the unit that was chosen for the column.
+    // The heading of the other formats ends in the unit of the column.
     let with_unit = display.header(&declared.name);
     let unit = match declared.unit {
         ColumnUnit::Percent => "%".to_owned(),
@@ -167,7 +168,7 @@ fn cells(column: &Column, declared: &OutputColumn, display: &Display) -> Vec<Cel
         Cell::Float(pct) if declared.unit == ColumnUnit::Percent && (0.0..=100.0).contains(pct) => Some(*pct),
         _ => None,
     };
-    // Bars only where the whole column can be compared by them: not next to negative changes, or more than all.
+    // Bars are shown only if the whole column can be compared by them: not with negative changes or more than 100 %.
     let has_bars = values.iter().all(|cell| *cell == Cell::Null || share(cell).is_some());
     let is_numeric = is_number(column);
     let groups = is_numeric && declared.unit != ColumnUnit::Id;
@@ -201,7 +202,7 @@ fn cells(column: &Column, declared: &OutputColumn, display: &Display) -> Vec<Cel
     values.into_iter().map(view).collect()
 }
 
-/// A long text in two: the end is always seen. Of a text that is longer than any name the middle is left out.
+/// A long text in two parts, of which the end is always visible. Texts longer than any name lose their middle.
 pub fn halves(text: String) -> (String, Option<String>) {
     let text = capped(text);
     let count = text.chars().count();
@@ -212,12 +213,12 @@ pub fn halves(text: String) -> (String, Option<String>) {
     (text.chars().take(head).collect(), Some(text.chars().skip(head).collect()))
 }
 
-/// A text without the middle of what is longer than any name.
+/// A text without its middle, if it is longer than any name.
 pub(crate) fn capped(text: String) -> String {
     if text.chars().nth(LONGEST).is_some() { shortened(&text, LONGEST) } else { text }
 }
 
-/// A number with commas between thousands.
+/// A number with commas as thousands separators.
 pub fn grouped(number: &str) -> String {
     let (sign, digits) = number.strip_prefix('-').map_or(("", number), |digits| ("-", digits));
     let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(whole, fraction)| (whole, Some(fraction)));

@@ -8,7 +8,7 @@ use wavesieve_engine::{ColumnUnit, OutputColumn};
 
 const RANKS: i64 = 1000;
 
-/// Rows as a page of a thousand ranks has them, with long names.
+/// Rows like those of a page about a thousand ranks, with long names.
 fn table(id: String) -> Block {
     let rows = 0..50_i64;
     let name = |row: i64| format!("void kernel_{row}<{}>", "float, ".repeat(40));

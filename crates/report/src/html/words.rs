@@ -1,9 +1,9 @@
 //! Names of columns in words.
 
-/// Endings of names that stand for units, which are displayed elsewhere.
+/// Suffixes of names that are units, which are displayed elsewhere.
 const UNITS: [&str; 6] = ["_ns", "_us", "_ms", "_bytes", "_pct", "_gb_per_s"];
 
-/// The name of a column in words, without its unit: `exposed comm` of `exposed_comm_ns`.
+/// The name of a column in words, without its unit: `exposed comm` for `exposed_comm_ns`.
 pub fn words(name: &str) -> String {
     let stem = UNITS.iter().find_map(|unit| name.strip_suffix(unit)).filter(|stem| !stem.is_empty()).unwrap_or(name);
     let word = |word: &str| match word {

@@ -11,7 +11,7 @@ use wavesieve_engine::findings::{Command, Evidence, Finding, Handoff, QueryReque
 use wavesieve_export::cell::Cell;
 use wavesieve_tables::trace::views::View;
 
-/// Version of the schema: the first number changes when something is taken away or means something else.
+/// Version of the schema. The first number changes when a field is removed or changes its meaning.
 pub const SCHEMA_VERSION: &str = "1.3";
 
 pub const SCHEMA: &str = data!("share/schemas/document.json");
@@ -43,7 +43,7 @@ pub fn value(document: &Document) -> Value {
     })
 }
 
-/// How the GPUs spent a view of the run.
+/// How the GPUs spent the time of a view of the run.
 pub fn view(view: &RunView) -> Value {
     let shares = view.shares.iter().map(|(id, pct)| ((*id).to_owned(), json!(pct)));
     json!({

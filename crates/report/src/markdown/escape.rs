@@ -3,7 +3,7 @@
 use wavesieve_engine::findings::pieces;
 use wavesieve_model::text::hidden::escape_hidden;
 
-/// A text for Markdown, in one line: characters with a meaning in Markdown are escaped.
+/// A text for Markdown in one line, with the special characters of Markdown escaped.
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in escape_hidden(text).chars() {
@@ -18,12 +18,12 @@ pub fn escaped(text: &str) -> String {
     escaped
 }
 
-/// A text of a finding, with its code as code.
+/// A text of a finding, with its code parts as code.
 pub fn prose(text: &str) -> String {
     pieces(text).map(|(is_code, piece)| if is_code { code(piece) } else { escaped(piece) }).collect()
 }
 
-/// A text as code in a line: in more backticks than it has in a row.
+/// A text as code in a line, in more backticks than it has in a row.
 pub fn code(text: &str) -> String {
     let text = escape_hidden(text);
     let ticks = "`".repeat(longest_run(&text) + 1);
@@ -34,7 +34,7 @@ pub fn code(text: &str) -> String {
     }
 }
 
-/// A block of code, whose fence is longer than any in it.
+/// A block of code, whose fence is longer than any fence in it.
 pub fn fenced(text: &str, language: &str) -> String {
     let fence = "`".repeat((longest_run(text) + 1).max(3));
     format!("{fence}{language}\n{text}\n{fence}")

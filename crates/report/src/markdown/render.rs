@@ -11,7 +11,7 @@ use wavesieve_export::markdown;
 use wavesieve_export::unit::{TimeUnit, displays};
 use wavesieve_model::text::hidden::escape_hidden;
 
-/// Longest name in a table; the JSON document has all of it.
+/// Maximum length of a name in a table; the JSON document has the whole name.
 const LONGEST_NAME: Option<usize> = Some(300);
 
 /// Writes the document; tables are pipe tables with units in their headings.

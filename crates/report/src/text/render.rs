@@ -15,13 +15,13 @@ use wavesieve_model::text::hidden::escape_hidden;
 
 /// Width of the bar behind a share.
 const BAR: usize = 30;
-/// Narrowest text.
+/// Minimum width of a text.
 const NARROWEST: usize = 40;
 
-/// Size and looks.
+/// Size and style.
 #[derive(Clone, Copy, Debug)]
 pub struct TextStyle {
-    /// Columns.
+    /// Columns of the terminal.
     pub width: usize,
     /// Whether colors are used.
     pub color: bool,
@@ -147,7 +147,7 @@ fn write_finding(number: usize, finding: &Finding, style: TextStyle, out: &mut d
     }
     for command in &finding.commands {
         paragraph(&format!("{}:", command.description), "   ", style, out)?;
-        // A command is one line, to be copied.
+        // A command is on one line, to be copied.
         writeln!(out, "     $ {}", escape_hidden(&command.line()))?;
     }
     Ok(())
@@ -242,7 +242,7 @@ fn paragraph(text: &str, indent: &str, style: TextStyle, out: &mut dyn Write) ->
     Ok(())
 }
 
-/// A text in lines of at most so many characters, unless a word is longer.
+/// A text in lines of at most this many characters, unless a word is longer.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -1,20 +1,20 @@
-//! How cells look.
+//! Appearance of cells.
 
 use rust_xlsxwriter::{Color, Format, FormatAlign, FormatBorder};
 
 use crate::document::Status;
 use wavesieve_engine::ColumnUnit;
 
-/// Ink of headings and titles.
+/// Text color of headings and titles.
 const INK: Color = Color::RGB(0x1F_3A5F);
-/// Behind headings.
+/// Background of headings.
 const HEADING: Color = Color::RGB(0xDC_E6F1);
-/// Behind what is good, worth a look, and costly.
+/// Backgrounds of good, suspicious and costly values.
 const GOOD: Color = Color::RGB(0xE2_F0D9);
 const WARNING: Color = Color::RGB(0xFF_F2CC);
 const CRITICAL: Color = Color::RGB(0xF8_CBAD);
 
-/// Tabs of what to read first, and of sheets that are those of another program.
+/// Tab colors of the first sheets to read, and of sheets with the content of another program.
 pub(crate) const FIRST_TAB: Color = Color::RGB(0xC0_392B);
 /// See [`FIRST_TAB`].
 pub(crate) const FOREIGN_TAB: Color = Color::RGB(0x8A_8A8A);
@@ -30,12 +30,12 @@ pub fn title(size: f64) -> Format {
     Format::new().set_bold().set_font_size(size).set_font_color(INK)
 }
 
-/// Format of a text that breaks into lines.
+/// Format of a text that wraps.
 pub fn wrapped() -> Format {
     Format::new().set_text_wrap().set_align(FormatAlign::Top)
 }
 
-/// With a color behind it where something is good or bad.
+/// Adds a background color if a value is good or bad.
 pub(crate) fn tinted(format: Format, status: Status) -> Format {
     match status {
         Status::Neutral => format,
@@ -45,7 +45,7 @@ pub(crate) fn tinted(format: Format, status: Status) -> Format {
     }
 }
 
-/// Number format of a unit, by number of decimals. For numbers without unit, it also depends on whether some are so
+/// Number format of a unit, by number of decimals. For numbers without a unit, it also depends on whether some are so
 /// small that these decimals would all be zero.
 pub(crate) fn number_format(unit: ColumnUnit, decimals: usize, has_small: bool) -> &'static str {
     match (unit, decimals) {

@@ -2,22 +2,22 @@
 
 use std::collections::BTreeSet;
 
-/// Characters of the longest name.
+/// Maximum number of characters of a name.
 const MAX_CHARACTERS: usize = 31;
 
-/// The names that are taken, as spreadsheets compare them.
+/// The names in use, as spreadsheets compare them.
 #[derive(Default)]
 pub(crate) struct SheetNames {
     taken: BTreeSet<String>,
 }
 
 impl SheetNames {
-    /// With names that are taken already.
+    /// Starts with names that are already in use.
     pub fn without(names: impl IntoIterator<Item = String>) -> Self {
         Self { taken: names.into_iter().map(|name| name.to_lowercase()).collect() }
     }
 
-    /// The name of a table, with its section where it is taken, and a number where that is taken too.
+    /// The name of a table, with its section if the name is in use, and a number if that is in use too.
     pub fn next(&mut self, section: &str, name: &str) -> String {
         let candidates = [fitting(name, ""), fitting(&format!("{section}.{name}"), "")];
         let numbered = (2..).map(|number| fitting(name, &format!("_{number}")));
@@ -26,7 +26,7 @@ impl SheetNames {
     }
 }
 
-/// The name without what names of sheets cannot have, cut so that the ending fits.
+/// The name without characters that names of sheets cannot have, cut so that the ending fits.
 fn fitting(name: &str, ending: &str) -> String {
     let most = MAX_CHARACTERS.saturating_sub(ending.chars().count());
     let allowed = name.chars().map(|character| if "[]:*?/\\'".contains(character) { '_' } else { character });

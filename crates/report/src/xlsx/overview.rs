@@ -15,7 +15,7 @@ use wavesieve_export::cell::Cell;
 use wavesieve_export::unit::{TimeUnit, displays};
 
 const TEXTS: &str = data!("share/report/workbook.toml");
-/// Findings that are repeated on the first sheet.
+/// Maximum number of findings that are repeated on the first sheet.
 const MAX_FINDINGS: usize = 5;
 /// Widths of the columns, in characters.
 const WIDTHS: [f64; 5] = [32.0, 16.0, 16.0, 48.0, 80.0];
@@ -33,7 +33,7 @@ struct Writer<'a> {
     row: u32,
 }
 
-/// Writes the sheet; `sheets` has the others with their names, in order.
+/// Writes the sheet; `sheets` has the other sheets with their names, in order.
 pub(crate) fn write_overview(
     document: &Document,
     sheets: &[(String, &FullTable)],
@@ -95,7 +95,7 @@ pub(crate) fn write_overview(
     Ok(())
 }
 
-/// A finding as a figure: what it could save at most.
+/// A finding as a figure: its potential saving.
 fn headline(finding: &Finding) -> Figure {
     let saving = finding.saving.as_ref().map_or(Cell::Null, |saving| Cell::Integer(saving.gpu_time_ns));
     Figure {
@@ -115,7 +115,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The heading of a part, with those of its columns.
+    /// Writes the heading of a part, and the headings of its columns.
     fn part(&mut self, title: &str, headings: &[&str]) -> Result<()> {
         self.row += 1;
         self.line(title, &appearance::title(13.0))?;
@@ -164,7 +164,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A sheet, with a link to it.
+    /// Writes a line for a sheet, with a link to it.
     fn listed(&mut self, name: &str, table: &FullTable) -> Result<()> {
         let link = Url::new(format!("internal:'{name}'!A1")).set_text(name);
         self.sheet.write_url(self.row, 0, link)?;

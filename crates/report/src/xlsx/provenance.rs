@@ -1,4 +1,4 @@
-//! Where a workbook comes from, as a table.
+//! The provenance of a workbook, as a table.
 
 use anyhow::{Context as _, Result};
 use polars::prelude::df;
@@ -16,7 +16,7 @@ struct ProvenanceRow<'a> {
     reason: Option<String>,
 }
 
-/// The version, what was read, and what is missing and why.
+/// The version, the inputs, and the missing parts with reasons.
 pub(crate) fn provenance_table(document: &Document) -> Result<FullTable> {
     let provenance = &document.provenance;
     let version = ProvenanceRow {

@@ -1,4 +1,4 @@
-//! A table as a sheet: headings in the first row, which stays in sight, and rows that can be filtered.
+//! A table as a sheet: headings in the first row, which stays visible, and rows that can be filtered.
 
 use anyhow::{Context as _, Result};
 use polars::prelude::{Column, DataFrame, DataType};
@@ -12,20 +12,20 @@ use wavesieve_engine::{ColumnUnit, OutputColumn};
 use wavesieve_export::cell::Cell;
 use wavesieve_export::unit::{Display, TimeUnit, displays_alike};
 
-/// Rows of a sheet that hold rows of a table: all but that of the headings.
+/// Maximum number of table rows on a sheet: all of its rows but the heading.
 pub const MAX_ROWS: usize = 1_048_575;
-/// Whole numbers with more digits lose some in a spreadsheet.
+/// Whole numbers with more digits lose precision in a spreadsheet.
 const MAX_EXACT: u64 = 999_999_999_999_999;
 /// Smaller numbers are zero with three decimals.
 const MIN_SHOWN: f64 = 0.001;
-/// Number of rows from which the width of a column is measured.
+/// Number of rows for measuring the width of a column.
 const MEASURED_ROWS: usize = 200;
 /// Widths of columns, in characters.
 const NARROWEST: usize = 9;
 const WIDEST: usize = 60;
 /// Width that the filter button takes from a heading.
 const BUTTON: usize = 3;
-/// Columns with words that are tinted, and these words.
+/// Columns whose words get a background, and these words.
 const SEVERITIES: [&str; 2] = ["priority", "severity"];
 const TINTED_WORDS: [(&str, Status); 4] = [
     ("high", Status::Critical),
@@ -41,11 +41,11 @@ struct ColumnStyle {
     divisor: f64,
     width: usize,
     format: Format,
-    /// Whether the digits of its whole numbers are more than a number of a spreadsheet keeps.
+    /// Whether its whole numbers have more digits than a spreadsheet keeps.
     is_long: bool,
 }
 
-/// Writes a table to a sheet; at most so many of its rows.
+/// Writes a table to a sheet, with at most this many of its rows.
 pub fn write_table(table: &FullTable, unit: TimeUnit, most_rows: usize, sheet: &mut Worksheet) -> Result<()> {
     let (frame, columns) = visible_columns(table);
     let frame = frame.head(Some(most_rows));
@@ -88,7 +88,7 @@ fn remark(rows: usize, total_rows: usize, most_rows: usize) -> Option<String> {
     (rows < total_rows).then(|| format!("{rows} of {total_rows} rows: {why}"))
 }
 
-/// The columns with values; all of a table whose columns are fixed.
+/// The columns with values, or all columns if the columns of the table are fixed.
 fn visible_columns(table: &FullTable) -> (DataFrame, Vec<OutputColumn>) {
     let says = |column: &&OutputColumn| {
         table.is_exact || table.frame.column(&column.name).is_ok_and(|values| values.null_count() < values.len())
@@ -106,7 +106,7 @@ fn styles(table: &FullTable, frame: &DataFrame, columns: &[OutputColumn], unit: 
 
 fn style(table: &FullTable, values: &Column, declared: &OutputColumn, display: &Display) -> ColumnStyle {
     let heading = if table.is_exact { declared.name.clone() } else { display.header(&declared.name) };
-    // TraceLens's whole numbers stay whole where its headings would have a fraction.
+    // TraceLens's whole numbers stay whole, even if its headings would need a fraction.
     let decimals = if *values.dtype() == DataType::Int64 && display.divisor() == 1.0 { 0 } else { display.decimals() };
     let is_text = matches!(values.dtype(), DataType::String | DataType::Boolean);
     let is_long = display.divisor() == 1.0

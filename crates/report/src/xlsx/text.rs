@@ -1,13 +1,14 @@
-//! Texts as cells can hold them.
+//! Texts that fit into cells.
 
 use std::borrow::Cow;
 
-/// UTF-16 units of the longest text of a cell.
+/// Maximum number of UTF-16 units of the text of a cell.
 pub(crate) const MAX_UNITS: usize = 32_767;
-/// End of a text that was longer.
+/// End of a shortened text.
 const CUT: &str = "… (cut: longer than a cell)";
 
-/// The text without characters that XML forbids, as long as a cell can hold. Control characters become their pictures.
+/// The text without characters that XML forbids, shortened to the size of a cell. Control characters become their
+/// pictures.
 pub(crate) fn cell_text(text: &str) -> Cow<'_, str> {
     let is_plain = |character: char| visible(character) == character;
     let text = if text.chars().all(is_plain) { Cow::Borrowed(text) } else { text.chars().map(visible).collect() };

@@ -19,9 +19,9 @@ use wavesieve_export::unit::TimeUnit;
 #[derive(Clone, Debug)]
 pub struct WorkbookOptions {
     pub unit: TimeUnit,
-    /// Rows of each table, 0 for all.
+    /// Rows of each table; 0 for all.
     pub rows: usize,
-    /// The sheets of TraceLens; if these have its numbers, the workbook holds nothing else.
+    /// The sheets of TraceLens. With TraceLens's own numbers, the workbook holds nothing else.
     pub tracelens: TraceLensOptions,
 }
 
@@ -45,7 +45,7 @@ pub fn write(analysis: &Analysis, options: &WorkbookOptions, out: &mut dyn Write
     Ok(out.write_all(&bytes)?)
 }
 
-/// Writes tables as a workbook, a sheet each.
+/// Writes tables as a workbook, one sheet each.
 ///
 /// # Errors
 /// When a table cannot be a sheet, or writing fails.
@@ -68,7 +68,8 @@ fn add_all(
     let document = &analysis.document;
     let (findings, provenance) = (findings_table(document)?, provenance_table(document)?);
     let own = full_tables(analysis, options.rows);
-    // Sheets of TraceLens are found by their names, so that ours give way, whichever of them are there.
+    // Sheets of TraceLens are found by their names. So our sheets never use these names, whether or not they are
+    // present.
     let fixed = ["overview", "findings", "provenance"].map(ToOwned::to_owned);
     let mut names = SheetNames::without(fixed.into_iter().chain(tracelens::sheet_names()?));
     let mut sheets: Vec<(String, &FullTable)> = vec![(findings.name.clone(), &findings)];
@@ -95,7 +96,7 @@ fn add(workbook: &mut Workbook, name: &str, table: &FullTable, unit: TimeUnit) -
     write_table(table, unit, MAX_ROWS, sheet).with_context(|| format!("cannot fill the sheet {name}"))
 }
 
-/// The same at any time, so that the same input gives the same bytes.
+/// Properties without the present time, so that the same input gives the same bytes.
 fn properties(title: &str, version: &str) -> Result<DocProperties> {
     let created = ExcelDateTime::from_ymd(1980, 1, 1)?;
     let program = format!("wavesieve {version}");

@@ -27,7 +27,7 @@ pub fn series_from_array(name: &str, array: &dyn Array) -> Result<Series> {
             std::mem::transmute::<FFI_ArrowSchema, polars_ffi::ArrowSchema>(ffi_schema),
         )
     };
-    // SAFETY: the structures were just exported from a valid array, so that they describe it truly.
+    // SAFETY: the structures were just exported from a valid array, so they describe it correctly.
     let array = unsafe {
         let field = polars_ffi::import_field_from_c(&ffi_schema)?;
         polars_ffi::import_array_from_c(ffi_array, field.dtype)?
@@ -56,7 +56,7 @@ pub fn record_batch(frame: &DataFrame) -> Result<RecordBatch> {
 /// # Errors
 /// When the column cannot be expressed in arrow.
 pub fn array_from_column(column: &Column) -> Result<ArrayRef> {
-    // polars exports a buffer for it, which the arrow crate refuses.
+    // polars exports a buffer for this type, which the arrow crate refuses.
     if *column.dtype() == DataType::Null {
         return Ok(Arc::new(NullArray::new(column.len())));
     }
@@ -72,7 +72,7 @@ pub fn array_from_column(column: &Column) -> Result<ArrayRef> {
             std::mem::transmute::<polars_ffi::ArrowSchema, FFI_ArrowSchema>(ffi_schema),
         )
     };
-    // SAFETY: the structures were just exported from a valid array, so that they describe it truly.
+    // SAFETY: the structures were just exported from a valid array, so they describe it correctly.
     let data = unsafe { from_ffi(ffi_array, &ffi_schema) }
         .with_context(|| format!("cannot express column {} in arrow", column.name()))?;
     Ok(make_array(data))

@@ -22,8 +22,8 @@ pub fn data_type(column_type: ColumnType) -> DataType {
     }
 }
 
-/// The dictionary type shared by all `cat` columns. It is kept as long as the program runs: polars forgets a dictionary
-/// without references, and would number the same texts anew while other threads still use the old numbers.
+/// The dictionary type shared by all `cat` columns. It is kept while the program runs: polars drops a dictionary without references, and
+/// would renumber the same texts while other threads still use the old numbers.
 pub fn categorical() -> DataType {
     static SHARED: OnceLock<DataType> = OnceLock::new();
     SHARED.get_or_init(|| DataType::from_categories(Categories::global())).clone()
@@ -40,10 +40,10 @@ pub fn empty_frame(columns: &[&Declaration]) -> DataFrame {
     DataFrame::new_infer_height(columns).unwrap_or_default()
 }
 
-/// A frame with fewer rows is small: what is planned for it takes longer than what is done with it.
+/// A frame with fewer rows is small: planning takes longer than the work on it.
 pub const FEW_ROWS: usize = 1 << 13;
 
-/// The rows of a frame that are in memory as they are.
+/// The rows of a frame if they are in memory.
 fn rows_in_memory(frame: &LazyFrame) -> Option<&DataFrame> {
     match &frame.logical_plan {
         DslPlan::DataFrameScan { df, .. } => Some(df),
@@ -51,12 +51,12 @@ fn rows_in_memory(frame: &LazyFrame) -> Option<&DataFrame> {
     }
 }
 
-/// The rows of a frame. Nothing is planned for those that are in memory.
+/// The rows of a frame. Rows in memory need no plan.
 pub fn collected(frame: &LazyFrame) -> PolarsResult<DataFrame> {
     rows_in_memory(frame).map_or_else(|| frame.clone().collect(), |rows| Ok(rows.clone()))
 }
 
-/// Some columns of a frame, at once where its rows are in memory.
+/// Some columns of a frame, selected at once if its rows are in memory.
 ///
 /// # Errors
 /// When a column of such a frame is missing.
@@ -68,7 +68,7 @@ pub fn selected<'a>(frame: &LazyFrame, names: impl Iterator<Item = &'a str>) -> 
     }
 }
 
-/// Frames as one, or as they are where they do not fit together.
+/// Joins frames into one; returns them unchanged if they do not fit together.
 pub fn stacked(frames: Vec<DataFrame>) -> Vec<DataFrame> {
     let [first, others @ ..] = frames.as_slice() else { return frames };
     let mut all = first.clone();
@@ -78,7 +78,7 @@ pub fn stacked(frames: Vec<DataFrame>) -> Vec<DataFrame> {
     }
 }
 
-/// Frames whose rows follow one another, neighbors with few rows in memory as one.
+/// Joins consecutive frames that have few rows in memory.
 pub(crate) fn with_few_stacked(frames: Vec<LazyFrame>) -> Vec<LazyFrame> {
     let mut all: Vec<LazyFrame> = Vec::new();
     let mut few: Vec<DataFrame> = Vec::new();
@@ -96,8 +96,7 @@ pub(crate) fn with_few_stacked(frames: Vec<LazyFrame>) -> Vec<LazyFrame> {
     all
 }
 
-/// A frame in memory with other columns before its own, of which it keeps those that are named, in the order of `names`; `None`
-/// where it is not in memory.
+/// A frame in memory with constant columns added and the columns of `names` in that order; `None` if it is not in memory.
 pub(crate) fn with_constants<'a>(
     frame: &LazyFrame,
     names: impl Iterator<Item = &'a str>,
@@ -149,7 +148,7 @@ pub fn dictionary_column(
     text_dictionary(name, dictionary, codes, &categorical())
 }
 
-/// As [`dictionary_column`], as plain text.
+/// Like [`dictionary_column`], but as plain text.
 pub fn text_column_from_dictionary(
     name: &str,
     dictionary: &[impl Entry],
@@ -211,10 +210,10 @@ pub fn constant_cat(name: &str, value: Option<&str>, rows: usize) -> PolarsResul
     Ok(text.as_materialized_series().new_from_index(0, rows).into_column())
 }
 
-/// Which rows of a `cat` column have a text that is `wanted`; the predicate is asked once for each text.
+/// Marks the rows of a `cat` column whose text is `wanted`; calls the predicate once for each text.
 ///
 /// # Errors
-/// When the column holds no texts.
+/// When the column does not hold texts.
 pub(crate) fn rows_named(column: &Column, wanted: impl Fn(&str) -> bool) -> PolarsResult<BooleanChunked> {
     let series = match column.dtype() {
         DataType::Categorical(_, _) => column.as_materialized_series().clone(),
@@ -224,7 +223,7 @@ pub(crate) fn rows_named(column: &Column, wanted: impl Fn(&str) -> bool) -> Pola
     let mapping = texts.get_mapping();
     let codes = texts.physical().rechunk();
     let codes = codes.downcast_as_array();
-    // Which texts occur: the dictionary is that of all columns. What stands where a row is null may be any of them.
+    // Texts that occur, because the dictionary has the texts of all columns. A null row may have any code.
     let greatest = texts.physical().max();
     let mut occurs = vec![false; greatest.map_or(0, |greatest| greatest as usize + 1)];
     for code in codes.values().iter() {
@@ -234,7 +233,7 @@ pub(crate) fn rows_named(column: &Column, wanted: impl Fn(&str) -> bool) -> Pola
     }
     let verdict = |(code, occurs): (CatSize, &bool)| *occurs && mapping.cat_to_str(code).is_some_and(&wanted);
     let verdicts: Vec<bool> = (0..).zip(&occurs).map(verdict).collect();
-    // Most questions have one answer for all rows.
+    // Most predicates give the same result for all rows.
     let rows = if verdicts == occurs || !verdicts.contains(&true) {
         Bitmap::new_with_value(verdicts.contains(&true), codes.len())
     } else {
@@ -247,7 +246,7 @@ pub(crate) fn rows_named(column: &Column, wanted: impl Fn(&str) -> bool) -> Pola
 /// Adds the texts that occur in a `cat` column to others.
 ///
 /// # Errors
-/// When the column holds no texts.
+/// When the column does not hold texts.
 pub(crate) fn add_texts(column: &Column, texts: &mut BTreeSet<String>) -> PolarsResult<()> {
     let seen = RefCell::new(texts);
     rows_named(column, |text| seen.borrow_mut().insert(text.to_owned())).map(drop)
@@ -256,7 +255,7 @@ pub(crate) fn add_texts(column: &Column, texts: &mut BTreeSet<String>) -> Polars
 /// The result of `value` for each row of a `cat` column; `value` is called once for each text.
 ///
 /// # Errors
-/// When the column holds no texts.
+/// When the column does not hold texts.
 pub fn values_by_text<T: Copy>(column: &Column, value: impl Fn(&str) -> T) -> PolarsResult<Vec<Option<T>>> {
     let series = column.as_materialized_series().cast(&categorical())?;
     let texts = series.cat32()?;

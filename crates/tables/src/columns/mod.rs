@@ -1,4 +1,4 @@
-//! Canonical columns as polars series: building, reading and asking for them.
+//! Canonical columns as polars series: building, reading and requesting them.
 
 pub mod arrow_bridge;
 pub mod frames;

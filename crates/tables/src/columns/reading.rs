@@ -1,26 +1,26 @@
-//! How rows of a table are read in pieces, and which of them may be left out.
+//! Reading a table in pieces, and hints about rows that may be skipped.
 
 use polars::prelude::{BooleanChunked, DataFrame};
 
-/// Selects which rows of a frame are wanted.
+/// Selects the rows of a frame to keep.
 pub type Keep = fn(&DataFrame) -> anyhow::Result<BooleanChunked>;
 
-/// Which rows a reader of a table of events may leave out. It need not: rows are chosen again after.
+/// Rows that a reader of an event table may skip. Skipping is optional: rows are filtered again afterwards.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScanHint {
-    /// Rows that end before may be left out.
+    /// Rows that end before this may be skipped.
     pub earliest_end_ns: Option<i64>,
-    /// Rows that start after may be left out.
+    /// Rows that start after this may be skipped.
     pub latest_start_ns: Option<i64>,
-    /// Rows that last less may be left out.
+    /// Shorter rows may be skipped.
     pub min_duration_ns: Option<i64>,
-    /// Dispatches of other kernels may be left out.
+    /// Dispatches of other kernels may be skipped.
     pub kernel_ids: Option<Vec<i64>>,
-    /// Arguments of anything but these regions may be left out; in rising order.
+    /// Arguments of other regions may be skipped; in rising order.
     pub regions: Option<Vec<i64>>,
 }
 
-/// Rows of a table of an input by the numbers that they have there, both ends included.
+/// A range of row numbers in a table of an input, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowRange {
     /// Number of the first row.
@@ -32,15 +32,15 @@ pub struct RowRange {
 /// Takes rows of a table, without the columns `process` and `rank`.
 pub type Visit<'a> = dyn FnMut(&DataFrame) -> anyhow::Result<()> + 'a;
 
-/// A part of a table that can be read by itself.
+/// A part of a table that can be read on its own.
 pub trait Piece: Send + Sync {
-    /// Gives all rows in frames of a moderate size.
+    /// Passes all rows to `visit`, in frames of moderate size.
     ///
     /// # Errors
     /// When the rows cannot be read, or `visit` fails.
     fn read(&self, visit: &mut Visit<'_>) -> anyhow::Result<()>;
 
-    /// As [`Piece::read`], in as few frames as it can.
+    /// Like [`Piece::read`], in as few frames as possible.
     fn read_at_once(&self, visit: &mut Visit<'_>) -> anyhow::Result<()> {
         self.read(visit)
     }

@@ -10,7 +10,7 @@ use wavesieve_model::schema;
 use wavesieve_model::schema::Table;
 use wavesieve_model::schema::process::Process;
 
-/// Columns wanted of each table.
+/// Requested columns of each table.
 pub type Request = BTreeMap<&'static str, BTreeSet<&'static str>>;
 
 /// Tables of one process: canonical columns without `process` and `rank`.
@@ -21,7 +21,7 @@ pub fn all_columns(table: &'static Table) -> BTreeSet<&'static str> {
     table.column_names().collect()
 }
 
-/// The columns that any of the requests wants.
+/// The columns of all requests together.
 pub fn united<'a>(requests: impl IntoIterator<Item = &'a Request>) -> Request {
     let mut all = Request::new();
     for (name, columns) in requests.into_iter().flatten() {
@@ -30,7 +30,7 @@ pub fn united<'a>(requests: impl IntoIterator<Item = &'a Request>) -> Request {
     all
 }
 
-/// Names of the columns of a table that a request for `columns` gives, in canonical order.
+/// Names of the columns of a table that a request for `columns` returns, in canonical order.
 pub fn columns_of(table: &'static Table, columns: &BTreeSet<&'static str>) -> impl Iterator<Item = &'static str> {
     table.column_names().filter(move |name| wanted(name, columns))
 }
@@ -43,7 +43,7 @@ pub(crate) fn only_requested(frame: DataFrame, columns: Option<&BTreeSet<&'stati
         .filter(|name| columns.is_some_and(|columns| columns.contains(name.as_str())))
         .cloned()
         .collect();
-    // Without any column the number of rows would be lost.
+    // Without a column, the number of rows would be lost.
     if kept.is_empty() { Ok(frame) } else { frame.select(kept) }
 }
 
@@ -58,12 +58,12 @@ pub fn known_table(name: &str) -> Result<&'static Table> {
     }
 }
 
-/// Whether a request for `columns` gives a column.
+/// Whether a request for `columns` returns a column.
 pub fn wanted(name: &str, columns: &BTreeSet<&'static str>) -> bool {
     is_identity(name) || columns.contains(name)
 }
 
-/// The wanted columns of a table in canonical order, with `process` and `rank` first.
+/// The requested columns of a table in canonical order, with `process` and `rank` first.
 pub(crate) fn with_identity(
     frame: LazyFrame,
     process: &Process,
@@ -73,7 +73,7 @@ pub(crate) fn with_identity(
     let Some(table) = schema::table(name) else { return frame };
     let names: Vec<&str> = columns_of(table, columns).collect();
     let identity = [("process", process.process), ("rank", process.rank)];
-    // A column that is missing is reported when the plan is carried out.
+    // A missing column is reported when the plan runs.
     if names.len() > identity.len()
         && let Ok(Some(frame)) = with_constants(&frame, names.into_iter(), &identity)
     {
@@ -84,12 +84,12 @@ pub(crate) fn with_identity(
         .iter()
         .filter(|column| wanted(column.name, columns))
         .map(|column| match column.name {
-            // Without the cast the literal has the smallest type that it fits into, and other processes may have another.
+            // Without the cast, the literal has the smallest type that fits it, which may differ between processes.
             "process" => lit(process.process).cast(DataType::Int64).alias("process"),
             "rank" => lit(process.rank).cast(DataType::Int64).alias("rank"),
             name => col(name),
         })
         .collect();
-    // A frame of literals alone would have one row: a column of the frame keeps its height.
+    // A frame of only literals would have one row: a column of the frame keeps its height.
     if selection.len() > 2 { frame.select(selection) } else { frame.with_columns(selection) }
 }

@@ -1,7 +1,7 @@
 //! Values of columns, row by row.
 //!
-//! Iterators of chunked columns look for the next chunk at every row. Columns that are read are in one piece, of which
-//! these give the values several times as fast; others are joined first.
+//! Iterators of chunked columns look up the chunk of every row. These iterators are several times as fast for columns in one piece; other
+//! columns are joined first.
 
 use polars::prelude::{BooleanChunked, DataFrame, Int64Chunked, PolarsError, PolarsResult};
 use polars_arrow::array::{BooleanArray, PrimitiveArray};
@@ -13,12 +13,12 @@ use wavesieve_model::analysis::numbering::dense_groups::DenseGroups;
 pub struct I64Values(PrimitiveArray<i64>);
 
 impl I64Values {
-    /// The values of a column, which share its memory unless it is in several pieces.
+    /// The values of a column. They share its memory unless it is in several pieces.
     pub fn new(column: &Int64Chunked) -> Self {
         Self(column.rechunk().downcast_as_array().clone())
     }
 
-    /// Row by row. By places, because several columns side by side are then walked with one count for all.
+    /// Row by row, by index: loops over several columns then share one counter.
     #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<i64>> + '_ {
         let (values, valid) = (self.0.values().as_slice(), self.0.validity());
@@ -26,18 +26,18 @@ impl I64Values {
         (0..values.len()).map(move |row| values.get(row).copied().filter(|_| !is_null(row)))
     }
 
-    /// Row by row, with any number for a missing value: use with [`Self::present`], for many rows of several columns.
+    /// Row by row, with an arbitrary number for a missing value: use with [`Self::present`], for many rows of several columns.
     #[inline]
     pub fn values(&self) -> &[i64] {
         self.0.values().as_slice()
     }
 
-    /// Which rows have a value; `None` where all do.
+    /// Rows that have a value; `None` if all do.
     pub fn present(&self) -> Option<&Bitmap> {
         self.0.validity()
     }
 
-    /// Rows distinguished by their values; those without one are alike.
+    /// Groups rows by their values; rows without a value form one group.
     pub fn kinds(&self) -> DenseGroups {
         if self.present().is_none() {
             DenseGroups::of_values(self.values().iter().copied())
@@ -46,7 +46,7 @@ impl I64Values {
         }
     }
 
-    /// As [`Self::kinds`], of some rows in their order.
+    /// Like [`Self::kinds`], for some rows in their order.
     pub(crate) fn kinds_at(&self, rows: &[u32]) -> DenseGroups {
         let values = rows.iter().map(|row| self.get(*row as usize));
         if self.present().is_none() {
@@ -73,12 +73,12 @@ impl I64Values {
 pub struct BoolValues(BooleanArray);
 
 impl BoolValues {
-    /// The values of a column, which share its memory unless it is in several pieces.
+    /// The values of a column. They share its memory unless it is in several pieces.
     pub fn new(column: &BooleanChunked) -> Self {
         Self(column.rechunk().downcast_as_array().clone())
     }
 
-    /// Row by row, as those of [`I64Values`].
+    /// Row by row, like [`I64Values::iter`].
     #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<bool>> + '_ {
         let (values, valid) = (self.0.values(), self.0.validity());
@@ -88,7 +88,7 @@ impl BoolValues {
 }
 
 impl BoolValues {
-    /// Which rows are true.
+    /// Rows that are true.
     pub fn are_true(&self) -> Bitmap {
         self.0.validity().map_or_else(|| self.0.values().clone(), |valid| self.0.values() & valid)
     }
@@ -105,13 +105,13 @@ pub trait FrameValues {
     /// The truth values of a column.
     ///
     /// # Errors
-    /// As of [`FrameValues::integer`].
+    /// As for [`FrameValues::integer`].
     fn truths(&self, name: &str) -> PolarsResult<BoolValues>;
 
     /// The integers of several columns.
     ///
     /// # Errors
-    /// As of [`FrameValues::integer`].
+    /// As for [`FrameValues::integer`].
     fn integers<const N: usize>(&self, names: [&str; N]) -> PolarsResult<[I64Values; N]> {
         let columns = names.into_iter().map(|name| self.integer(name)).collect::<PolarsResult<Vec<_>>>()?;
         columns.try_into().map_err(|_| PolarsError::ComputeError("internal: a column was not read".into()))
@@ -120,7 +120,7 @@ pub trait FrameValues {
     /// The rows that are valid and have an integer in all of these columns, by their numbers.
     ///
     /// # Errors
-    /// As of [`FrameValues::integer`], of the column `valid` too.
+    /// As for [`FrameValues::integer`], also for the column `valid`.
     fn valid_rows<const N: usize>(&self, names: [&str; N]) -> PolarsResult<impl Iterator<Item = (u32, [i64; N])>> {
         let columns = self.integers(names)?;
         let counted = present_in(self.truths("valid")?.are_true(), columns.each_ref());
@@ -140,7 +140,7 @@ impl FrameValues for DataFrame {
     }
 }
 
-/// The rows of some that have a value in all of these columns.
+/// The rows among `rows` that have a value in all of these columns.
 pub(crate) fn present_in<const N: usize>(rows: Bitmap, columns: [&I64Values; N]) -> Bitmap {
     columns.into_iter().filter_map(|column| column.present()).fold(rows, |rows, present| &rows & present)
 }
@@ -158,7 +158,7 @@ pub fn integers(name: &str, values: impl ExactSizeIterator<Item = Option<i64>>) 
     Int64Chunked::from_vec_validity(name.into(), values, has_nulls.then(|| valid.into()))
 }
 
-/// A column of integers that are each repeated so many times.
+/// A column of integers, each repeated a number of times.
 pub(crate) fn repeated_integers(name: &str, values: impl Iterator<Item = (Option<i64>, usize)>) -> Int64Chunked {
     let (mut all, mut valid) = (Vec::new(), MutableBitmap::new());
     for (value, times) in values {

@@ -1,4 +1,4 @@
-//! Columns that several derived tables have.
+//! Columns of several derived tables.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -23,19 +23,18 @@ pub fn repeated(name: &str, values: impl Iterator<Item = (Option<i64>, usize)>) 
     repeated_integers(name, runs.into_iter()).into_series().into_column()
 }
 
-/// The columns `gpu` and `device` of rows that are each of a GPU so many times.
+/// The columns `gpu` and `device` for rows of GPUs, with the number of rows of each GPU.
 pub fn gpu_columns(process: &Process, gpus: impl Iterator<Item = (i64, usize)> + Clone) -> [Column; 2] {
     let devices = gpus.clone().map(|(gpu, times)| (device_of(process, gpu), times));
     [repeated("gpu", gpus.map(|(gpu, times)| (Some(gpu), times))), repeated("device", devices)]
 }
 
-/// The device that a GPU of a process is.
+/// The device of a GPU of a process.
 pub fn device_of(process: &Process, gpu: i64) -> Option<i64> {
     process.gpus.values().rev().find(|known| known.gpu == gpu).map(|known| known.device)
 }
 
-/// Columns of a derived table. Unwanted columns are not built, except the first, which determines the number
-/// of rows.
+/// Columns of a derived table. Columns that are not requested are not built, except the first, which determines the number of rows.
 pub(crate) struct WantedColumns<'a> {
     tables: &'a Frames,
     table: &'static str,
@@ -43,12 +42,12 @@ pub(crate) struct WantedColumns<'a> {
 }
 
 impl<'a> WantedColumns<'a> {
-    /// No columns yet, of a table built from `tables`.
+    /// No columns yet, for a table built from `tables`.
     pub fn new(tables: &'a Frames, table: &'static str) -> Self {
         Self { tables, table, columns: Vec::new() }
     }
 
-    /// The next column, as `make` makes it by its name.
+    /// Adds the next column, made by `make` from its name.
     ///
     /// # Errors
     /// When it cannot be made.

@@ -1,4 +1,4 @@
-//! Declaration of a derived table, in its own file: its needs, how it is built, and how filters and messages treat it.
+//! Declaration of a derived table, in its own file: its needs, its builder, and its treatment by filters and messages.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use wavesieve_model::analysis::hardware::metrics::EffectiveDefinitions;
 use wavesieve_model::schema::Table;
 use wavesieve_model::schema::process::Process;
 
-/// Source tables and the columns that are needed of each.
+/// Source tables and the needed columns of each.
 pub type Needs = Vec<(&'static str, Vec<&'static str>)>;
 
 /// Columns of a derived table that are requested.
@@ -20,9 +20,9 @@ pub type Wanted = BTreeSet<&'static str>;
 pub struct DerivedTable {
     /// Its name, key and columns.
     pub table: &'static Table,
-    /// The source columns that it is built from, first those of the table that it is about: without rows there it has none either.
+    /// The source columns that it is built from, starting with its subject table: if that is empty, so is the derived table.
     pub needs: fn() -> Needs,
-    /// The same where only some columns are requested, if that is more than to leave out columns that are handed on.
+    /// The same if only some columns are requested; `None` if omitting pass-through columns is enough.
     pub needs_of: Option<fn(&Wanted) -> Needs>,
     /// Pass-through columns of the first needed table: one that is not requested is not built.
     pub passthrough: &'static [&'static str],
@@ -30,18 +30,18 @@ pub struct DerivedTable {
     pub build: Build,
     /// Meaning of its rows for filters.
     pub rows: Rows,
-    /// The tables that own its rows, where it has few columns of its own to choose by.
+    /// The tables that own its rows, if it has few columns of its own to filter by.
     pub owners: &'static [Owner],
-    /// Whether a window that cuts calls makes another table, which is then built from the cut calls.
+    /// Whether a window that cuts calls changes the table, which is then built from the cut calls.
     pub is_of_cut_calls: bool,
     /// When it has rows.
     pub rows_when: RowsWhen,
-    /// Why it may have no rows though its source tables have some.
+    /// Why it may be empty although its source tables have rows.
     pub why_empty: WhyEmpty,
 }
 
 impl DerivedTable {
-    /// A table of time accounting about which nothing else is to be declared.
+    /// A table of time accounting with default declarations.
     pub const fn new(table: &'static Table, needs: fn() -> Needs, build: Build) -> Self {
         Self {
             table,
@@ -70,52 +70,51 @@ impl DerivedTable {
         needs
     }
 
-    /// How it is built over all processes, if it is.
+    /// Its builder over all processes, if it has one.
     pub fn joint(&self) -> Option<&Joint> {
         if let Build::Joint(joint) = &self.build { Some(joint) } else { None }
     }
 
-    /// The tables that it is built with, if there are such.
+    /// The family that it is built with, if any.
     pub fn family(&self) -> Option<&'static Family> {
         if let Build::Family(family) = self.build { Some(family) } else { None }
     }
 }
 
-/// How a derived table is built, always without `process` and `rank`.
+/// Builder of a derived table, always without `process` and `rank`.
 pub enum Build {
     /// From the tables of a process.
     Alone(fn(&Process, &Frames) -> Result<DataFrame>),
-    /// With other tables that are made of the same parts, in one pass.
+    /// Together with other tables that share the same parts, in one pass.
     Family(&'static Family),
     /// Over all processes.
     Joint(Joint),
-    /// From what is known about a process before anything is read.
+    /// From facts about a process that are known before anything is read.
     Facts(fn(&Process) -> Result<DataFrame>),
-    /// By the checks, which see every table as it is read.
+    /// By the checks, which receive every table as it is read.
     Checks,
 }
 
-/// Tables that are made of the same parts, and are built together where several are requested.
+/// Tables that share the same parts, and are built together if several are requested.
 pub struct Family {
-    /// Builds some of them, in the order of their names.
+    /// Builds the named tables, in that order.
     pub build: fn(&Process, &Frames, &[&'static str]) -> Result<Vec<DataFrame>>,
 }
 
-/// The part of a process that counts for a joint table.
+/// The part of a process that a joint table needs.
 pub type ProcessPart<'a> = (&'a Process, DataFrame);
 
-/// How a table is built whose rows depend on all processes: what counts of each is taken out of its source tables, and then
-/// all of that is related.
+/// Builder of a table whose rows depend on all processes: first extracts the needed part of each process, then relates all parts.
 pub struct Joint {
-    /// The source columns that the rows may call for: what counts of a process is taken out of these if they are read anyway,
-    /// otherwise they are read when they are called for.
+    /// The source columns that rows may call for. Parts of a process are extracted from them if they are read anyway, otherwise they are
+    /// read on demand.
     pub optional_needs: fn() -> Needs,
-    /// Extracts the part of a process from the tables that are always needed, and others if these call for them. Columns that are only
-    /// handed on may be left out if they are not among the wanted columns.
+    /// Extracts the part of a process from the tables that are always needed, and others if these call for them. Pass-through columns may
+    /// be omitted if they are not requested.
     pub extract: fn(&Process, &Frames, &dyn OnDemandTables, &Wanted) -> Result<DataFrame>,
-    /// The rows of every process, from what counts of all.
+    /// The rows of every process, from the parts of all.
     pub relate: fn(&[ProcessPart<'_>], &EffectiveDefinitions) -> Result<Vec<DataFrame>>,
-    /// Which rows of its only source table count for the wanted columns, where not all do.
+    /// Filter for rows of its only source table that the requested columns need, if not all count.
     pub keep: fn(&Wanted) -> Option<Keep>,
 }
 
@@ -124,11 +123,11 @@ pub struct Joint {
 pub enum Rows {
     /// Time accounting: a window cuts them whatever its mode, so that they still add up.
     TimeAccounting,
-    /// Events: a window keeps or leaves them as it does those of source tables, and what they count stays that of the whole event.
+    /// Events: a window keeps or drops them like rows of source tables, and their counts stay those of the whole event.
     Events,
-    /// Parts of the run that events are chosen by: a condition leaves them as they are.
+    /// Parts of the run that select events: a condition does not change them.
     RunParts,
-    /// Descriptions of what events refer to; a filter need not choose among them.
+    /// Descriptions of what events refer to; filters do not need to filter them.
     Descriptions,
 }
 
@@ -138,7 +137,7 @@ pub struct Owner {
     pub table: &'static str,
     /// Columns of the owned and of the owning table.
     pub keys: &'static [(&'static str, &'static str)],
-    /// The column that names the owner and its value for rows of this one, where there are several.
+    /// The column that names the owner, and its value for rows of this owner, if there are several.
     pub word: Option<(&'static str, &'static str)>,
 }
 
@@ -154,14 +153,14 @@ impl Owner {
     ];
 }
 
-/// Which source tables must have rows for a derived table to have some; `info` lists queries by it.
+/// Source tables that must have rows for a derived table to have some; `info` lists queries by this.
 #[derive(Clone, Copy, Debug)]
 pub struct RowsWhen {
     /// All of these must have rows.
     pub all: &'static [&'static str],
-    /// One of these must, if there are any.
+    /// One of these must have rows, if there are any.
     pub any: &'static [&'static str],
-    /// There are rows only if what the table looks for is found.
+    /// There are rows only if the table finds what it looks for.
     pub searches: bool,
 }
 
@@ -169,30 +168,29 @@ impl RowsWhen {
     /// Rows in every trace.
     pub const ALWAYS: Self = Self { all: &[], any: &[], searches: false };
 
-    /// Rows where all of these have some.
+    /// Rows if all of these have some.
     pub const fn all(all: &'static [&'static str]) -> Self {
         Self { all, ..Self::ALWAYS }
     }
 
-    /// Rows where one of these has some.
+    /// Rows if one of these has some.
     pub const fn any(any: &'static [&'static str]) -> Self {
         Self { any, ..Self::ALWAYS }
     }
 
-    /// The same, if what the table looks for is found.
+    /// The same, if the table finds what it looks for.
     pub const fn if_found(self) -> Self {
         Self { searches: true, ..self }
     }
 }
 
-/// Why a derived table may have no rows though its source tables have some.
+/// Why a derived table may be empty although its source tables have rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhyEmpty {
-    /// Nothing is known beyond what it is made from.
+    /// No reason is known beyond its source tables.
     Unexplained,
     /// The reason.
     Because(&'static str),
-    /// Nothing is wrong: GPUs never waited, recording never stopped, nothing ran next to anything, or all dispatches took as long
-    /// as others of their kind.
+    /// Nothing is wrong: GPUs never waited, recording never stopped, nothing overlapped, or no dispatch was slower than similar ones.
     AllIsWell,
 }

@@ -1,4 +1,4 @@
-//! Tables of a process that the rows of a derived table may call for.
+//! Tables of a process that a derived table may read on demand.
 
 use anyhow::Result;
 use polars::prelude::LazyFrame;
@@ -7,9 +7,9 @@ use crate::columns::reading::ScanHint;
 use wavesieve_model::analysis::categories::Categories;
 use wavesieve_model::analysis::hardware::metrics::EffectiveDefinitions;
 
-/// Source tables of one process with all their rows, read when they are called for.
+/// Source tables of one process with all their rows, read on demand.
 pub trait OnDemandTables {
-    /// Columns of a source table, of which rows that `hint` rules out may be missing.
+    /// Columns of a source table. Rows that `hint` rules out may be missing.
     ///
     /// # Errors
     /// When the table is unknown, or cannot be built from what was read.

@@ -1,4 +1,4 @@
-//! The list of derived tables, and what is asked of it.
+//! The list of derived tables, and queries about it.
 
 use anyhow::{Context, Result, bail};
 use polars::prelude::*;
@@ -71,7 +71,7 @@ pub fn declaration(name: &str) -> Option<&'static DerivedTable> {
     DERIVED_TABLES.iter().copied().find(|declared| declared.table.name == name)
 }
 
-/// Names of derived tables, those together that are built together.
+/// Names of derived tables, grouped by tables that are built together.
 pub fn families(names: impl Iterator<Item = &'static str>) -> Vec<Vec<&'static str>> {
     let mut all: Vec<(Option<&'static Family>, Vec<&'static str>)> = Vec::new();
     for name in names {
@@ -87,7 +87,7 @@ pub fn families(names: impl Iterator<Item = &'static str>) -> Vec<Vec<&'static s
     all.into_iter().map(|(_, names)| names).collect()
 }
 
-/// How a derived table is built over all processes that are read together, if its rows depend on them.
+/// The builder of a derived table over all processes that are read together, if its rows depend on them.
 pub fn joint(derived: &str) -> Option<&'static Joint> {
     declaration(derived).and_then(DerivedTable::joint)
 }
@@ -97,32 +97,32 @@ pub fn is_joint(derived: &str) -> bool {
     joint(derived).is_some()
 }
 
-/// How a derived table is built from what is known about a process before anything is read, if it is.
+/// The builder of a derived table from facts that are known before anything is read, if it has one.
 pub fn from_facts(derived: &str) -> Option<fn(&Process) -> Result<DataFrame>> {
     if let Build::Facts(build) = declaration(derived)?.build { Some(build) } else { None }
 }
 
-/// Whether a derived table depends on where calls are cut.
+/// Whether a derived table depends on the cuts of calls.
 pub(crate) fn is_of_cut_calls(derived: &str) -> bool {
     declaration(derived).is_some_and(|declared| declared.is_of_cut_calls)
 }
 
-/// The source columns that a joint table is made from where its rows call for them, see [`Joint::optional_needs`].
+/// The source columns that the rows of a joint table may call for, see [`Joint::optional_needs`].
 pub(crate) fn optional_needs(derived: &str) -> Needs {
     joint(derived).map(|joint| (joint.optional_needs)()).unwrap_or_default()
 }
 
-/// The source columns that a derived table is built from, see [`DerivedTable::needs`]; none of other tables.
+/// The source columns that a derived table needs, see [`DerivedTable::needs`]; none for other tables.
 pub fn needs(derived: &str) -> Needs {
     declaration(derived).map(|declared| (declared.needs)()).unwrap_or_default()
 }
 
-/// As [`needs`], but of a derived table only `wanted` columns are requested, see [`DerivedTable::needs_of`].
+/// Like [`needs`], but only for the `wanted` columns of a derived table, see [`DerivedTable::needs_of`].
 pub(crate) fn needs_of(derived: &str, wanted: &Wanted) -> Needs {
     declaration(derived).map(|declared| declared.needs_of(wanted)).unwrap_or_default()
 }
 
-/// The columns of source tables that the tables of a request are made from.
+/// The columns of source tables that the tables of a request need.
 pub fn source_request(request: &Request) -> Request {
     let mut sources = Request::new();
     for (&name, columns) in request {
@@ -143,7 +143,7 @@ pub fn derive(name: &'static str, process: &Process, tables: &Frames) -> Result<
     derive_all(&[name], process, tables)?.pop().with_context(|| format!("internal: {name} was not built"))
 }
 
-/// As [`derive`], tables that belong together, see [`families`].
+/// Like [`derive`], for tables of one family, see [`families`].
 pub(crate) fn derive_all(names: &[&'static str], process: &Process, tables: &Frames) -> Result<Vec<DataFrame>> {
     let family = names.first().and_then(|name| declaration(name)).and_then(DerivedTable::family);
     if let Some(family) = family {

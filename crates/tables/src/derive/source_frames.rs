@@ -1,4 +1,4 @@
-//! Source frames from which the derived tables of a process are built.
+//! Source frames that the derived tables of a process are built from.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// The same tables, from which only these columns of derived tables are wanted.
+    /// The same tables, for these columns of derived tables only.
     #[must_use]
     pub(crate) fn wanting(self, wanted: &Arc<Request>) -> Self {
         Self { wanted: Some(Arc::clone(wanted)), ..self }
@@ -39,8 +39,8 @@ impl Frames {
         self.tables.get(name)
     }
 
-    /// The numbers of launching calls by their ids, from `find` where they are not known. Others wait until they are; `find`
-    /// itself must not work in parallel, where one of these might be started by the thread that it waits on.
+    /// The numbers of launching calls by their ids, from `find` if they are not known yet. Other callers wait meanwhile. `find` must not
+    /// work in parallel: the thread could start another caller while it waits.
     ///
     /// # Errors
     /// When they cannot be found.
@@ -48,7 +48,7 @@ impl Frames {
         once(&self.launching, || find().map(Arc::new))
     }
 
-    /// The order of the kernels, of which the numbers of their dispatches are needed too.
+    /// The order of the kernels, which also needs the ids of their dispatches.
     ///
     /// # Errors
     /// When a column is missing or has another type, or kernels were not read, which is a defect.
@@ -58,7 +58,7 @@ impl Frames {
         once(&self.kernel_order, || KernelOrder::new(kernels))
     }
 
-    /// Which rows of `regions` are not calls, from `find` if that is not known; see [`Self::launching`].
+    /// Marks rows of `regions` that are not calls, from `find` if they are not known; see [`Self::launching`].
     ///
     /// # Errors
     /// When they cannot be found.
@@ -67,7 +67,7 @@ impl Frames {
     }
 }
 
-/// The known value, otherwise the one found now; other threads wait until it is.
+/// The known value, otherwise the value found now; other threads wait until it is known.
 fn once<T: Clone>(known: &Mutex<Option<T>>, find: impl FnOnce() -> Result<T>) -> Result<T> {
     let mut known = known.lock();
     let found = match known.take() {

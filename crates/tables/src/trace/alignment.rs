@@ -1,4 +1,4 @@
-//! Puts the processes of a trace on common clocks, and measures how well that works.
+//! Aligns the processes of a trace on common clocks, and measures the quality.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,17 +16,17 @@ use wavesieve_model::schema::process::Process;
 use wavesieve_model::schema::process::{Clock, ClockBasis};
 use wavesieve_model::text::similar::closest;
 
-/// Which times of different processes are made comparable.
+/// Scope in which times of different processes are made comparable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Alignment {
-    /// Those of one machine, as recorded.
+    /// Times of one node, as recorded.
     #[default]
     None,
-    /// All, each process start at zero.
+    /// All times, with the start of each process at zero.
     ProcessStart,
-    /// Those of machines whose processes took part in the same collectives.
+    /// Times of nodes whose processes took part in the same collectives.
     Collectives,
-    /// Those that a file has offsets for.
+    /// Times of processes with an offset in a file.
     File(PathBuf),
 }
 
@@ -54,7 +54,7 @@ pub enum OffsetsError {
         /// The reason.
         source: csv::Error,
     },
-    /// Its columns are not known.
+    /// It has unknown columns.
     #[error("{path} has no header `rank,offset_ns` or `hostname,offset_ns`; add one as its first line")]
     Header {
         /// The file.
@@ -72,7 +72,7 @@ pub enum OffsetsError {
         /// The text there.
         value: String,
     },
-    /// A line is about something that was not read.
+    /// A line is about an unknown rank or host.
     #[error("{path}: no process has {kind} {value}; {known}")]
     Unknown {
         /// The file.
@@ -83,7 +83,7 @@ pub enum OffsetsError {
         value: String,
         known: String,
     },
-    /// Two lines are about the same.
+    /// Two lines are about the same rank or host.
     #[error("{path}:{line}: {value} has two offsets; remove one of the lines")]
     Twice {
         /// The file.
@@ -100,14 +100,14 @@ pub enum OffsetsError {
 pub struct Aligned {
     /// Ranks whose times can be compared, clock by clock.
     pub clocks: Vec<BTreeSet<i64>>,
-    /// How far ends of collectives are apart that should be together; `None` where nothing was aligned, or no processes on
-    /// one clock have any.
+    /// Distance between ends of collectives that should coincide; `None` if nothing was aligned, or if no processes on one clock share a
+    /// collective.
     pub residual: Option<Residual>,
 }
 
-/// Names that are listed where one is not known.
+/// Maximum number of names that are listed for an unknown one.
 const MAX_LISTED: usize = 8;
-/// Offset that no sum with a recorded time can overflow: 73 years.
+/// Maximum offset, so that no sum with a recorded time overflows: 73 years.
 const MAX_OFFSET_NS: u64 = 1 << 61;
 
 /// Offsets of processes by rank or host name.
@@ -144,7 +144,7 @@ impl Offsets {
         Ok(if by_rank { Self::Ranks(offsets) } else { Self::Hosts(offsets) })
     }
 
-    /// Refuses lines about what is not there, which are slips of the pen.
+    /// Refuses lines about unknown ranks or hosts, which are typing errors.
     fn check<'a>(&self, path: &Path, processes: impl Iterator<Item = &'a Process>) -> Result<(), OffsetsError> {
         let (kind, offsets) = match self {
             Self::Ranks(offsets) => ("rank", offsets),
@@ -174,7 +174,7 @@ impl Offsets {
     }
 }
 
-/// The offset that every process gets, `None` where it stays on the clock of its machine.
+/// The offset of every process; `None` if it stays on the clock of its node.
 fn offsets_of(trace: &Trace, alignment: &Alignment) -> Result<Vec<Option<(i64, ClockBasis)>>> {
     let processes = trace.members().iter().map(|member| &member.process);
     Ok(match alignment {
@@ -209,7 +209,7 @@ fn offsets_of(trace: &Trace, alignment: &Alignment) -> Result<Vec<Option<(i64, C
                 .filter(|leaving: &CollectiveExits| leaving.len() > 1)
                 .collect();
             let offsets = offsets(&nodes, &leavings);
-            // Machines that stand alone have nothing to be aligned with.
+            // A node without partners cannot be aligned.
             let aligned = offsets.len() > 1;
             let offset = |process: &Process| Some((*offsets.get(&process.node)?, ClockBasis::Collectives));
             processes.map(|process| offset(process).filter(|_| aligned)).collect()
@@ -217,7 +217,7 @@ fn offsets_of(trace: &Trace, alignment: &Alignment) -> Result<Vec<Option<(i64, C
     })
 }
 
-/// Recorded ends of every collective with several partners, with the processes they are of.
+/// Recorded ends of every collective with several partners, with their processes.
 fn endings(trace: &Trace) -> Result<Vec<Vec<(i64, i64)>>> {
     let table = trace.unfiltered("collective_kernels", &["process", "collective", "gpus", "end_ns"])?;
     let table = table.collect().context("cannot read collective_kernels")?;
@@ -236,7 +236,7 @@ fn endings(trace: &Trace) -> Result<Vec<Vec<(i64, i64)>>> {
     Ok(endings.into_values().collect())
 }
 
-/// Gives every process its clock, and returns which times can be compared now, and how well.
+/// Gives every process its clock, and returns which times can be compared, and how well.
 ///
 /// # Errors
 /// [`OffsetsError`], or when the collectives cannot be read.
@@ -267,7 +267,7 @@ pub fn align(mut trace: Trace, alignment: &Alignment) -> Result<(Trace, Aligned)
     Ok((trace, Aligned { clocks: ranks.into_values().collect(), residual }))
 }
 
-/// How far the aligned ends of collectives on one clock are apart.
+/// Distance between the aligned ends of collectives on one clock.
 fn residual(trace: &Trace, clocks: &BTreeMap<i64, Clock>) -> Result<Option<Residual>> {
     let mut spreads: Vec<i64> = Vec::new();
     for ends in endings(trace)? {

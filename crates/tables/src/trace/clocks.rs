@@ -1,14 +1,14 @@
-//! Clocks of processes: which times can be compared, and how those of different clocks are brought onto one axis.
+//! Clocks of processes: comparable times, and offsets between clocks.
 
 use std::collections::BTreeMap;
 
 use wavesieve_model::analysis::collectives::matching::MedianDeviation;
 
-/// Times at which the machines that took part in a collective left it, each on its own clock.
+/// Times at which nodes left a collective, each on its own clock.
 pub(crate) type CollectiveExits = BTreeMap<i64, i64>;
 
-/// Offsets from the clocks of nodes to the clock of the first one, inferred from collectives. Each is the median over
-/// the collectives in which two nodes took part. Nodes that share none with the others are left out.
+/// Offsets from the clocks of nodes to the clock of the first one, inferred from collectives. Each is the median over the collectives in
+/// which two nodes took part. Nodes without a common collective are omitted.
 pub fn offsets(nodes: &[i64], leavings: &[CollectiveExits]) -> BTreeMap<i64, i64> {
     let mut offsets: BTreeMap<i64, i64> = nodes.first().map(|first| (*first, 0)).into_iter().collect();
     loop {
@@ -32,14 +32,14 @@ pub fn offsets(nodes: &[i64], leavings: &[CollectiveExits]) -> BTreeMap<i64, i64
     }
 }
 
-/// How far the ends of collectives are apart, which should be at about the same time.
+/// Distance between the ends of collectives, which should be at about the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Residual {
-    /// Collectives that were looked at.
+    /// Number of collectives.
     pub collectives: usize,
     /// Median of the distances from the first to the last end.
     pub median_ns: i64,
-    /// Greatest of them.
+    /// Maximum distance.
     pub max_ns: i64,
 }
 
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn offsets_go_from_machine_to_machine() {
-        // The clock of machine 1 is 100 behind, that of machine 2 another 30; machine 3 took part in nothing.
+        // The clock of node 1 is 100 behind, and the clock of node 2 another 30; node 3 took part in no collective.
         let leaving = |times: &[(i64, i64)]| times.iter().copied().collect::<CollectiveExits>();
         let leavings = [
             leaving(&[(0, 1_000), (1, 900)]),

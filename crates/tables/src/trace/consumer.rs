@@ -5,18 +5,18 @@ use anyhow::Result;
 use super::lazy_trace::TraceProcess;
 use crate::columns::requests::{ProcessTables, Request};
 
-/// Makes something of the tables of a process.
+/// Function that consumes the tables of a process.
 type Make<'a> = dyn Fn(&TraceProcess, &ProcessTables) -> Result<()> + Send + Sync + 'a;
 
-/// Something that is made of tables of each process as soon as these are there; afterwards they are not kept for it.
+/// A consumer of tables of each process. It runs as soon as these are ready; afterwards the tables are not kept for it.
 pub struct TableConsumer<'a> {
-    /// The tables and columns that it is made of.
+    /// The tables and columns that it needs.
     pub request: Request,
     make: Box<Make<'a>>,
 }
 
 impl<'a> TableConsumer<'a> {
-    /// A look at some tables, of which `make` gets at least the columns that are named.
+    /// A consumer of some tables; `make` gets at least the requested columns.
     pub fn new(
         request: Request,
         make: impl Fn(&TraceProcess, &ProcessTables) -> Result<()> + Send + Sync + 'a,
@@ -24,16 +24,16 @@ impl<'a> TableConsumer<'a> {
         Self { request, make: Box::new(make) }
     }
 
-    /// Makes of the tables of a process what there is to make.
+    /// Consumes the tables of a process.
     ///
     /// # Errors
-    /// When it cannot be made of them.
+    /// When the consumer fails.
     pub fn take(&self, member: &TraceProcess, tables: &ProcessTables) -> Result<()> {
         (self.make)(member, tables)
     }
 }
 
-/// A request with what looks need besides.
+/// A request extended by the needs of consumers.
 pub(crate) fn with_consumers(request: &Request, looks: &[&TableConsumer<'_>]) -> Request {
     let mut wider = request.clone();
     for (name, columns) in looks.iter().flat_map(|look| &look.request) {

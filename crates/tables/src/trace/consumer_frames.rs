@@ -1,4 +1,4 @@
-//! Tables of a trace that are looked at while they are read.
+//! Tables of a trace that consumers receive while they are read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +10,13 @@ use super::lazy_trace::{Trace, TraceProcess};
 use crate::columns::frames::{collected, is_identity, selected};
 use crate::columns::requests::{ProcessTables, Request, columns_of, known_table};
 
-/// Parts of a table of which a plan may be made: every statement has each of them, with its types, in its plan.
+/// Maximum number of parts of a table in a plan: the plan of every statement contains each part with its types.
 const MAX_PARTS: usize = 32;
-/// Processes whose rows are put together.
+/// Number of processes whose rows are joined.
 const BLOCK: usize = 64;
 
 impl Trace {
-    /// The requested columns of some tables of a process, with those that name it.
+    /// The requested columns of some tables of a process, with the columns that identify it.
     ///
     /// # Errors
     /// When a table does not exist, or polars cannot select its columns.
@@ -33,11 +33,11 @@ impl Trace {
         Ok(self.identified(member, request, narrowed))
     }
 
-    /// As [`Trace::frames`], with looks at tables of every process that need not be among those, which are dropped when the
-    /// last look at them was taken.
+    /// Like [`Trace::frames`], with consumers of tables of every process. These tables need not be requested; they are dropped after their
+    /// last consumer.
     ///
     /// # Errors
-    /// As [`Trace::frames`], and when a look cannot be taken.
+    /// As for [`Trace::frames`], and when a consumer fails.
     pub fn frames_with_consumers<'a, 'b: 'a>(
         &self,
         request: &Request,
@@ -62,7 +62,7 @@ impl Trace {
         if per_process.len() <= MAX_PARTS {
             return self.united(request, per_process);
         }
-        // Block after block, so that no more than one of them is there twice.
+        // Block by block, so that at most one block is in memory twice.
         let mut blocks = Vec::new();
         let mut left = per_process.into_iter().peekable();
         while left.peek().is_some() {
@@ -74,8 +74,8 @@ impl Trace {
         self.united(request, blocks)
     }
 
-    /// Reads the tables of some processes again for consumers alone. `read` is what was read of the others: what some tables are
-    /// built from depends on it.
+    /// Reads the tables of some processes again only for consumers. `read` is the request of the other processes: the sources of some
+    /// tables depend on it.
     pub fn consume_again(
         &self,
         processes: &BTreeSet<i64>,

@@ -1,4 +1,4 @@
-//! Reads the source tables of a process, builds its derived tables from them and looks at both, several at the same time.
+//! Reads the source tables of a process, builds its derived tables from them and runs consumers of both, in parallel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,23 +16,23 @@ use crate::derive;
 use wavesieve_model::schema;
 use wavesieve_model::schema::Table;
 
-/// The request for a process, and the derived tables that are to be built for it.
+/// The request for a process, and the derived tables to build for it.
 pub(crate) struct Derivation<'a> {
     /// Tables and columns that are requested.
     pub request: &'a Request,
-    /// Those of them that are kept, and not only looked at.
+    /// Requested tables and columns that are kept, not only consumed.
     pub kept: &'a Request,
-    /// Those of them that are built from others.
+    /// Requested tables that are derived.
     pub tables: &'a [&'static Table],
     /// The source tables that are read for it.
     pub read: &'a Request,
     /// The consumers of the tables.
     pub consumers: &'a [&'a TableConsumer<'a>],
-    /// Whether tables are dropped after their last consumer. Of few rows it costs more than it frees.
+    /// Whether tables are dropped after their last consumer. For few rows, it costs more than it frees.
     pub evicts: bool,
 }
 
-/// How source tables are read, and what is made of them.
+/// Functions that read source tables and process them.
 pub struct Steps<R, P, D, L> {
     /// Reads a source table.
     pub read: R,
@@ -40,7 +40,7 @@ pub struct Steps<R, P, D, L> {
     pub prepared: P,
     /// Builds derived tables that belong together.
     pub derive: D,
-    /// Takes a look at tables.
+    /// Runs a consumer of tables.
     pub look: L,
 }
 
@@ -56,12 +56,12 @@ impl Derivation<'_> {
         sources
     }
 
-    /// Reads the source tables one after the other and builds the others next to them, each as soon as all that it is built
-    /// from is there; `tables` are there already. Looks are taken as soon as their tables are there. Drops what no step
-    /// needs any more. Gives the tables that are kept or that some looks, whose numbers are given too, were not taken for want of.
+    /// Reads the source tables one after the other. Meanwhile builds each derived table as soon as its sources are ready; `tables` are
+    /// ready from the start. Runs consumers as soon as their tables are ready, and drops tables that no step needs any more. Returns the
+    /// tables that are kept or that remaining consumers need, and the numbers of consumers that did not run because tables were missing.
     ///
     /// # Errors
-    /// When a table cannot be read or built, or a look not be taken.
+    /// When a table cannot be read or built, or when a consumer fails.
     pub fn build<R, P, D, L>(
         &self,
         tables: ProcessTables,
@@ -81,7 +81,7 @@ impl Derivation<'_> {
         let (early, late): (Vec<usize>, Vec<usize>) = (0..self.consumers.len())
             .partition(|at| self.consumers.get(*at).is_some_and(|look| look.request.keys().all(&will_be)));
         let families = derive::families(self.tables.iter().map(|table| table.name));
-        // Looks first: the sooner one is taken, the sooner its tables may be dropped.
+        // Consumers come first: the sooner one runs, the sooner its tables can be dropped.
         let early = early.into_iter().map(Task::Consume);
         let tasks: Vec<Task> = early.chain(families.into_iter().map(Task::Build)).collect();
         let mut kinds = vec![WorkerStep::Read];
@@ -112,7 +112,7 @@ impl Derivation<'_> {
         Ok((work.progress.into_tables(), late))
     }
 
-    /// The source tables in order of declaration, so that what one reveals about another is known in time.
+    /// The source tables in order of declaration, so that facts that one table reveals about another are known in time.
     fn sources(&self) -> impl Iterator<Item = &'static Table> {
         schema::tables().iter().copied().filter(|table| self.read.contains_key(table.name))
     }
@@ -147,7 +147,7 @@ where
         }
     }
 
-    /// The columns of some tables that are kept, and those that tasks yet to be done are made from.
+    /// The columns of some tables that are kept, and the columns that pending tasks need.
     fn used_after(&self, done: &[Task], tables: &[&'static str]) -> Request {
         let is_built = |name| done.iter().any(|task| matches!(task, Task::Build(names) if names.contains(&name)));
         let builds = self.needs.iter().filter(|(name, _)| !is_built(**name)).map(|(_, request)| request);
@@ -162,7 +162,7 @@ where
         used
     }
 
-    /// Drops what no step needs any more of tables that were read or built.
+    /// Drops columns of read or built tables that no step needs any more.
     fn evict(&self, state: &mut State, names: &[&'static str]) -> Result<()> {
         let used = self.used_after(&state.done, names);
         let plan = self.plan;
@@ -227,7 +227,7 @@ where
             let rows = selected(tables.get(source)?, columns.iter().copied().filter(|column| !is_identity(column)));
             Some(rows.map(|rows| (*source, (self.prepared)(names, source, rows))))
         });
-        // Once for all columns in turn: otherwise a table built from them would hold the pieces and a copy of each.
+        // Rechunks once for all columns: otherwise a table built from them would hold both the pieces and a copy of each.
         let whole = |chosen: PolarsResult<(&'static str, LazyFrame)>| -> PolarsResult<(&'static str, DataFrame)> {
             let (name, frame) = chosen?;
             Ok((name, std::mem::take(collected(&frame)?.rechunk_mut())))
@@ -235,7 +235,7 @@ where
         let needed = chosen.map(whole).collect::<PolarsResult<derive::Frames>>()?.wanting(&self.wanted);
         drop(tables);
         let frames = (self.derive)(names, &needed)?;
-        // Others would wait for ever for a table that does not come.
+        // Other tasks would wait forever for a table that does not come.
         ensure!(frames.len() == names.len(), "{} tables came of {}", frames.len(), names.join(", "));
         let asked = |(name, frame): (&&'static str, DataFrame)| {
             Ok((*name, only_requested(frame, self.plan.request.get(name))?.lazy()))
@@ -248,7 +248,7 @@ where
 pub(crate) struct SourceRows {
     /// At least the columns that were requested.
     pub frame: LazyFrame,
-    /// Whether there are more columns than others are built from.
+    /// Whether there are more columns than other tables need.
     pub has_more: bool,
 }
 
@@ -257,7 +257,7 @@ pub(crate) struct SourceRows {
 enum WorkerStep {
     /// Reads all source tables.
     Read,
-    /// Builds tables, or takes a look.
+    /// Builds tables, or runs consumers.
     Do,
 }
 
@@ -295,7 +295,7 @@ mod tests {
         SourceRows { frame: empty_frame(&columns).lazy(), has_more: false }
     }
 
-    /// Reads kernels and regions, builds `iterations`, which is made of kernels, and takes looks; of the tables `kept` ones are left.
+    /// Reads kernels and regions, builds `iterations` from kernels, and runs consumers; `kept` tables remain.
     fn build_and_look(
         workers: usize,
         kept: &[&'static str],
@@ -314,7 +314,7 @@ mod tests {
             evicts: true,
         };
         let workers = Jobs { count: workers, memory_bytes: u64::MAX };
-        // No column is looked at here.
+        // No column is read here.
         let prepared = |_: &[&'static str], _: &str, _| DataFrame::empty().lazy();
         derivation.build(ProcessTables::new(), workers, Steps { read, prepared, derive, look })
     }
@@ -344,7 +344,7 @@ mod tests {
                 Ok(())
             };
             let (tables, late) = build_and_look(workers, &[], &consumers, |_| Ok(rows()), derive, look).unwrap();
-            // The last one waits for a table that is not made here, and so do the kernels.
+            // The last consumer waits for a table that is not built here, so the kernels remain.
             assert_eq!((tables.keys().copied().collect::<Vec<_>>(), late), (vec!["kernels"], vec![2]));
             let mut seen = seen.into_inner();
             seen.sort_unstable();

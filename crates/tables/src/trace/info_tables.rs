@@ -1,4 +1,4 @@
-//! The tables that are known before anything is read: `processes`, `agents`, and those that are derived from facts.
+//! The tables that are known before anything is read: `processes`, `agents`, and tables derived from facts.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -8,7 +8,7 @@ use crate::derive;
 use wavesieve_model::schema::facts::AgentFacts;
 use wavesieve_model::schema::process::Process;
 
-/// The rows of such a table of one process; `None` of every other table.
+/// The rows of such a table for one process; `None` for every other table.
 pub fn from_facts(table: &str, process: &Process) -> Result<Option<DataFrame>> {
     match table {
         "processes" => Ok(Some(processes(process)?)),

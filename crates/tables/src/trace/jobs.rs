@@ -1,22 +1,22 @@
-//! Works on many processes at the same time, within a number and an amount of memory.
+//! Runs work on many processes in parallel, within limits of number and memory.
 
 use std::thread;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use polars_async::executor::ALLOW_RAYON_THREADS;
 
-/// Part of an estimate that does not depend on how many rows a process has: what any reading takes.
+/// Part of an estimate that does not depend on the number of rows: the fixed cost of reading.
 pub const READING_BYTES: u64 = 64 << 20;
 
 /// Stack of a worker: query plans over thousands of parts are walked recursively.
 const STACK_BYTES: usize = 16 << 20;
 
-/// How many processes are worked on at the same time, and how much memory they may need together by estimate.
+/// Limits for parallel work: the number of processes, and their estimated memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jobs {
-    /// Processes at the same time, at least 1.
+    /// Number of parallel processes, at least 1.
     pub count: usize,
-    /// Estimated bytes that all of them together may need. One process is worked on whatever it needs.
+    /// Estimated bytes that all of them together may need. A single process always runs.
     pub memory_bytes: u64,
 }
 
@@ -27,24 +27,24 @@ impl Default for Jobs {
 }
 
 impl Jobs {
-    /// So many threads have enough to do with one process more than there are of them: each waits now and then for what is
-    /// worked out of it by all of them, or for a part that only one can. One thread works on one process.
+    /// Enough processes for a number of threads: one more than threads, because each process sometimes waits for shared work or for a
+    /// serial part. One thread works on one process.
     #[must_use]
     pub fn for_threads(threads: usize, memory_bytes: u64) -> Self {
         Self { count: if threads > 1 { threads.saturating_add(1) } else { 1 }, memory_bytes }
     }
 
-    /// The share for each of so many that work side by side; memory is what they count themselves.
+    /// The share of each of several parallel tasks; they account for memory themselves.
     #[must_use]
     pub fn shared_by(self, others: usize) -> Self {
         Self { count: (self.count / others.max(1)).max(1), memory_bytes: u64::MAX }
     }
 
-    /// Works on every item and gives the results in the order of the items. Items are started in their order, each when
-    /// a worker and the memory it costs are free. After a failure nothing more is started.
+    /// Works on every item and gives the results in the order of the items. Items start in order, each as soon as a worker and enough
+    /// memory are free. After a failure, no more items start.
     ///
-    /// The workers are threads of their own. In a shared pool, a worker that waits for a part of its item would start
-    /// another item on the same stack, and so on: that overflows the stack and keeps all items in memory.
+    /// The workers are separate threads. In a shared pool, a worker that waits for a part of its item would start another item on the same
+    /// stack, and so on: that overflows the stack and keeps all items in memory.
     ///
     /// # Errors
     /// The failure of the first item that failed.
@@ -62,8 +62,7 @@ impl Jobs {
         self.run_sized(false, items, cost, work)
     }
 
-    /// As [`Jobs::run`]. If items are small, each worker does all of an item itself: waking other threads for parts of it costs
-    /// more than the parts.
+    /// Like [`Jobs::run`]. If items are small, each worker does its item alone: waking other threads for parts costs more than the parts.
     pub(crate) fn run_sized<T, R, E>(
         &self,
         are_small: bool,
@@ -91,7 +90,7 @@ impl Jobs {
             }
         };
         let run_alone = || {
-            // The setting of this thread stays for good: the calling one does not work on small items, but waits.
+            // The setting of this thread is permanent; the calling thread only waits and does not work on small items.
             ALLOW_RAYON_THREADS.set(false);
             run_queue();
         };
@@ -106,7 +105,7 @@ impl Jobs {
                 };
                 started.is_ok()
             });
-            // Without another thread the calling one does all.
+            // If no thread could start, the calling thread does all work.
             if threads.count() == 0 || !are_small {
                 run_queue();
             }
@@ -136,7 +135,7 @@ impl Queue {
         self.state.lock()
     }
 
-    /// The next item, when there is room for it; `None` after the last.
+    /// The next item, as soon as there is memory for it; `None` after the last.
     fn next<'a, T>(&'a self, items: &'a [T], cost: impl Fn(&T) -> u64) -> Option<(usize, &'a T, Ticket<'a>)> {
         let mut state = self.lock();
         loop {
@@ -157,7 +156,7 @@ impl Queue {
     }
 }
 
-/// Room that an item takes; freed also when the work panics.
+/// Memory that an item takes; also freed if the work panics.
 struct Ticket<'a> {
     queue: &'a Queue,
     bytes: u64,
@@ -188,7 +187,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs items of declared cost; gives the most memory and the most items at the same time.
+    /// Runs items of declared cost; returns the maximum memory and the maximum number of parallel items.
     fn most(jobs: Jobs, costs: &[u64]) -> (u64, usize) {
         let (bytes, running) = (AtomicU64::new(0), AtomicUsize::new(0));
         let (most_bytes, most_running) = (AtomicU64::new(0), AtomicUsize::new(0));

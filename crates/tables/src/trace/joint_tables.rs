@@ -1,4 +1,4 @@
-//! Tables built over all processes at once, kept from the first time they are requested.
+//! Tables built over all processes at once, kept after their first request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,8 +20,8 @@ pub(crate) struct JointTables {
 }
 
 impl JointTables {
-    /// Columns of a table will be requested when other tables of all processes were read: what counts of each may be taken out
-    /// of these on the way.
+    /// Announces that columns of a table will be requested after other tables of all processes are read: the needed parts of each process
+    /// can then be extracted on the way.
     pub fn request_joint(&self, table: &'static str, wanted: &Columns) {
         let is_built = {
             let built = self.built.lock();
@@ -33,14 +33,14 @@ impl JointTables {
         }
     }
 
-    /// The tables that are expected, with their columns, and of which nothing is there of a process.
+    /// The expected tables with their columns, for which a process has no part yet.
     pub fn expected(&self, process: i64) -> Vec<(&'static str, Columns)> {
         let expected = self.expected.lock();
         let missing = expected.iter().filter(|(_, (_, parts))| !parts.contains_key(&process));
         missing.map(|(table, (columns, _))| (*table, columns.clone())).collect()
     }
 
-    /// Keeps what counts of a process for columns of a table.
+    /// Keeps the part of a process for columns of a table.
     pub fn keep(&self, table: &'static str, columns: &Columns, process: i64, part: DataFrame) {
         let mut expected = self.expected.lock();
         if let Some((_, parts)) = expected.get_mut(table).filter(|(known, _)| known == columns) {
@@ -48,14 +48,14 @@ impl JointTables {
         }
     }
 
-    /// Takes the part of a process that was kept for just these columns.
+    /// Takes the part of a process that was kept for exactly these columns.
     pub fn take(&self, table: &str, wanted: &Columns, process: i64) -> Option<DataFrame> {
         let mut expected = self.expected.lock();
         expected.get_mut(table).filter(|(known, _)| known == wanted)?.1.remove(&process)
     }
 
-    /// The rows of a process with at least the `wanted` columns; the first caller builds those of all, others wait. A caller that
-    /// wants more columns than those before has it built again with all of them.
+    /// The rows of a process with at least the `wanted` columns; the first caller builds the rows of all processes, and other callers wait.
+    /// If a caller requests more columns than before, the table is built again with all of them.
     pub fn rows(
         &self,
         table: &'static str,
@@ -74,7 +74,7 @@ impl JointTables {
         let rows = build(&columns)?;
         let own = rows.get(&process).cloned();
         built.insert(table, (columns, rows));
-        // No reader waits for what counts of a process any more.
+        // No reader needs the parts of processes any more.
         self.expected.lock().remove(table);
         Ok(own)
     }
@@ -93,7 +93,7 @@ mod tests {
         tables.keep("collective_kernels", &few, 1, part());
         assert!(tables.take("collective_kernels", &few, 1).is_none(), "nobody expected it");
         tables.request_joint("collective_kernels", &all);
-        // It has them already.
+        // It already has these columns.
         tables.request_joint("collective_kernels", &few);
         assert_eq!(tables.expected(1), [("collective_kernels", all.clone())]);
         tables.keep("collective_kernels", &few, 1, part());

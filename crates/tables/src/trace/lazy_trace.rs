@@ -25,36 +25,36 @@ use wavesieve_model::analysis::hardware::metrics::EffectiveDefinitions;
 use wavesieve_model::schema::anomaly::{Anomaly, Damage};
 use wavesieve_model::schema::process::{Clock, Process};
 
-/// A process and where its rows come from.
+/// A process and the source of its rows.
 pub struct TraceProcess {
     /// Place in the logical trace.
     pub process: Process,
     /// Adapter that reads its tables.
     pub source: Arc<dyn ProcessReader>,
-    /// The files it is read from.
+    /// The files that it is read from.
     pub files: Arc<[PathBuf]>,
     /// Estimate of the memory that all of its tables need while they are read.
     pub memory_bytes: u64,
 }
 
-/// Rows that take less memory are few: to read them once more costs next to nothing.
+/// Limit of a small number of rows: reading them again costs almost nothing.
 const FEW_BYTES: u64 = 8 << 20;
 
-/// Processes that keep all workers busy until the end, each with one.
+/// Number of processes that keep all workers busy until the end, one process per worker.
 const MANY: usize = 32;
 
 impl TraceProcess {
-    /// Estimate of the memory that columns of tables need, with what derived ones are built from.
+    /// Estimate of the memory that columns of tables need, including the sources of derived tables.
     pub fn memory_bytes_of(&self, request: &Request) -> u64 {
         self.source.memory_bytes_of(&source_request(request)).unwrap_or(self.memory_bytes)
     }
 
-    /// Whether all rows together are few, by estimate.
+    /// Whether all rows together are few, by the memory estimate.
     pub(crate) fn has_few_rows(&self) -> bool {
         self.memory_bytes.saturating_sub(READING_BYTES) <= FEW_BYTES
     }
 
-    /// As [`TraceProcess::memory_bytes_of`], without what any reading takes, however few rows there are.
+    /// Like [`TraceProcess::memory_bytes_of`], without the fixed cost of reading.
     pub fn row_bytes_of(&self, request: &Request) -> u64 {
         let known = self.source.memory_bytes_of(&source_request(request)).or_else(|| self.source.memory_bytes());
         known.unwrap_or_else(|| self.memory_bytes.saturating_sub(READING_BYTES))
@@ -77,7 +77,7 @@ pub struct Trace {
     pub(super) choice: Filters,
     pub(super) resolved: BTreeMap<i64, Resolved>,
     all_ranks: BTreeSet<i64>,
-    /// The numbers of the processes that are worked on, if others work on the rest.
+    /// The numbers of the processes that this program works on, if other programs work on the rest.
     share: Option<BTreeSet<i64>>,
     pub(super) joint: JointTables,
     observer: Option<Arc<dyn Observer>>,
@@ -125,7 +125,7 @@ impl Trace {
         self
     }
 
-    /// The same trace, with statements run by another.
+    /// The same trace, with another runner of statements.
     #[must_use]
     pub fn with_runner(mut self, runner: Arc<dyn StatementRunner>) -> Self {
         self.runner = Some(runner);
@@ -145,20 +145,20 @@ impl Trace {
         self
     }
 
-    /// Damage to a process that was known when it was opened or looked through, in a fixed order.
+    /// Damage to a process that was known when it was opened or inspected, in a fixed order.
     pub(super) fn known_damage(&self, member: &TraceProcess) -> BTreeSet<Damage> {
         let is_own = |damage: &&Damage| damage.path == member.process.facts.path;
         self.opened_with.iter().filter(is_own).cloned().chain(member.source.damage()).collect()
     }
 
-    /// Damage found when the inputs were opened that affects no process that is read, or lies next to the tables.
+    /// Damage found when the inputs were opened that affects no read process, and damage next to the tables.
     pub(crate) fn damage_elsewhere(&self) -> BTreeSet<Damage> {
         let known: BTreeSet<Damage> = self.members.iter().flat_map(|member| self.known_damage(member)).collect();
         let beside = self.beside_tables.get().into_iter().flatten();
         self.opened_with.difference(&known).chain(beside).cloned().collect()
     }
 
-    /// Works on some processes, as many in parallel as allowed, and notifies the observer.
+    /// Runs work on some processes in parallel, within the limits, and notifies the observer.
     ///
     /// # Errors
     /// The failure of the first that failed.
@@ -178,7 +178,7 @@ impl Trace {
         &self.counted
     }
 
-    /// Nothing checked yet of a process of this trace, of which some may be known to be damaged.
+    /// New checks of a process of this trace, with its known damage.
     pub fn checks<'a>(&self, member: &'a TraceProcess) -> health::Checks<'a> {
         let any = |has: fn(&Process) -> bool| self.members.iter().any(|member| has(&member.process));
         let others = health::Others {
@@ -190,7 +190,7 @@ impl Trace {
         checks
     }
 
-    /// Anomalies that belong to no process: they are among those of the first.
+    /// Anomalies that do not belong to a process: the first process reports them.
     pub fn anomalies_of_inputs(&self, member: &TraceProcess) -> Vec<Anomaly> {
         if member.process.process != 0 {
             return Vec::new();
@@ -199,7 +199,7 @@ impl Trace {
         self.notes.iter().cloned().chain(damage).collect()
     }
 
-    /// The same trace with only what was chosen: ranks are left out at once, rows when their tables are requested.
+    /// The same trace with only the chosen rows: ranks are removed at once, rows when their tables are requested.
     ///
     /// # Errors
     /// When a table that a filter is resolved with cannot be built.
@@ -207,11 +207,11 @@ impl Trace {
         self.select_share(choice, |_| None)
     }
 
-    /// As [`Trace::select`], for a program that works on a share of the chosen processes while others work on the rest: these stay
-    /// known, but nothing of them is read.
+    /// Like [`Trace::select`], for a program that works on a share of the chosen processes while others work on the rest. The rest stays
+    /// known but is not read.
     ///
     /// # Errors
-    /// As [`Trace::select`].
+    /// As for [`Trace::select`].
     pub fn select_share(
         mut self,
         choice: Filters,
@@ -250,13 +250,13 @@ impl Trace {
         &self.choice
     }
 
-    /// Whether rows of a process were chosen.
     /// The bounds at which times of a process are cut, in raw nanoseconds.
     pub fn cut_at(&self, member: &TraceProcess) -> (Option<i64>, Option<i64>) {
         let resolved = self.resolved.get(&member.process.process).filter(|_| self.choice.clips());
         resolved.map_or((None, None), |resolved| resolved.window)
     }
 
+    /// Whether rows of a process are filtered.
     pub(super) fn chooses_in(&self, member: &TraceProcess) -> bool {
         self.resolved.contains_key(&member.process.process)
     }
@@ -271,7 +271,7 @@ impl Trace {
         self.resolved.get(&member.process.process)
     }
 
-    /// Start and end of the window in a process; `None` where it is open.
+    /// Start and end of the window in a process; `None` if it is open.
     pub fn window_of(&self, member: &TraceProcess) -> (Option<i64>, Option<i64>) {
         self.resolved.get(&member.process.process).map_or((None, None), |resolved| resolved.window)
     }
@@ -281,7 +281,7 @@ impl Trace {
         &self.all_ranks
     }
 
-    /// The tables of one process with no row left out.
+    /// The tables of one process with all rows.
     pub fn whole<'a>(&'a self, member: &'a TraceProcess) -> UnfilteredTables<'a> {
         UnfilteredTables { trace: self, member }
     }
@@ -291,14 +291,14 @@ impl Trace {
         &self.members
     }
 
-    /// The processes that are worked on: all of them, unless others work on the rest.
+    /// The processes that this program works on: all, unless other programs work on the rest.
     pub fn own_members(&self) -> impl Iterator<Item = &TraceProcess> {
         let is_own =
             |member: &&TraceProcess| self.share.as_ref().is_none_or(|share| share.contains(&member.process.process));
         self.members.iter().filter(is_own)
     }
 
-    /// The same trace with the processes that `change` makes of its own.
+    /// The same trace with its processes replaced by the result of `change`.
     pub fn with_members(mut self, change: impl FnOnce(Vec<TraceProcess>) -> Vec<TraceProcess>) -> Self {
         self.members = change(std::mem::take(&mut self.members));
         self
@@ -312,7 +312,7 @@ impl Trace {
         self
     }
 
-    /// The same trace, recorded with this release of ROCm whatever the sources say; unchanged without one.
+    /// The same trace, with this release of ROCm instead of the recorded one; unchanged without one.
     #[must_use]
     pub fn with_rocm_version(mut self, version: Option<String>) -> Self {
         if version.is_some() {
@@ -321,7 +321,7 @@ impl Trace {
         self
     }
 
-    /// How many processes are worked on at the same time.
+    /// Limits for parallel work on processes.
     pub fn jobs(&self) -> Jobs {
         self.jobs
     }
@@ -341,8 +341,8 @@ impl Trace {
         self.damage.lock().extend(damage);
     }
 
-    /// Searches everything stored for content that cannot be read, and reports it. Returns whether there is any; it is
-    /// left out from then on. Call it when reading has failed.
+    /// Searches everything stored for content that cannot be read, and reports it. Returns whether there is any; it is skipped from then
+    /// on. Call it when reading has failed.
     pub fn finds_damaged_content(&self) -> bool {
         let look = |member: &TraceProcess| Ok::<_, Infallible>(member.source.damage_of_content().to_vec());
         let Ok(damage) = self.jobs.run(&self.members, |_| 0, look);
@@ -352,13 +352,13 @@ impl Trace {
         is_any
     }
 
-    /// Compares the files next to the tables of all inputs with what was written, and reports those that differ.
+    /// Compares the files next to the tables of all inputs with their recorded state, and reports files that differ.
     pub fn inspect_beside_tables(&self) {
         let look = || self.members.iter().flat_map(|member| member.source.damage_beside_tables()).collect();
         self.report_damage(self.beside_tables.get_or_init(look).iter().cloned());
     }
 
-    /// Looks at how all inputs are laid out, and reports what cannot be read of them: for commands that read little of them.
+    /// Inspects the layout of all inputs, and reports unreadable parts: for commands that read little.
     pub fn inspect_structure(&self) {
         let look = |member: &TraceProcess| Ok::<_, Infallible>(member.source.damage_of_structure());
         let Ok(damage) = self.jobs.run(&self.members, |_| 0, look);

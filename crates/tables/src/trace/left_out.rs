@@ -1,4 +1,4 @@
-//! Rows that answers leave out because their times are invalid.
+//! Rows that results exclude because their times are invalid.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,7 @@ impl LeftOut {
 pub struct Counted(Mutex<BTreeMap<(i64, &'static str), LeftOut>>);
 
 impl Counted {
-    /// Counts rows that are in memory already, which costs next to nothing.
+    /// Counts rows that are already in memory, which costs almost nothing.
     pub fn see(&self, member: &TraceProcess, table: &'static Table, frame: &LazyFrame) {
         let DslPlan::DataFrameScan { df, .. } = &frame.logical_plan else { return };
         let Ok(valid) = df.column(VALID).and_then(|column| column.bool()) else { return };
@@ -52,7 +52,7 @@ impl Counted {
 }
 
 impl Trace {
-    /// The source tables of which answers to `request` leave out rows with invalid times, over all chosen rows.
+    /// The source tables from which results for `request` exclude rows with invalid times, over all chosen rows.
     pub fn left_out(&self, request: &Request) -> Result<Vec<(&'static Table, LeftOut)>> {
         let mut request = request.clone();
         // Anomalies are derived from all rows.

@@ -1,4 +1,4 @@
-//! The logical trace: processes, ranks, clocks, selection and reading.
+//! The logical trace: processes, ranks, clocks, filters and reading.
 
 pub mod properties;
 pub mod selection;

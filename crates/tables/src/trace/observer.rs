@@ -1,16 +1,16 @@
-//! Whoever wants to know how far reading is.
+//! Observers of reading progress.
 
 use super::jobs::Jobs;
 
-/// Is notified of work on many files or processes. Nested work is not reported.
+/// Receives notifications about work on many files or processes. Nested work is not reported.
 pub trait Observer: Send + Sync {
-    /// So many are to be done; `false` where others are being done.
+    /// Starts a number of steps; returns `false` if other work is already observed.
     fn begin(&self, of: &'static str, steps: usize) -> bool;
 
-    /// One more of them is done.
+    /// One more step is done.
     fn done(&self);
 
-    /// No more of them will be done.
+    /// No more steps follow.
     fn end(&self);
 }
 

@@ -1,4 +1,4 @@
-//! The tables of each process, read and built, and those of all processes put together.
+//! Reads and builds the tables of each process, and joins them over all processes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use crate::derive::health::ANOMALIES;
 use wavesieve_model::schema::{Origin, Table};
 
 impl Trace {
-    /// Columns of a table over all chosen ranks, with no row left out.
+    /// Columns of a table over all chosen ranks, with all rows.
     pub fn unfiltered(&self, table: &'static str, columns: &[&'static str]) -> Result<LazyFrame> {
         let request = Request::from([(table, columns.iter().copied().collect())]);
         let mut frames = self.frames_of(&request, |member| self.whole_frames(member, &request, &[], None))?;
@@ -56,7 +56,7 @@ impl Trace {
         tables.into_iter().map(of_process).collect()
     }
 
-    /// The tables of all processes, each of one after the other.
+    /// The tables of all processes, process after process.
     pub fn united(
         &self,
         request: &Request,
@@ -83,13 +83,13 @@ impl Trace {
         parts.into_par_iter().map(unite).collect()
     }
 
-    /// The requested tables of one process, with the rows that were chosen. Source tables that a derived table needs are
-    /// read once for both; a derived table is built from all rows, and chosen from after.
+    /// The requested tables of one process, with the chosen rows. Source tables that a derived table also needs are read only once. A
+    /// derived table is built from all rows and filtered afterwards.
     pub fn process_frames(&self, member: &TraceProcess, request: &Request) -> Result<ProcessTables> {
         self.process_frames_with_consumers(member, request, &[])
     }
 
-    /// As [`Trace::process_frames`], with looks at tables that need not be among those.
+    /// Like [`Trace::process_frames`], with consumers of tables that need not be requested.
     pub(super) fn process_frames_with_consumers(
         &self,
         member: &TraceProcess,
@@ -99,7 +99,7 @@ impl Trace {
         let Some(resolved) = self.resolved.get(&member.process.process) else {
             return self.whole_frames(member, request, consumers, None);
         };
-        // Rows are chosen when all tables are there, and not looked at before.
+        // Rows are filtered when all tables are ready, so consumers run only afterwards.
         let wider = with_consumers(request, consumers);
         let extended = selection::extend_request(&self.choice, &wider);
         let mut tables = self.whole_frames(member, &extended, &[], Some(resolved))?;
@@ -109,8 +109,8 @@ impl Trace {
         Ok(tables)
     }
 
-    /// The requested tables of one process with all rows, and looks at others; of a source table those that `chosen` rules out
-    /// may be missing where nothing is derived from it.
+    /// The requested tables of one process with all rows, and consumers of others. Rows of a source table that `chosen` rules out may be
+    /// missing if nothing is derived from it.
     pub(super) fn whole_frames(
         &self,
         member: &TraceProcess,
@@ -131,14 +131,14 @@ impl Trace {
         let read = |table: &'static Table| -> Result<SourceRows> {
             let name = table.name;
             let columns = base.get(name).cloned().unwrap_or_default();
-            // A source may make descriptions, such as queues and symbols, from events: those need all of them.
+            // A source may build descriptions, such as queues and symbols, from events; it then needs all of them.
             let of_events = table.column("duration_ns").is_some() && !whole.contains(name);
             let hint = chosen.filter(|_| of_events).map(|resolved| resolved.hint(&self.choice));
             let is_checked = checked.contains(name);
             let rows = self.read(member, table, &columns, hint.as_ref(), whole.contains(name) || is_checked)?;
             checks.absorb_notes(name, rows.anomalies);
             checks.absorb_damage(rows.damage);
-            // One table after the other: all columns of all of them take more memory than anything else.
+            // One table after the other, because all columns of all tables would take too much memory.
             if is_checked {
                 checks.table(name, collected(&rows.frame)?.rechunk_mut())?;
             }
@@ -178,7 +178,7 @@ impl Trace {
         Ok(tables)
     }
 
-    /// Plans the frames to read and build for the requested tables of one process, and for looks at others.
+    /// Plans the frames to read and build for the requested tables of one process, and for consumers of others.
     fn plan(
         &self,
         member: &TraceProcess,
@@ -195,7 +195,7 @@ impl Trace {
             let table = known_table(name)?;
             match table.origin {
                 Origin::Source => plan.read.entry(table.name).or_default().extend(columns),
-                // Self times within a window are those of the cut calls, which no dataset can have stored.
+                // Self times within a window come from the cut calls, which no dataset can store.
                 _ if clips && derive::is_of_cut_calls(table.name) => plan.build(table),
                 _ if derive::is_joint(table.name) => joint.push((table, columns)),
                 _ => match self.ready(member, table, columns)? {
@@ -207,15 +207,15 @@ impl Trace {
             }
         }
         for (table, columns) in joint {
-            // If the process is the only one, a table that is read anyway is not read for this one too.
+            // If the process is the only one, tables that are read anyway are not read again for this one.
             if is_only && plan.reads_all_for(table.name) {
                 plan.build(table);
             } else if let Some(frame) = self.ready(member, table, columns)? {
                 plan.ready.insert(table.name, frame);
             }
         }
-        // Nor is what counts for a table over all processes that is requested later. It is of all rows, of which a filter may leave
-        // few to be read: of the only process they are.
+        // The same holds for parts of tables over all processes that are requested later. They need all rows, and a filter may have most
+        // rows skipped; with only one process, its rows are read completely.
         if chosen.is_none() || is_only {
             for (name, columns) in self.joint.expected(member.process.process) {
                 if !asked.contains_key(name) && plan.reads_all_for(name) {
@@ -239,12 +239,12 @@ struct FramePlan {
     read: Request,
     /// The derived tables that are built.
     derived: Vec<&'static Table>,
-    /// The source tables of which these need all rows.
+    /// The source tables that must be read with all rows.
     whole: BTreeSet<&'static str>,
 }
 
 impl FramePlan {
-    /// Builds a derived table from what is read.
+    /// Adds a derived table and its needs to the plan.
     fn build(&mut self, table: &'static Table) {
         let asked = self.asked.get(table.name).cloned().unwrap_or_default();
         for (name, columns) in derive::needs_of(table.name, &asked) {
@@ -253,12 +253,12 @@ impl FramePlan {
         self.derived.push(table);
     }
 
-    /// Whether all tables are read that a derived one is built from.
+    /// Whether all tables that a derived table needs are read.
     fn reads_all_for(&self, derived: &str) -> bool {
         derive::needs(derived).iter().all(|(name, _)| self.read.contains_key(name))
     }
 
-    /// Reads all rows that derived tables are built from; of tables that are read anyway, what they may call for too.
+    /// Reads all rows of the sources of derived tables, and for tables that are read anyway also the columns that rows may call for.
     fn read_whole(&mut self) {
         for table in &self.derived {
             self.whole.extend(derive::needs(table.name).into_iter().map(|(name, _)| name));

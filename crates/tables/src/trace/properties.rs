@@ -6,7 +6,7 @@ use wavesieve_model::analysis::hardware::metrics::{Definitions, Expression, Voca
 use wavesieve_model::analysis::kernel_names::{base_name, mangled_base, short_name, strip_kd};
 use wavesieve_model::text::natural_order::natural_key;
 
-/// Names are never lost: shorter forms of a name that is not empty are not empty, and are their own shorter forms.
+/// Names are never lost: the short forms of a non-empty name are not empty, and shortening them again changes nothing.
 pub fn kernel_names(bytes: &[u8]) {
     let name = String::from_utf8_lossy(bytes);
     let (short, base, stripped) = (short_name(&name), base_name(&name), strip_kd(&name));
@@ -37,7 +37,7 @@ pub fn categories(bytes: &[u8]) {
     }
 }
 
-/// A window is read or refused; one that is read is written as it was, and its sides lie where they were given.
+/// A window is read or refused. A window that is read is written unchanged, and its sides are where they were given.
 pub fn window(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(window) = text.parse::<Window>() else { return };
@@ -63,7 +63,7 @@ pub fn window(bytes: &[u8]) {
     assert_eq!(window.markers().is_empty(), !text.contains('@'), "{text}");
 }
 
-/// Sets hold the numbers they name and are written as they are read; lengths of time are exact.
+/// Sets hold the numbers they name and are written as they were read; durations are exact.
 pub fn numbers(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(set) = text.parse::<NumberSet>() {
@@ -84,7 +84,7 @@ pub fn numbers(bytes: &[u8]) {
     }
 }
 
-/// Nanoseconds of a length of time by moving the decimal point of its digits.
+/// Nanoseconds of a duration, by moving the decimal point of its digits.
 fn shifted(text: &str) -> Option<i128> {
     let text = text.trim();
     let (number, zeros, factor) = [("ns", 0, 1), ("us", 3, 1), ("µs", 3, 1), ("ms", 6, 1), ("min", 9, 60), ("s", 9, 1)]
@@ -98,8 +98,8 @@ fn shifted(text: &str) -> Option<i128> {
     Some(digits * factor / 10_i128.checked_pow(u32::try_from(scale).ok()?)?)
 }
 
-/// Formulas, definitions of metrics and measured roofs are read or refused, the last two with the name of their file; what is
-/// read can be made a ratio, whose value is not infinite.
+/// Formulas, definitions of metrics and measured roofs are read or refused, the last two with the name of their file. A formula that is
+/// read becomes a ratio with a finite value.
 pub fn metrics(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let vocabulary = Vocabulary { constants: vec!["num_cu".to_owned()], ..Vocabulary::default() };

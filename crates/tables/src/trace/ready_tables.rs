@@ -1,4 +1,4 @@
-//! Derived tables that need not be built from tables of one process: stored ones, and those over all processes.
+//! Derived tables that are not built from tables of one process: stored tables, and tables over all processes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,8 +16,8 @@ use crate::derive::health::ANOMALIES;
 use wavesieve_model::schema::Table;
 
 impl Trace {
-    /// The rows of a derived table that need not be built from tables of the process: those that came with the input, if
-    /// they can be used, and those that depend on what is known about all processes. At least the `wanted` columns.
+    /// The rows of a derived table that is not built from tables of the process: stored rows of the input if they are usable, and rows that
+    /// depend on all processes. Has at least the `wanted` columns.
     ///
     /// # Errors
     /// When the stored table cannot be opened, or a table over all processes cannot be built.
@@ -49,15 +49,15 @@ impl Trace {
         }
     }
 
-    /// Columns of tables over all processes will be requested after other tables: what counts of each process is taken out of those
-    /// as they are read, where they hold it.
+    /// Announces that columns of tables over all processes will be requested after other tables: the needed parts of each process are
+    /// extracted while those are read, if possible.
     pub fn request_joint(&self, request: &Request) {
         for (name, columns) in request.iter().filter(|(name, _)| derive::is_joint(name)) {
             self.joint.request_joint(name, columns);
         }
     }
 
-    /// The rows of a table over all processes. Workers may ask for it: all but the first wait until it is there.
+    /// The rows of a table over all processes. Workers may request it: all except the first wait until it is ready.
     fn build_joint(&self, name: &'static str, wanted: &BTreeSet<&'static str>) -> Result<BTreeMap<i64, DataFrame>> {
         let joint = derive::joint(name).with_context(|| format!("internal: {name} is not a joint table"))?;
         let request = joint_request(name, wanted);
@@ -72,7 +72,7 @@ impl Trace {
         Ok(parts.iter().map(|(process, _)| process.process).zip(rows).collect())
     }
 
-    /// The part of a process that counts for the `wanted` columns of a table over all processes.
+    /// The part of a process for the `wanted` columns of a table over all processes.
     ///
     /// # Errors
     /// When a table of the process cannot be read.
@@ -92,7 +92,7 @@ impl Trace {
     }
 }
 
-/// The columns that `wanted` ones of a table over all processes are made from.
+/// The columns that the `wanted` columns of a table over all processes need.
 fn joint_request(name: &'static str, wanted: &BTreeSet<&'static str>) -> Request {
     let needs = derive::needs_of(name, wanted).into_iter();
     needs.map(|(table, columns)| (table, columns.into_iter().collect())).collect()

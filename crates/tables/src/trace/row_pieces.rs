@@ -1,5 +1,5 @@
-//! Rows of a source table of one process in pieces, so that memory does not grow with them; the next piece is read while one is
-//! looked at.
+//! Rows of a source table of one process in pieces, so that memory does not grow with their number. The next piece is read while one is
+//! visited.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -16,14 +16,14 @@ use crate::columns::reading::Visit;
 use crate::columns::requests::Request;
 use wavesieve_model::schema::{self, Table};
 
-/// Rows of a piece, about.
+/// Approximate number of rows of a piece.
 const PIECE_ROWS: usize = 1 << 15;
-/// Threads that read pieces of a table at the same time; each has a few in memory.
+/// Maximum number of threads that read pieces of a table in parallel; each has a few pieces in memory.
 const MAX_READERS: usize = 4;
 
 impl Trace {
-    /// Gives the rows of a source table of a process in pieces, in their order. Where rows are filtered, or the input cannot be
-    /// read in pieces, all of them are in memory before the first is given.
+    /// Passes the rows of a source table of a process to `visit` in pieces, in order. If rows are filtered, or the input cannot be read in
+    /// pieces, all rows are in memory before the first call.
     ///
     /// # Errors
     /// When the table is not known or cannot be read, or `visit` fails.
@@ -85,7 +85,7 @@ impl Trace {
     }
 }
 
-/// Visits pieces while other threads read the next ones, each one in turn. `read` gets the number of its reader and of all.
+/// Visits pieces while other threads read the next ones in turn. `read` gets the number of its reader and the number of readers.
 fn ahead(
     readers: usize,
     visit: &mut Visit<'_>,
@@ -98,7 +98,7 @@ fn ahead(
             (receiver, scope.spawn(move || read(reader, readers, &sender)))
         };
         let (receivers, threads): (Vec<Receiver<DataFrame>>, Vec<_>) = (0..readers).map(start).unzip();
-        // The first that has no more is the one whose turn it is when there is nothing left, or when it has failed.
+        // Readers take turns, so the first one without a piece marks the end, or has failed.
         let pieces = receivers.iter().cycle().map_while(|receiver| receiver.recv().ok());
         let visited = pieces.map(|piece| visit(&piece)).find(Result::is_err).unwrap_or(Ok(()));
         // Without receivers the readers end.
@@ -114,7 +114,7 @@ fn ahead(
     })
 }
 
-/// Why a reader ends early.
+/// The reason for a reader to end early.
 #[derive(Debug, Error)]
 #[error("internal: nobody takes the rows")]
 struct NobodyListens;

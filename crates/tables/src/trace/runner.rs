@@ -1,10 +1,10 @@
-//! External runners of statements over the tables of a trace, in the place of this program.
+//! External runners of statements over the tables of a trace, in place of this program.
 
 use polars::prelude::DataFrame;
 
 use super::Trace;
 
-/// A statement, and where it comes from.
+/// A statement and its source.
 #[derive(Clone, Copy, Debug)]
 pub enum Asked<'a> {
     /// A rendered query of the registry, whose rows are in a total order.
@@ -15,12 +15,12 @@ pub enum Asked<'a> {
 
 /// Runs statements over the tables of a trace.
 pub trait StatementRunner: Send + Sync {
-    /// Its name, as the command line gives it.
+    /// Its name on the command line.
     fn name(&self) -> String;
 
     /// The rows of a statement.
     ///
     /// # Errors
-    /// Why the statement has no rows, and what to do.
+    /// The reason why the statement has no rows, and what to do.
     fn run(&self, trace: &Trace, asked: Asked<'_>) -> Result<DataFrame, String>;
 }

@@ -1,4 +1,4 @@
-//! The interface of an input adapter to the trace, and its reports about the rows it gives.
+//! The interface of an input adapter to the trace, and its reports about the rows that it returns.
 
 use std::collections::BTreeSet;
 
@@ -32,18 +32,18 @@ impl Rows {
 /// The stored part of a derived table in an input.
 #[derive(Default)]
 pub struct Stored {
-    /// Its rows; without them it is built of others.
+    /// Its rows; without them the table is built.
     pub frame: Option<LazyFrame>,
-    /// Why rows that are stored cannot be used.
+    /// The reason why stored rows cannot be used.
     pub damage: Option<Damage>,
 }
 
-/// Number of rows of a table, and what could not be counted.
+/// Number of rows of a table, and parts that could not be counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowCount {
     /// Rows that can be read.
     pub rows: u64,
-    /// Parts that cannot.
+    /// Parts that cannot be read.
     pub damage: Vec<Damage>,
 }
 
@@ -60,20 +60,20 @@ pub struct ReadContext<'a> {
     pub process: &'a Process,
     /// Category rules.
     pub categories: &'a Categories,
-    /// Threads one read may use.
+    /// Number of threads that one read may use.
     pub threads: usize,
-    /// Rows that no reader will look at, if that is known.
+    /// Hint about rows that are not needed, if known.
     pub hint: Option<&'a ScanHint>,
-    /// Whether all rows of the columns will be wanted in memory at the same time.
+    /// Whether all rows of the columns will be needed in memory at the same time.
     pub at_once: bool,
-    /// The only rows that are wanted, from [`ProcessReader::row_ranges`] of the same table.
+    /// The range of rows to read, from [`ProcessReader::row_ranges`] of the same table.
     pub rows: Option<RowRange>,
-    /// Decides which rows are wanted at all while they are read; others may be left out.
+    /// Filter of needed rows while reading; other rows may be skipped.
     pub keep: Option<Keep>,
 }
 
 impl<'a> ReadContext<'a> {
-    /// A read of whole columns of a process, by so many threads.
+    /// Context for reading whole columns of a process with a number of threads.
     pub fn whole(process: &'a Process, categories: &'a Categories, threads: usize) -> Self {
         Self { process, categories, threads, hint: None, at_once: false, rows: None, keep: None }
     }
@@ -92,7 +92,7 @@ pub trait ProcessReader: Send + Sync {
         columns: &[&'static Column],
     ) -> anyhow::Result<Rows>;
 
-    /// The named columns of a source table in pieces, where reading them so is faster than as a whole.
+    /// The named columns of a source table in pieces, if that is faster than reading them as a whole.
     fn pieces(
         &self,
         _context: &ReadContext<'_>,
@@ -102,14 +102,14 @@ pub trait ProcessReader: Send + Sync {
         Ok(None)
     }
 
-    /// Ranges of rows that together are all of a source table, of about so many rows each, in their order; `None` where
-    /// reading them one by one costs much more than reading all at once.
+    /// Ranges of about `rows` rows each that together are all of a source table, in order; `None` if reading them one by one costs much
+    /// more than reading all at once.
     fn row_ranges(&self, _context: &ReadContext<'_>, _table: &'static Table, _rows: usize) -> Option<Vec<RowRange>> {
         None
     }
 
-    /// Rows of a derived table stored with the input, if it was built with the same rules and identities. Of its columns some are
-    /// wanted; others may be given.
+    /// Rows of a derived table stored with the input, if it was built with the same rules and identities. `_wanted` columns are needed;
+    /// others may be returned.
     ///
     /// # Errors
     /// When the stored table cannot be opened.
@@ -122,18 +122,18 @@ pub trait ProcessReader: Send + Sync {
         Ok(Stored::default())
     }
 
-    /// The sums of `gpu_segments`, where they were stored with a table that [`ProcessReader::read_derived`] would give.
+    /// The sums of `gpu_segments`, if they are stored with a table that [`ProcessReader::read_derived`] would return.
     fn gpu_times(&self) -> Option<&[GpuTime]> {
         None
     }
 
-    /// Parts whose content cannot be read, found by reading all of it: for when something failed that was to be read later. What was
-    /// found is left out from then on.
+    /// Parts whose content cannot be read, found by reading all of it: called after a later read failed. The parts found are skipped from
+    /// then on.
     fn damage_of_content(&self) -> &[Damage] {
         &[]
     }
 
-    /// Files next to the tables, for other programs, that are not as they were written. Nothing of the trace is lost with them.
+    /// Files next to the tables, for other programs, that differ from their recorded state. They hold no data of the trace.
     fn damage_beside_tables(&self) -> Vec<Damage> {
         Vec::new()
     }
@@ -152,11 +152,11 @@ pub trait ProcessReader: Send + Sync {
     /// Number of rows of a source table, if possible without reading them.
     ///
     /// # Errors
-    /// When the input cannot be opened. Of a damaged table, the rows that can be read are counted.
+    /// When the input cannot be opened. For a damaged table, the readable rows are counted.
     fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> anyhow::Result<RowCount>;
 
-    /// Whether a source table certainly has a row, if this is known sooner than the number of rows. The row must count
-    /// whatever its values turn out to be. If not, only counting can decide.
+    /// Whether a source table certainly has a row, if this is known sooner than the number of rows. The row must count regardless of its
+    /// values. If unknown, only counting can decide.
     fn has_rows(&self, _context: &ReadContext<'_>, _table: &'static Table) -> bool {
         false
     }
@@ -171,6 +171,6 @@ pub trait ProcessReader: Send + Sync {
         None
     }
 
-    /// Drops what is kept for further tables, when they have all been read. What is read after that is read anew.
+    /// Drops data that is kept for further tables, when all tables have been read. Later reads start anew.
     fn release(&self) {}
 }

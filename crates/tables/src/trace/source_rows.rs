@@ -62,7 +62,7 @@ impl Trace {
         if self.chooses_of(table) {
             let key = table.column_names().nth(2).into_iter().collect();
             let mut tables = self.process_frames(member, &Request::from([(table.name, key)]))?;
-            // Not by asking for their number: of a join whose rows are not wanted, polars cannot give it.
+            // Reads the rows instead of asking for their number: polars cannot count the rows of a join whose columns are not requested.
             let rows = collected(&tables.remove(table.name).unwrap_or_default())?;
             return Ok(rows.height() as u64);
         }
@@ -82,12 +82,12 @@ impl Trace {
         }
     }
 
-    /// Number of rows of a source table of a process as they are recorded, whatever is chosen of them; 0 if they cannot be counted.
+    /// Number of rows of a source table of a process as recorded, ignoring filters; 0 if they cannot be counted.
     pub fn recorded_rows(&self, member: &TraceProcess, table: &'static Table) -> u64 {
         member.source.count_rows(&self.context(member), table).map_or(0, |count| count.rows)
     }
 
-    /// Dispatches of all processes as they are recorded.
+    /// Number of recorded dispatches of all processes.
     pub fn recorded_dispatches(&self) -> u64 {
         let kernels = schema::table("kernels");
         let of = |member: &TraceProcess| kernels.map_or(0, |table| self.recorded_rows(member, table));

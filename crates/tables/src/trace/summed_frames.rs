@@ -13,14 +13,13 @@ use crate::derive::gpu_work::gpu_activities;
 use crate::derive::gpu_work::gpu_times::{GpuTime, SUMMED_COLUMNS, gpu_times, summed_segments};
 use crate::derive::launching::kernel_order::KernelOrder;
 
-/// The derived table of what ran on the GPUs.
+/// Name of the derived table of work on the GPUs.
 const GPU_SEGMENTS: &str = "gpu_segments";
 
 impl Trace {
-    /// As [`Trace::frames`], but `gpu_segments` may be summed up: segments of a GPU that agree in which of their counts are
-    /// zero may be one row with the first start, the last end, the sum of the lengths, and 1 for what is not zero. For
-    /// statements that take no more than sums of lengths, least starts and largest ends from them, and of the counts
-    /// only whether they are zero.
+    /// Like [`Trace::frames`], but `gpu_segments` may be summed up. Segments of a GPU whose counts are zero in the same columns become one
+    /// row, with the first start, the last end, the sum of the lengths, and 1 for counts that are not zero. For statements that only use
+    /// sums of lengths, minimum starts, maximum ends, and whether counts are zero.
     pub fn frames_with_sums(&self, request: &Request) -> Result<BTreeMap<&'static str, LazyFrame>> {
         self.frames_of(request, |member| {
             let mut others = request.clone();
@@ -36,7 +35,7 @@ impl Trace {
         })
     }
 
-    /// As [`Trace::frames_with_sums`] for `gpu_segments` alone, of sums by process.
+    /// Like [`Trace::frames_with_sums`], but only for `gpu_segments`, from sums by process.
     pub fn frames_of_sums(
         &self,
         request: &Request,
@@ -48,7 +47,7 @@ impl Trace {
         })
     }
 
-    /// Whether the sums of the segments of every process are made of all rows of its kernels and copies, each read as a whole.
+    /// Whether the sums of the segments of every process need all rows of its kernels and copies, read as whole tables.
     pub fn sums_are_of_activities(&self) -> Result<bool> {
         let segments = known_table(GPU_SEGMENTS)?;
         let kernels = known_table("kernels")?;
@@ -65,7 +64,7 @@ impl Trace {
         Ok(true)
     }
 
-    /// Sums of the segments of a process whose rows are all chosen, where no table need be read as a whole for them.
+    /// Sums of the segments of a process whose rows are all chosen, if they are available without reading a whole table.
     fn gpu_times(&self, member: &TraceProcess) -> Result<Option<Vec<GpuTime>>> {
         if self.chooses_in(member) {
             return Ok(None);
@@ -84,7 +83,7 @@ impl Trace {
         gpu_activities::summed_in_pieces(&kernels, &collected(&copies)?)
     }
 
-    /// The requested tables of a process but `gpu_segments`, and their sums, with what both are made from read once.
+    /// The requested tables of a process except `gpu_segments`, and the sums of `gpu_segments`; common sources are read once.
     fn frames_and_gpu_times(
         &self,
         member: &TraceProcess,
@@ -93,7 +92,7 @@ impl Trace {
     ) -> Result<(Vec<GpuTime>, ProcessTables)> {
         let chosen = self.chooses_in(member);
         if chosen || self.ready(member, known_table(GPU_SEGMENTS)?, &BTreeSet::new())?.is_some() {
-            // A window cuts segments. What they are summed up from need not be what the statement mentions.
+            // A window cuts segments. The sums may need more columns than the statement mentions.
             let mut wider = request.clone();
             wider.entry(GPU_SEGMENTS).or_default().extend(SUMMED_COLUMNS);
             let mut tables = self.process_frames(member, &wider)?;
@@ -111,13 +110,13 @@ impl Trace {
     }
 }
 
-/// The tables that segments are made of.
+/// The tables that segments are built from.
 pub fn activities() -> Request {
     let needs = derive::needs(GPU_SEGMENTS).into_iter();
     needs.map(|(name, columns)| (name, columns.into_iter().collect())).collect()
 }
 
-/// The sums of the segments of a process, of its [`activities`].
+/// The sums of the segments of a process, from its [`activities`].
 pub fn gpu_times_of_activities(tables: &ProcessTables) -> Result<Vec<GpuTime>> {
     let whole = |name| -> Result<DataFrame> { Ok(tables.get(name).map_or_else(|| Ok(DataFrame::empty()), collected)?) };
     let kernels = whole("kernels")?;

@@ -1,4 +1,4 @@
-//! How far the tables of a process are, for workers that read, build and look at them side by side.
+//! Progress of the tables of a process, for workers that read, build and consume them in parallel.
 
 use std::collections::BTreeSet;
 
@@ -6,36 +6,36 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::columns::requests::ProcessTables;
 
-/// A task that can run when its tables are there.
+/// A task that can run when its tables are ready.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Task {
     /// Builds tables that belong together.
     Build(Vec<&'static str>),
-    /// Runs the consumer of a number.
+    /// Runs the consumer with this number.
     Consume(usize),
 }
 
-/// Tables, and what is left to be done for them.
+/// Tables and pending tasks.
 pub struct State {
-    /// Those that are there and are needed still.
+    /// Tables that are ready and still needed.
     pub tables: ProcessTables,
     pub done: Vec<Task>,
-    /// Tables that are not there yet.
+    /// Tables that are not ready yet.
     missing: BTreeSet<&'static str>,
     /// Tasks that no thread has started.
     left: Vec<Task>,
-    /// Whether someone has ended before the end, for whose tables others would wait for ever.
+    /// Whether a task has failed; other tasks would wait forever for its tables.
     has_failed: bool,
 }
 
-/// How far the tables are.
+/// Progress of tables and tasks.
 pub(crate) struct TableScheduler {
     state: Mutex<State>,
     changed: Condvar,
 }
 
 impl TableScheduler {
-    /// Nothing is done yet of what is `left`; the tables that are `missing` will be read or built.
+    /// A scheduler before any task: `left` are the tasks, and `missing` tables will be read or built.
     pub fn new(tables: ProcessTables, missing: BTreeSet<&'static str>, left: Vec<Task>) -> Self {
         let state = State { tables, done: Vec::new(), missing, left, has_failed: false };
         Self { state: Mutex::new(state), changed: Condvar::new() }
@@ -46,13 +46,13 @@ impl TableScheduler {
         self.state.lock()
     }
 
-    /// Records that a table is there, whether it is needed or not.
+    /// Records that a table is ready, whether it is needed or not.
     pub fn has(&self, table: &'static str) {
         self.lock().missing.remove(table);
         self.changed.notify_all();
     }
 
-    /// The first task whose sources are all there, as soon as there is one; `None` if there never will be.
+    /// The first task whose sources are all ready, as soon as there is one; `None` if there will not be one.
     pub fn next(&self, sources: impl Fn(&Task) -> Vec<&'static str>) -> Option<Task> {
         let mut state = self.lock();
         loop {
@@ -67,7 +67,7 @@ impl TableScheduler {
         }
     }
 
-    /// Others wait for what comes of this until it has ended.
+    /// Starts a task. Other tasks wait for its tables until it has ended.
     pub fn begin(&self) -> TaskGuard<'_> {
         TaskGuard { progress: self, has_failed: true }
     }
@@ -78,14 +78,14 @@ impl TableScheduler {
     }
 }
 
-/// Lets those that wait for tables go on when there will be no more, also after a panic.
+/// Wakes waiting tasks if no more tables will come, also after a panic.
 pub(crate) struct TaskGuard<'a> {
     progress: &'a TableScheduler,
     has_failed: bool,
 }
 
 impl TaskGuard<'_> {
-    /// All that others wait for is there.
+    /// Ends the task: all its tables are ready.
     pub fn end(mut self) {
         self.has_failed = false;
     }

@@ -1,4 +1,4 @@
-//! Tables of one process before anything is chosen.
+//! Tables of one process before filtering.
 
 use anyhow::Result;
 use polars::prelude::LazyFrame;
@@ -10,14 +10,14 @@ use crate::derive::OnDemandTables;
 use wavesieve_model::analysis::categories::Categories as CategoryRules;
 use wavesieve_model::analysis::hardware::metrics::EffectiveDefinitions;
 
-/// The tables of one process with all their rows, whatever was chosen.
+/// The tables of one process with all their rows, regardless of filters.
 pub struct UnfilteredTables<'a> {
     pub(super) trace: &'a Trace,
     pub(super) member: &'a TraceProcess,
 }
 
 impl UnfilteredTables<'_> {
-    /// Columns of tables.
+    /// Reads columns of tables.
     pub fn read(&self, request: &[(&'static str, &[&'static str])]) -> Result<ProcessTables> {
         let request = request.iter().map(|(table, columns)| (*table, columns.iter().copied().collect())).collect();
         self.trace.whole_frames(self.member, &request, &[], None)

@@ -1,4 +1,4 @@
-//! Views of a run: all of it, and the part that repeats evenly.
+//! Views of a run: the whole run, and the part that repeats evenly.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,12 +12,12 @@ use super::{Trace, TraceProcess};
 use crate::ablation::{Optimization, is_on};
 use crate::columns::requests::ProcessTables;
 
-/// The part of a run to look at.
+/// The part of a run to analyze.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum View {
     #[default]
     WholeRun,
-    /// The part that repeats evenly, or works densely where nothing repeats: what `--window steady` chooses.
+    /// The part that repeats evenly, or works densely if nothing repeats, as with `--window steady`.
     Steady,
 }
 

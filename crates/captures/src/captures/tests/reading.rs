@@ -1,4 +1,4 @@
-//! Captures of all kinds are read, and what is wrong with one is named.
+//! Captures of all kinds are read, and problems of a capture are named.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The commands for a row.
+//! Commands for a row.
 
 use super::dispatch_choice::ChosenDispatch;
 use super::exact_filter::{dispatch_filter, exact_filter};
@@ -10,31 +10,31 @@ use crate::findings::recommendations::{KernelTarget, commands};
 use crate::findings::texts::{duration, shortened};
 use wavesieve_tables::trace::{Trace, TraceProcess};
 
-/// Recommendations of each kind, of which the first that the GPU supports is made.
+/// Recommendations of each kind; the first that the GPU supports is used.
 const COUNTERS: [&str; 1] = ["kernel_counters"];
 const THREAD_TRACE: [&str; 1] = ["thread_trace"];
 const PC_SAMPLING: [&str; 2] = ["pc_sampling", "pc_sampling_host_trap"];
-/// Least and most time that a window shows on each side of what it is about.
+/// Minimum and maximum time that a window adds on each side of its subject.
 const LEAST_MARGIN_NS: i64 = 50_000;
 const MOST_MARGIN_NS: i64 = 10_000_000;
-/// Longest name in the line above commands.
+/// Maximum length of a name in the line above commands.
 const LONGEST_NAME: usize = 100;
 
-/// Commands that profile and show what a row is about.
+/// Commands that profile and show the subject of a row.
 #[derive(Clone, Debug)]
 pub struct Handoff {
     /// Purpose of the commands, in one line.
     pub about: String,
-    /// The dispatch that stands for the row.
+    /// The dispatch that represents the row.
     pub dispatch: Option<ChosenDispatch>,
     /// Rank of the process.
     pub rank: Option<i64>,
-    /// Commands by kind, or why there are none.
+    /// Commands by kind, or the reason why there are none.
     pub kinds: [(HandoffKind, Result<Vec<Command>, String>); 4],
 }
 
 impl Handoff {
-    /// All commands, a line each.
+    /// All commands, one per line.
     pub fn lines(&self) -> String {
         let made = self.kinds.iter().filter_map(|(_, commands)| commands.as_ref().ok());
         made.flatten().map(Command::line).collect::<Vec<String>>().join("\n")
@@ -74,7 +74,7 @@ impl HandoffKind {
     }
 }
 
-/// Facts about a row that its commands are made of.
+/// Facts about a row that its commands need.
 pub(super) struct Subject<'a> {
     pub trace: &'a Trace,
     pub row: &'a HandoffRow,
@@ -82,7 +82,7 @@ pub(super) struct Subject<'a> {
     pub name: NameForm,
     /// Words that name the inputs.
     pub inputs: &'a [String],
-    /// Directory and stem of what the commands write.
+    /// Directory and stem of the output of the commands.
     pub stem: String,
 }
 
@@ -137,7 +137,7 @@ impl Subject<'_> {
 
     /// Commands of the profiler.
     fn profiling(&self, kind: HandoffKind, kernel: &str) -> Result<Vec<Command>, String> {
-        // Without a dispatch, any process of the trace is as good as another.
+        // Without a dispatch, any process of the trace will do.
         let Some(member) = self.member().or_else(|| self.trace.members().first()) else {
             return Err("the trace has no process".to_owned());
         };
@@ -150,7 +150,7 @@ impl Subject<'_> {
             None => KernelTarget::named(kernel, self.name),
         };
         let architecture = collected.architectures.iter().find(|name| name.starts_with("gfx"));
-        // Supported methods differ among architectures, only thread traces are the same wherever they exist.
+        // Supported methods differ by architecture; only thread traces are the same wherever they exist.
         if architecture.is_none() && kind != HandoffKind::ThreadTrace {
             return Err("the trace does not record the architecture".to_owned());
         }
@@ -170,7 +170,7 @@ impl Subject<'_> {
         made.ok_or_else(|| format!("not known to work on {}", architecture.map_or("this GPU", String::as_str)))
     }
 
-    /// The command that writes the part of the time line which shows the row.
+    /// The command that writes the part of the timeline that shows the row.
     fn window(&self) -> Result<Vec<Command>, String> {
         let chosen = self.dispatch.as_ref().map(|dispatch| (dispatch.start_ns, dispatch.end_ns));
         let interval = self.row.interval.or(chosen);
@@ -193,7 +193,7 @@ impl Subject<'_> {
     }
 }
 
-/// A window around an interval, as long again on each side within limits.
+/// A window around an interval, with a margin of the same length on each side, within limits.
 fn window_around((start_ns, end_ns): (i64, i64)) -> String {
     let margin = end_ns.saturating_sub(start_ns).clamp(LEAST_MARGIN_NS, MOST_MARGIN_NS);
     format!("{}:{}", start_ns.saturating_sub(margin).max(0), end_ns.saturating_add(margin))

@@ -1,4 +1,4 @@
-//! Which dispatch stands for a row, and its number as rocprofv3 counts.
+//! Chooses the dispatch that represents a row, and its number in the count of rocprofv3.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -13,7 +13,7 @@ use wavesieve_tables::trace::{Trace, TraceProcess};
 
 const KERNELS: &str = "kernels";
 const SYMBOLS: &str = "kernel_symbols";
-/// Columns that are read of dispatches that the filters keep.
+/// Columns to read for the dispatches that the filters keep.
 const COLUMNS: [&str; 21] = [
     "dispatch_id",
     "kernel_id",
@@ -37,17 +37,17 @@ const COLUMNS: [&str; 21] = [
     "duration_ns",
     "valid",
 ];
-/// Most processes whose dispatches are in memory.
+/// Maximum number of processes whose dispatches are in memory.
 const MOST_READ: usize = 4;
 /// Dispatches on each side of the chosen one whose counters are collected.
 const NEIGHBORS: i64 = 2;
 
-/// A dispatch that stands for a row.
+/// A dispatch that represents a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenDispatch {
     /// Place of the process among those of the trace.
     pub member: usize,
-    /// The kernel as it was recorded.
+    /// The recorded name of the kernel.
     pub kernel: String,
     /// Its symbol.
     pub symbol: Option<String>,
@@ -56,17 +56,17 @@ pub struct ChosenDispatch {
     pub dispatch_id: i64,
     /// Its number among the dispatches of its kernel on its GPU, from 1.
     pub number: i64,
-    /// How many there are.
+    /// Number of these dispatches.
     pub dispatches: i64,
     pub start_ns: i64,
     pub end_ns: i64,
-    /// Whether the row names this one; otherwise it has the median duration of those that the row is about, or the nearest one that is not
-    /// the first of its kernel.
+    /// Whether the row names this dispatch. Otherwise it has the median duration of the dispatches of the row, or is the nearest to it that
+    /// is not the first of its kernel.
     pub is_named: bool,
 }
 
 impl ChosenDispatch {
-    /// The first and the last dispatch whose counters show it: those around a median, without the first, which warms up.
+    /// The first and the last dispatch whose counters to collect: the dispatches around a median, without the first, which warms up.
     pub(super) fn counted(&self) -> (i64, i64) {
         if self.is_named {
             return (self.number, self.number);
@@ -83,7 +83,7 @@ pub(super) struct Dispatches<'a> {
     read: BTreeMap<usize, OfProcess>,
 }
 
-/// The dispatches of a process that the filters keep, those that were recorded, and the kernels.
+/// The dispatches of a process that the filters keep, all recorded dispatches, and the kernels.
 struct OfProcess {
     kept: DataFrame,
     recorded: DataFrame,
@@ -194,7 +194,7 @@ impl OfProcess {
         Ok(self.kept.clone().lazy().filter(condition))
     }
 
-    /// Whether the kernel of a dispatch is one of those that have a name among the symbols.
+    /// Whether the kernel of a dispatch has this name among the symbols.
     fn has_symbol(&self, column: &str, name: &str) -> Result<Expr> {
         let ids = self.symbols.column("kernel_id")?.i64()?;
         let names = self.symbols.column(column)?.str()?.iter();
@@ -208,8 +208,8 @@ impl OfProcess {
         Ok(self.symbols.column("mangled_name")?.str()?.get(at).map(ToOwned::to_owned))
     }
 
-    /// The number of a dispatch among those of its kernel on its GPU, and how many these are: rocprofv3 counts kernels as they were
-    /// loaded, which is for each GPU.
+    /// The number of a dispatch among the dispatches of its kernel on its GPU, and their count. rocprofv3 counts each loaded kernel
+    /// separately, and kernels are loaded per GPU.
     fn number(&self, kernel_id: Option<i64>, agent_id: Option<i64>, dispatch_id: Option<i64>) -> Result<(i64, i64)> {
         let column = |name: &str| Ok::<_, anyhow::Error>(self.recorded.column(name)?.i64()?);
         let (kernels, agents, ids) = (column("kernel_id")?, column("agent_id")?, column("dispatch_id")?);
@@ -224,7 +224,7 @@ impl OfProcess {
     }
 }
 
-/// The place of the median in a sorted list, or the nearest one that is steady, if any is.
+/// The place of the median in a sorted list, or the nearest steady place, if any is steady.
 fn steady_median(height: usize, is_steady: impl Fn(usize) -> Result<bool>) -> Result<usize> {
     let median = height.saturating_sub(1) / 2;
     for at in (median..height).chain((0..median).rev()) {

@@ -1,16 +1,16 @@
-//! How rocprofv3 is restricted to one kernel: it searches the name in the form that its own flags choose.
+//! Restricts rocprofv3 to one kernel: it searches the name in the form that its own flags choose.
 
 use crate::findings::recommendations::escaped;
 
-/// Longest part of a name that a pattern is made of.
+/// Maximum length of the part of a name in a pattern.
 const LONGEST_PATTERN: usize = 1000;
-/// How mangled names start.
+/// Start of mangled names.
 const MANGLED: &str = "_Z";
 
-/// The words that restrict rocprofv3 to a kernel by its name as it was recorded, and its symbol where that is known.
+/// The words that restrict rocprofv3 to a kernel by its recorded name, and its symbol if known.
 pub(super) fn exact_filter(recorded: &str, symbol: Option<&str>) -> Vec<String> {
     let is_mangled = recorded.starts_with(MANGLED);
-    // Names of functions that were demangled end in their arguments.
+    // Demangled names of functions end in their arguments.
     let is_truncated = !is_mangled && !recorded.contains('(');
     let is_of_cpp = symbol.map(|symbol| symbol.starts_with(MANGLED));
     let mut words = vec!["--kernel-include-regex".to_owned()];
@@ -32,7 +32,7 @@ pub(super) fn dispatch_filter((first, last): (i64, i64)) -> Vec<String> {
     vec!["--kernel-iteration-range".to_owned(), range]
 }
 
-/// A name as a pattern with an end, or the start of a long one.
+/// A pattern for a whole name and an end, or for the start of a long name.
 fn whole_or_start(name: &str, end: &str) -> String {
     match name.char_indices().nth(LONGEST_PATTERN) {
         Some((at, _)) => escaped(name.get(..at).unwrap_or(name)),

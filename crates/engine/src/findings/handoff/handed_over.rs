@@ -21,7 +21,7 @@ pub struct HandoffRequest<'a> {
     pub inputs: &'a [String],
     /// Form of kernel names in the rows.
     pub name: NameForm,
-    /// How many rows, from the first; 0 for all.
+    /// Number of rows, from the first; 0 for all.
     pub rows: usize,
 }
 
@@ -32,7 +32,7 @@ pub struct HandoffRequest<'a> {
 pub fn handoffs(trace: &Trace, query: &Query, answer: &Answer, request: &HandoffRequest<'_>) -> Result<Vec<Handoff>> {
     let rows = if request.rows == 0 { answer.frame.height() } else { request.rows.min(answer.frame.height()) };
     let answer = Answer { frame: answer.frame.head(Some(rows)), columns: answer.columns.clone() }.with_texts()?;
-    // Times of such queries may be on an axis of several machines.
+    // Times in queries with clocks may be on a common axis of several nodes.
     let has_raw_times = !query.declaration.needs.iter().any(|table| table == "clocks");
     let mut dispatches = Dispatches::new(trace, request.name);
     let mut made = Vec::new();
@@ -61,7 +61,7 @@ pub fn hand_over_findings(trace: &Trace, findings: &mut [Finding], name: NameFor
     Ok(())
 }
 
-/// The answer with a column for each kind of command, which further rows have none of.
+/// The answer with a column for each kind of command; rows beyond the handoffs have no commands.
 ///
 /// # Errors
 /// When a column cannot be added.
@@ -81,7 +81,7 @@ pub fn with_handoff_columns(mut answer: Answer, made: &[Handoff]) -> Result<Answ
     Ok(answer)
 }
 
-/// Which commands some rows lack, and why.
+/// The commands that some rows lack, with the reasons.
 pub fn missing_commands(made: &[Handoff]) -> Vec<String> {
     let kinds = made.iter().flat_map(|handoff| &handoff.kinds);
     let missing = kinds.filter_map(|(kind, commands)| Some((*kind, commands.as_ref().err()?)));

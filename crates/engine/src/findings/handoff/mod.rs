@@ -1,5 +1,5 @@
-//! From a row of an answer to commands that profile and show it: which dispatch it is about, how rocprofv3 is restricted to that, and
-//! the window around it.
+//! Turns a row of an answer into commands that profile and show it: finds its dispatch, restricts rocprofv3 to it, and chooses the window
+//! around it.
 
 mod commands;
 mod dispatch_choice;

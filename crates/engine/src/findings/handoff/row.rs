@@ -1,9 +1,9 @@
-//! Names in a row of an answer, by its columns.
+//! Reads names from a row of an answer, by its columns.
 
 use crate::findings::rule_context::Rows;
 use crate::{Answer, Query};
 
-/// Columns that answers share with the table of kernels, and that restrict a row to some of the dispatches.
+/// Columns that answers share with the table of kernels. They restrict a row to some of the dispatches.
 const KEYS: [&str; 13] = [
     "gpu",
     "device",
@@ -19,7 +19,7 @@ const KEYS: [&str; 13] = [
     "grid_y",
     "grid_z",
 ];
-/// Columns with a dispatch, the one that a row is about first.
+/// Columns with a dispatch; the first names the dispatch that a row is about.
 const DISPATCHES: [&str; 3] = ["dispatch_id", "worst_dispatch_id", "first_dispatch_id"];
 /// Columns with a process.
 const PROCESSES: [&str; 2] = ["process", "worst_process"];
@@ -32,7 +32,7 @@ const WORK: &str = "name";
 pub(super) struct HandoffRow {
     /// A kernel, in the form of the answer.
     pub kernel: Option<String>,
-    /// Whether that may be other work than a kernel.
+    /// Whether the name may belong to other work than a kernel.
     pub may_be_other_work: bool,
     pub process: Option<i64>,
     pub rank: Option<i64>,
@@ -47,7 +47,7 @@ pub(super) struct HandoffRow {
 }
 
 impl HandoffRow {
-    /// A row of an answer without dictionaries. `has_raw_times` is whether its times are on the clock of the trace.
+    /// A row of an answer without dictionaries. `has_raw_times` states whether its times are on the clock of the trace.
     pub(super) fn new(answer: &Answer, row: usize, has_raw_times: bool) -> Self {
         let rows = Rows::over(Some(answer));
         let first = |names: &[&str]| names.iter().find_map(|name| rows.integer(row, name));

@@ -1,4 +1,4 @@
-//! Communication that is not hidden, and what it waits for.
+//! Communication that is not hidden, and its waiting.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::findings::spans::gpu_of;
 
 const COLUMNS: [&str; 7] = ["kernel_name", "calls", "matched", "total_ns", "cost_ns", "wait_ns", "wait_pct"];
 
-/// Communication while nothing computes, and how much of all communication is waiting.
+/// Communication while nothing computes, and the share of waiting in all communication.
 pub fn exposed_communication(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(collectives());
     let places = rows.sorted_down(rows.places().collect(), "total_ns");
@@ -31,7 +31,7 @@ pub fn exposed_communication(case: &RuleContext<'_>) -> Observation {
     if names.places().any(of_rccl) { observation } else { observation.without("rccl_trace") }
 }
 
-/// How often a GPU came last to its collectives.
+/// Count of how often a GPU came last to its collectives.
 struct Latest {
     rank: i64,
     gpu: i64,
@@ -45,8 +45,8 @@ impl Latest {
     }
 }
 
-/// The GPU that came last most often, as a share of its collectives; the first of equals. Also the places of the rows of all, those
-/// that came last more often first.
+/// The GPU that came last to the largest share of its collectives; the first of equals. Also the places of the rows of all GPUs, sorted
+/// down by how often they came last.
 fn latest(case: &RuleContext<'_>) -> Option<(Latest, Vec<usize>)> {
     let rows = case.rows(arrivals());
     let places = rows.matching(|rows, row| rows.integer(row, "matched").is_some_and(|matched| matched > 0));
@@ -61,14 +61,14 @@ fn latest(case: &RuleContext<'_>) -> Option<(Latest, Vec<usize>)> {
     Some((most, rows.sorted_down(places, "last_calls")))
 }
 
-/// GPUs that wait in collectives for one another, and which comes last: always the same one, or now this one and now that one.
+/// GPUs that wait for one another in collectives. The last one is always the same, or varies.
 pub fn collective_wait(case: &RuleContext<'_>) -> Observation {
     let (latest, arrivals_down) = latest(case).map_or((None, Vec::new()), |(latest, places)| (Some(latest), places));
     let is_always = |latest: &Latest| {
         latest.calls as f64 >= case.threshold("min_calls") && latest.pct() >= case.threshold("always_last_pct")
     };
     let always = latest.as_ref().filter(|latest| is_always(latest));
-    // A GPU that holds the others up is reported by the rule about it, unless another one is always late.
+    // The rule about stragglers reports a GPU that delays the others, unless another one is always late.
     let stragglers = case.rows(stragglers());
     let told = stragglers.matching(|rows, row| rows.integer(row, "gpus").is_some_and(|gpus| gpus >= MIN_GPUS));
     let is_told = |row: &usize| always.is_none_or(|latest| gpu_of(&stragglers, *row) == (latest.rank, latest.gpu));
@@ -80,7 +80,7 @@ pub fn collective_wait(case: &RuleContext<'_>) -> Observation {
     let wait_ns = rows.sum(places.iter().copied(), "wait_ns");
     let cost_ns = rows.sum(places.iter().copied(), "cost_ns");
     let pct = case.pct_of_spans(wait_ns);
-    // Waiting below the share that matters may still come from one GPU alone.
+    // Waiting below the share that matters may still come from a single GPU.
     let of_one = || (always.is_some() && pct > case.threshold("always_last_info_pct")).then_some(Priority::Info);
     let places = rows.sorted_down(places, "wait_ns");
     let columns = ["kernel_name", "matched", "cost_ns", "wait_ns", "wait_pct", "max_wait_ns", "median_skew_ns"];

@@ -1,4 +1,4 @@
-//! Findings from counters about kernels, and from the limits of their registers and LDS.
+//! Findings from counters about kernels, and from limits by their registers and LDS.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::findings::rule_context::{Observation, RuleContext};
 /// Prefix of the rules that are about bottlenecks of `share/bottlenecks.toml`.
 const PREFIX: &str = "kernel_";
 
-/// Time of a kernel in the trace, if it is in it, and its share of all kernels there; otherwise of those that were counted.
+/// Time of a kernel and its share of all kernels in the trace. If the trace lacks the kernel, the counted dispatches are used instead.
 fn time_of(case: &RuleContext<'_>, kernel: &str, counted: &BTreeMap<String, i64>) -> (i64, f64) {
     let rows = case.rows(kernels());
     let row = rows.places().find(|row| rows.text(*row, "kernel_name") == Some(kernel));
@@ -35,7 +35,7 @@ fn counted(case: &RuleContext<'_>) -> BTreeMap<String, i64> {
     times
 }
 
-/// The bottleneck of each kernel that has one: the one that most of its time has, with the time and the places of its rows.
+/// The bottleneck of each kernel, with the places of its rows. A kernel with several has the one with the most time.
 fn verdicts(case: &RuleContext<'_>) -> BTreeMap<String, (String, Vec<usize>)> {
     let rows = case.rows(bottlenecks());
     let mut of: BTreeMap<&str, BTreeMap<&str, (i64, Vec<usize>)>> = BTreeMap::new();
@@ -54,7 +54,7 @@ fn verdicts(case: &RuleContext<'_>) -> BTreeMap<String, (String, Vec<usize>)> {
     of.into_iter().filter_map(|(name, all)| Some((name.to_owned(), most(all)?))).collect()
 }
 
-/// Share of the roof that a kernel reaches, in percent, with what bounds it and the place of its row.
+/// Share of the roof that a kernel reaches, in percent, with its bound and the place of its row.
 fn roof_of(case: &RuleContext<'_>, kernel: &str) -> Option<(f64, String, usize)> {
     let rows = case.rows(roofline());
     let row = rows.places().find(|row| rows.text(*row, "kernel_name") == Some(kernel))?;
@@ -241,7 +241,7 @@ pub(crate) fn few_wavefronts(case: &RuleContext<'_>) -> Vec<Observation> {
     observations.into_iter().take(MAX_KERNELS).map(|(_, observation)| observation).collect()
 }
 
-/// The share of kernel time that has each bottleneck, by its id, in percent of the kernels that were counted.
+/// The share of each bottleneck, by its id, in the time of the counted kernels, in percent.
 pub(crate) fn bottleneck_shares(case: &RuleContext<'_>) -> BTreeMap<String, f64> {
     let counted = counted(case);
     let all = counted.values().fold(0_i64, |sum, ns| sum.saturating_add(*ns));

@@ -4,7 +4,7 @@ use crate::findings::priority::Priority;
 use crate::findings::questions::{copies, gaps, health, kernels, time_question};
 use crate::findings::rule_context::{Observation, RuleContext};
 
-/// Checks that leave rows out of every number.
+/// Checks that exclude rows from all numbers.
 const LEAVES_OUT: [&str; 3] = ["far_outside_process", "negative_duration", "zero_timestamp"];
 
 const COLUMNS: [&str; 5] = ["check_id", "table_name", "count", "first_key", "detail"];
@@ -19,7 +19,7 @@ pub(crate) fn trace_warnings(case: &RuleContext<'_>) -> Observation {
     of_severity(case, "warning", Priority::Info)
 }
 
-/// Kernels and copies whose times cannot be true, so that they count nowhere.
+/// Kernels and copies with invalid timestamps, which are excluded from all numbers.
 pub fn rows_left_out(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(health());
     let places = rows.matching(|rows, row| {
@@ -36,7 +36,7 @@ pub fn rows_left_out(case: &RuleContext<'_>) -> Observation {
     case.observe(pct).value("left_out", left_out).value("all", all).evidence(evidence)
 }
 
-/// Gaps so long that they are not idle time: figures and shares leave them out.
+/// Gaps so long that they are not idle time: figures and shares exclude them.
 pub fn broken_span(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(gaps());
     let places: Vec<usize> = case.spans.breaks().iter().copied().collect();
@@ -75,7 +75,7 @@ fn of_severity(case: &RuleContext<'_>, severity: &str, priority: Priority) -> Ob
         .evidence(case.evidence(&rows, &places, &COLUMNS))
 }
 
-/// Nothing was found: where the time went, for the record.
+/// Reports where the time went if nothing was found.
 pub(crate) fn nothing_stands_out(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(time_question());
     let places: Vec<usize> = rows.places().collect();

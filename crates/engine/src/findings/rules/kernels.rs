@@ -9,13 +9,13 @@ use crate::findings::questions::{
 };
 use crate::findings::rule_context::{Observation, RuleContext};
 
-/// Category of kernels that wait for other GPUs, so that their time depends on more than the kernel.
+/// Category of kernels that wait for other GPUs; their time depends on more than the kernel.
 pub const COMMUNICATION: &str = "communication";
-/// Most kernels that a rule has findings of their own for.
+/// Maximum number of kernels with findings of their own, per rule.
 pub const MAX_KERNELS: usize = 3;
 
-/// Kernels that take much of the compute time, and whose limit neither counters nor a thread trace reveal. Otherwise
-/// the rules about bottlenecks and instructions report it.
+/// Kernels that take much of the compute time, if neither counters nor a thread trace reveal their limit. Otherwise the rules about
+/// bottlenecks and instructions report them.
 pub fn dominant_kernel(case: &RuleContext<'_>) -> Vec<Observation> {
     let rows = case.rows(kernels());
     let computes = rows.matching(|rows, row| rows.text(row, "category") != Some(COMMUNICATION));
@@ -103,8 +103,7 @@ pub fn outlying_dispatches(case: &RuleContext<'_>) -> Observation {
 /// Kernels that have two durations for the same shape.
 pub(crate) fn two_modes(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(kernel_pace());
-    // Cost of the longer mode: its share of the calls by the distance of the modes.
-    // A few calls that take longer are outliers, and not a mode.
+    // Cost of the longer mode: its share of the calls by the distance of the modes. A few slow calls are outliers and not a mode.
     let least = case.threshold("min_mode_pct");
     let is_mode = |pct: f64| pct >= least && pct <= 100.0 - least;
     let cost = |row: usize| {
@@ -120,7 +119,7 @@ pub(crate) fn two_modes(case: &RuleContext<'_>) -> Observation {
 /// Kernels that get slower over the run.
 pub fn drift(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(kernel_pace());
-    // The cost is the time above that of the first third.
+    // The cost is the time beyond the pace of the first third.
     let cost = |row: usize| {
         let at_first = rows.number(row, "early_median_ns")? * rows.number(row, "calls")?;
         Some((rows.number(row, "total_ns")? - at_first) as i64)
@@ -134,7 +133,8 @@ pub fn drift(case: &RuleContext<'_>) -> Observation {
     paced(case, &["drifting", "both"], cost, much, &columns)
 }
 
-/// Cost of kernels with these verdicts. If it is small, the observation is information at most, if one of them is `remarkable`.
+/// Observation of kernels with these verdicts and their cost. If the cost is small, it has priority info at most, and only if one of them
+/// is `remarkable`.
 fn paced(
     case: &RuleContext<'_>,
     verdicts: &[&str],
@@ -189,7 +189,7 @@ pub(crate) fn fusion_candidates(case: &RuleContext<'_>) -> Observation {
 pub(crate) fn slow_matrix_shapes(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(matrix_shapes());
     let behind = |row: usize| -rows.number(row, "vs_similar_pct").unwrap_or_default();
-    // At the speed of its neighbours a shape would take that much less.
+    // The time that a shape would save at the speed of similar shapes.
     let lost = |row: usize| rows.number(row, "total_ns").unwrap_or_default() * behind(row) / 100.0;
     let mut places = rows.matching(|_, row| behind(row) > case.threshold("behind_pct"));
     let lost_ns: f64 = places.iter().copied().map(lost).sum();
@@ -225,7 +225,7 @@ pub(crate) fn slow_matrix_shapes(case: &RuleContext<'_>) -> Observation {
 pub fn throttling(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(ask::throttling());
     let places = rows.matching(|rows, row| rows.text(row, "verdict").is_some_and(|verdict| verdict != "none"));
-    // Time that the kernels would save at the highest clock, if their time goes with it.
+    // Time that the kernels would save at the highest clock, if their time scales with the clock.
     let cost = |row: usize| {
         let slower = 1.0 - rows.number(row, "mean_mhz")? / rows.number(row, "top_mhz").filter(|mhz| *mhz > 0.0)?;
         Some((rows.number(row, "low_ns")? * slower.max(0.0)) as i64)
@@ -244,7 +244,7 @@ pub fn throttling(case: &RuleContext<'_>) -> Observation {
         .value("top_mhz", rows.number(first, "top_mhz").map(f64::round))
         .saving(low.total_ns)
         .evidence(case.evidence(&rows, &low.places, &columns));
-    // A low clock may as well be a GPU that has little to do.
+    // A low clock may also come from a GPU that has little to do.
     if known { observation } else { observation.confidence(0.4) }
 }
 

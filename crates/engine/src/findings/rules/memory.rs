@@ -12,7 +12,7 @@ struct Direction {
     places: Vec<usize>,
     bytes: f64,
     busy_ns: f64,
-    /// Bytes that the links could have copied in the time at their peaks.
+    /// Bytes that the links could have copied in this time at their peaks.
     at_peak: f64,
     small_ns: f64,
     all_known: bool,
@@ -63,7 +63,7 @@ fn by_direction(case: &RuleContext<'_>, small: bool) -> Vec<Observation> {
         let utilization = peak.map(|peak| gb_per_s / peak * 100.0);
         let is_slow = match utilization {
             Some(pct) => pct < case.threshold("min_utilization_pct"),
-            // Only links to the host are slow everywhere by the same measure.
+            // Only for links to the host is one limit valid everywhere.
             None => matches!(name.as_str(), "H2D" | "D2H") && gb_per_s < case.threshold("min_gb_per_s"),
         };
         let is_small = small_pct >= case.threshold("small_pct");
@@ -93,7 +93,7 @@ fn by_direction(case: &RuleContext<'_>, small: bool) -> Vec<Observation> {
     observations
 }
 
-/// Calls that hold their thread while a copy runs, though they need not.
+/// Calls that block their thread during a copy although they need not.
 pub(crate) fn blocking_copies(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(copy_calls());
     let places =
@@ -117,7 +117,7 @@ pub(crate) fn blocking_copies(case: &RuleContext<'_>) -> Observation {
         .evidence(case.evidence(&rows, &places, &columns))
 }
 
-/// Calls that hold their thread while memory is filled, though they need not.
+/// Calls that block their thread while memory is filled although they need not.
 pub(crate) fn blocking_fills(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(fills());
     let places = rows.matching(|rows, row| rows.text(row, "verdict") == Some("blocking"));
@@ -150,7 +150,7 @@ pub fn leak(case: &RuleContext<'_>) -> Observation {
         Some(waters.number(row, "peak_bytes")? / waters.number(row, "peak_pct").filter(|pct| *pct > 0.0)? * 100.0)
     });
     let pct = capacity.map(|capacity| worst_bytes as f64 / capacity * 100.0);
-    // A leak is worth a look however small it is: it grows with the run.
+    // A leak matters even if it is small: it grows with the run.
     let priority = pct.and_then(|pct| case.priority(pct, "pct")).unwrap_or(Priority::Medium);
     let columns = ["rank", "gpu", "api_name", "bytes", "allocations", "of_size", "leaked_bytes", "fate"];
     Observation::new(priority)

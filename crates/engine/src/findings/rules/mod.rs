@@ -1,5 +1,4 @@
-//! The rules, by what they look at. Each asks its questions and reports what it observes; thresholds and texts are in
-//! `share/rules/`.
+//! The rules, by subject. Each asks its questions and reports what it observes; thresholds and texts are in `share/rules/`.
 
 mod communication;
 mod counters;
@@ -23,27 +22,27 @@ use Judge::{One, Several};
 
 /// A rule, whose texts and thresholds are in the rule book.
 pub struct Rule {
-    /// Its id, by which the rule book knows it.
+    /// Its id in the rule book.
     pub id: &'static str,
     asks: &'static [Question],
     judge: Judge,
-    /// Whether it is about what repeats, and not about all of the run by its nature.
+    /// Whether it is about repeating work, as opposed to the whole run.
     pub repeats: bool,
 }
 
-/// How a rule makes its observations.
+/// Function that makes the observations of a rule.
 enum Judge {
     One(fn(&RuleContext<'_>) -> Observation),
     Several(fn(&RuleContext<'_>) -> Vec<Observation>),
 }
 
 impl Rule {
-    /// Questions whose answers it judges.
+    /// The questions whose answers it judges.
     pub fn questions(&self) -> impl Iterator<Item = QueryRequest> + use<> {
         self.asks.iter().map(|question| question())
     }
 
-    /// Observations in a case; those without priority do not matter.
+    /// Observations in a case; observations without a priority do not matter.
     pub(super) fn observations(&self, case: &RuleContext<'_>) -> Vec<Observation> {
         match self.judge {
             One(judge) => vec![judge(case)],
@@ -89,13 +88,13 @@ const INSTRUCTIONS: &[Question] = &[ask::instruction_classes, ask::instruction_h
 const ITERATIONS: &[Question] = &[ask::time_question, ask::iterations, ask::range_pace];
 const PARTS: &[Question] = &[ask::time_question, ask::run_parts];
 
-/// Id of the rule that reports where no other rule has a finding that costs time.
+/// Id of the rule that reports if no other rule finds lost time.
 pub const NOTHING: &str = "nothing_stands_out";
 
 /// Rules about the trace itself.
 pub const OF_TRACE: [&str; 4] = ["broken_span", "rows_left_out", "trace_errors", "trace_warnings"];
 
-/// All rules but the one that nothing stands out.
+/// All rules except [`NOTHING`].
 pub const RULES: &[Rule] = &[
     rule("trace_errors", HEALTH, One(health::trace_errors)),
     rule("trace_warnings", HEALTH, One(health::trace_warnings)),

@@ -37,8 +37,8 @@ pub fn pauses(case: &RuleContext<'_>) -> Observation {
     observed(case, places, &pause_ns)
 }
 
-/// Cost of a part of the run, if figures are not about all of it and it reaches a threshold. For a process it is the time of each
-/// of its GPUs.
+/// Cost of a part of the run, if the figures do not cover the whole run and it reaches a threshold. The time of a process counts once for
+/// each of its GPUs.
 fn observed(case: &RuleContext<'_>, places: Vec<usize>, time_ns: &dyn Fn(usize) -> i64) -> Observation {
     if case.headline == View::WholeRun {
         return Observation::default();

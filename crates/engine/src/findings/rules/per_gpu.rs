@@ -1,4 +1,4 @@
-//! Times of GPUs added up, and the GPU that has most.
+//! Sums of times over GPUs, and the GPU with the largest share.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,13 @@ pub(crate) struct PerGpu {
     pub worst: (i64, i64),
     /// That share in percent.
     pub worst_pct: f64,
-    /// GPUs that were used.
+    /// Number of used GPUs.
     gpus: usize,
-    /// Rows with most first.
+    /// Rows, the largest time first.
     pub places: Vec<usize>,
 }
 
-/// Adds up times by rank and GPU; of several rows of a GPU the sum counts.
+/// Adds up times by rank and GPU; several rows of a GPU are summed.
 pub fn per_gpu(case: &RuleContext<'_>, rows: &Rows<'_>, places: Vec<usize>, time: impl Fn(usize) -> i64) -> PerGpu {
     let mut of_gpu: BTreeMap<(i64, i64), i64> = BTreeMap::new();
     for row in &places {
@@ -50,8 +50,8 @@ pub fn per_gpu(case: &RuleContext<'_>, rows: &Rows<'_>, places: Vec<usize>, time
 }
 
 impl PerGpu {
-    /// The priority of the share of all spans; low where only single GPUs reach the share from which it is medium, as others may
-    /// have to wait for them.
+    /// The priority of the share of all spans. It is low if only single GPUs reach the threshold for medium, because other GPUs may have to
+    /// wait for them.
     pub fn priority(&self, case: &RuleContext<'_>) -> Option<Priority> {
         let of_one = || (self.worst_pct > case.threshold("medium_pct")).then_some(Priority::Low);
         case.priority(self.pct, "pct").or_else(of_one)

@@ -6,7 +6,7 @@ use super::per_gpu::per_gpu;
 use crate::findings::questions::{coverage, iterations, range_pace, time_question};
 use crate::findings::rule_context::{Observation, RuleContext};
 
-/// Much of the GPU work lies outside of all ranges.
+/// Reports GPU work outside of all ranges.
 pub(crate) fn work_outside_ranges(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(coverage());
     let of = |launch: &str| rows.places().find(|row| rows.text(*row, "launch") == Some(launch));
@@ -18,7 +18,7 @@ pub(crate) fn work_outside_ranges(case: &RuleContext<'_>) -> Observation {
     case.observe(pct).integers(&rows, outside, &["gpu_ns"]).evidence(case.evidence(&rows, &places, &columns))
 }
 
-/// Some of the iterations take much longer than most.
+/// Reports iterations that take much longer than most.
 pub fn uneven_iterations(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(iterations());
     let excess = |row: usize| {
@@ -43,7 +43,7 @@ pub fn uneven_iterations(case: &RuleContext<'_>) -> Observation {
         .evidence(case.evidence(&rows, &places, &columns))
 }
 
-/// The first iterations are slow.
+/// Reports slow first iterations.
 pub fn slow_first_iterations(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(iterations());
     let excess = |row: usize| {
@@ -60,7 +60,7 @@ pub fn slow_first_iterations(case: &RuleContext<'_>) -> Observation {
         .evidence(case.evidence(&rows, &slow.places, &columns))
 }
 
-/// A range that repeats takes longer and longer.
+/// Reports a repeating range that gets slower.
 pub(crate) fn range_drift(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(range_pace());
     let reaches = |row: usize, column: &str, threshold: &str| {

@@ -1,11 +1,11 @@
-//! Ranks that hold others up, and work that is spread unequally.
+//! Ranks that delay others, and load imbalance.
 
 use std::collections::BTreeSet;
 
 use crate::findings::questions::{imbalance, stragglers, time_question};
 use crate::findings::rule_context::{Observation, RuleContext};
 
-/// Reasons for a slow rank, from those that explain most to those that only follow.
+/// Reasons for a slow rank, from causes to mere consequences.
 const REASONS: [(&str, &str); 5] = [
     ("slow_kernels", "the same kernels take longer on it"),
     ("more_work", "it has more or larger dispatches"),
@@ -14,8 +14,8 @@ const REASONS: [(&str, &str); 5] = [
     ("compute", "it computes longer"),
 ];
 
-/// Whether the GPUs may be of one job: those that wait for each other start and end together, so that no span is many times as
-/// long as another. Others are separate runs that were put side by side.
+/// Whether the GPUs may belong to one job. GPUs that wait for each other start and end together, so that their spans have similar lengths.
+/// Other GPUs belong to separate runs that were analyzed together.
 fn belong_together(case: &RuleContext<'_>) -> bool {
     let rows = case.rows(time_question());
     let spans = || rows.places().filter_map(|row| rows.number(row, "span_ns"));
@@ -23,10 +23,10 @@ fn belong_together(case: &RuleContext<'_>) -> bool {
     most <= least * case.threshold("max_span_ratio")
 }
 
-/// With fewer GPUs, none can be identified as the odd one.
+/// Minimum number of GPUs. With fewer, none can be identified as the odd one.
 pub const MIN_GPUS: i64 = 3;
 
-/// The GPU that delays the others most, if there are several ranks: GPUs of a single rank wait for no other rank.
+/// The GPU that delays the others most, if there are several ranks: GPUs of a single rank do not wait for another rank.
 pub fn straggler(case: &RuleContext<'_>) -> Observation {
     let times = case.rows(time_question());
     let ranks: BTreeSet<Option<i64>> = times.places().map(|row| times.integer(row, "rank")).collect();
@@ -45,7 +45,7 @@ pub fn straggler(case: &RuleContext<'_>) -> Observation {
     let own: Vec<&str> =
         places.iter().filter(|row| of(**row) == of(worst)).filter_map(|row| rows.text(*row, "what")).collect();
     let reasons: Vec<&str> = REASONS.iter().filter(|(what, _)| own.contains(what)).map(|(_, reason)| *reason).collect();
-    // That it computes longer follows from either of these.
+    // Longer compute time follows from either of these.
     let explained = own.contains(&"slow_kernels") || own.contains(&"more_work");
     let reasons: Vec<&str> =
         reasons.into_iter().filter(|reason| !explained || *reason != "it computes longer").collect();
@@ -67,10 +67,10 @@ pub fn straggler(case: &RuleContext<'_>) -> Observation {
         .evidence(case.evidence(&rows, &places, &columns))
 }
 
-/// Work that is spread unequally though no single GPU stands out.
+/// Load imbalance without a single GPU that stands out.
 pub(crate) fn imbalance_of_ranks(case: &RuleContext<'_>) -> Observation {
     let times = case.rows(time_question());
-    // Without communication no GPU waits, and each may have work of its own.
+    // Without communication, GPUs do not wait, and each may have its own work.
     let alone = times.sum(times.places(), "comm_ns") == 0;
     if alone || !case.rows(stragglers()).is_empty() || !belong_together(case) {
         return Observation::default();
@@ -84,7 +84,7 @@ pub(crate) fn imbalance_of_ranks(case: &RuleContext<'_>) -> Observation {
         return Observation::default();
     };
     let saving_ns = ((max - mean) * gpus as f64) as i64;
-    // Others cannot wait for longer than they do not compute.
+    // Other GPUs cannot wait longer than the time in which they do not compute.
     let not_computing = |row: usize| {
         let of = |column: &str| times.integer(row, column).unwrap_or_default();
         of("span_ns").saturating_sub(of("compute_ns"))

@@ -1,4 +1,4 @@
-//! Instructions on which wavefronts wait, of thread traces and of samples of the program counter.
+//! Instructions that wavefronts wait for, from thread traces and PC samples.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ const CLASS_COLUMNS: [&str; 6] = ["class", "hitcount", "latency_cycles", "stall_
 const HOT_COLUMNS: [&str; 6] = ["instruction", "source_file", "source_line", "hitcount", "stall_cycles", "stall_pct"];
 const WAIT_COLUMNS: [&str; 7] = ["instruction", "class", "reason", "source_line", "waits", "stall_cycles", "wait_pct"];
 
-/// Class of operation that a wait is for, or where that is not known the one whose counter it waits for.
+/// Class of operation that a wait is for. If it is unknown, the counter that the wait reads determines it.
 fn waited_class<'a>(rows: &Rows<'a>, row: usize) -> Option<&'a str> {
     let by_counter = || match rows.text(row, "counter")? {
         "vmcnt" | "vscnt" | "loadcnt" | "storecnt" | "samplecnt" | "bvhcnt" => Some("VMEM"),
@@ -21,7 +21,7 @@ fn waited_class<'a>(rows: &Rows<'a>, row: usize) -> Option<&'a str> {
     rows.text(row, "class").or_else(by_counter)
 }
 
-/// The places of the kernels with the largest sums of a column, these first.
+/// The row places of the kernels with the largest sums of a column, the largest first.
 fn by_kernel<'a>(rows: &Rows<'a>, column: &str) -> Vec<(Option<&'a str>, Vec<usize>)> {
     let mut kernels: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
     for row in rows.places() {
@@ -33,7 +33,7 @@ fn by_kernel<'a>(rows: &Rows<'a>, column: &str) -> Vec<(Option<&'a str>, Vec<usi
     kernels
 }
 
-/// Kernels whose wavefronts wait for most of their latency, with what they wait for.
+/// Kernels whose wavefronts stall for most of their latency, with the cause.
 pub fn instruction_stalls(case: &RuleContext<'_>) -> Vec<Observation> {
     let rows = case.rows(instruction_classes());
     let sum = |places: &[usize], column: &str| rows.sum(places.iter().copied(), column);

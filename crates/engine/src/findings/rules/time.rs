@@ -1,4 +1,4 @@
-//! Where the time of the GPUs went.
+//! Use of GPU time.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::findings::questions::{
 use crate::findings::rule_context::{Observation, Rows, RuleContext};
 use crate::findings::spans::gpu_of;
 
-/// Whether a row is of a rank of which counters were collected, which makes dispatches wait for one another.
+/// Whether a row belongs to a rank with collected counters, which serialize dispatches.
 fn is_serialized(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> bool {
     rows.integer(row, "rank").is_some_and(|rank| case.collected.serialized_ranks.contains(&rank))
 }
@@ -21,7 +21,7 @@ fn idle_ns(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> i64 {
     rows.integer(row, "idle_ns").unwrap_or_default().saturating_sub(broken_ns).max(0)
 }
 
-/// The longest interval of a row, without gaps that are not idle time: then that of the longest gaps with its cause.
+/// The longest interval of a row, without gaps that are not idle time: if it has such gaps, the longest remaining gap with this cause.
 fn longest_ns(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> Option<i64> {
     let (gpu, cause) = (gpu_of(rows, row), rows.text(row, "cause"));
     if case.spans.broken_of(gpu, cause.unwrap_or_default()).1 == 0 {
@@ -33,7 +33,7 @@ fn longest_ns(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> Option<i64
     others.filter_map(|gap| gaps.integer(gap, "duration_ns")).max()
 }
 
-/// Idle time of a cause over all GPUs, if it reaches a threshold.
+/// Idle time with a cause over all GPUs, if it reaches a threshold.
 fn idle_of(case: &RuleContext<'_>, cause: &str) -> Observation {
     let rows = case.rows(idle());
     let places = rows.matching(|rows, row| rows.text(row, "cause") == Some(cause) && !is_serialized(case, rows, row));
@@ -50,17 +50,17 @@ fn idle_of(case: &RuleContext<'_>, cause: &str) -> Observation {
         .evidence(case.evidence(&rows, &idle.places, &columns))
 }
 
-/// GPUs that wait for the host to come to the next launch, with the kernels that are launch bound.
+/// GPUs that wait for the next launch by the host, with the kernels that are launch bound.
 pub fn host_bound_idle(case: &RuleContext<'_>) -> Observation {
     with_launches(case, idle_of(case, "host_bound"))
 }
 
-/// GPUs that wait between the return of the launching call and the start.
+/// GPUs that wait between the return of the launching call and the start of the kernel.
 pub fn launch_delay_idle(case: &RuleContext<'_>) -> Observation {
     with_launches(case, idle_of(case, "launch_delay"))
 }
 
-/// The kernels that are launch bound: those that stood out most first.
+/// Adds the kernels that are launch bound, the most exposed first.
 fn with_launches(case: &RuleContext<'_>, observation: Observation) -> Observation {
     let rows = case.rows(launches());
     let bound = rows.matching(|rows, row| rows.text(row, "launch_bound") == Some("yes"));
@@ -77,7 +77,7 @@ fn with_launches(case: &RuleContext<'_>, observation: Observation) -> Observatio
         .evidence(case.evidence(&rows, &bound, &columns).filter(|_| !bound.is_empty()))
 }
 
-/// GPUs that run dry because the host waits for them before it launches more, with the calls in which it waits.
+/// GPUs that drain because the host waits for them before it launches more, with the calls in which it waits.
 pub fn sync_idle(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(waiting_calls());
     let places = rows.sorted_down(rows.places().collect(), "gpu_idle_ns");
@@ -90,7 +90,7 @@ pub fn sync_idle(case: &RuleContext<'_>) -> Observation {
         .evidence(case.evidence(&rows, &places, &columns).filter(|_| !places.is_empty()))
 }
 
-/// Idle time that nothing recorded explains.
+/// Idle time that no record explains.
 pub fn unexplained_idle(case: &RuleContext<'_>) -> Observation {
     idle_of(case, "no_record")
 }
@@ -113,7 +113,7 @@ pub fn graph_candidate(case: &RuleContext<'_>) -> Observation {
     }
     let idle_rows = case.rows(idle());
     let waits = idle_rows.matching(|rows, row| matches!(rows.text(row, "cause"), Some("host_bound" | "launch_delay")));
-    // Only what lies within the steps of a rank can go, on each of its GPUs.
+    // Only idle time within the steps of a rank can be saved, on each of its GPUs.
     let mut left: BTreeMap<(i64, i64), i64> = BTreeMap::new();
     let mut within: BTreeMap<usize, i64> = BTreeMap::new();
     for row in &waits {
@@ -160,7 +160,7 @@ pub fn exposed(case: &RuleContext<'_>, exposed: &str, all: &str) -> Observation 
         .evidence(case.evidence(&rows, &time.places, &columns))
 }
 
-/// Most of the life of the processes passed before their first work on a GPU.
+/// Most of the process lifetime passed before the first work on a GPU.
 pub fn start_up(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(time_question());
     let places = rows.matching(|rows, row| {
@@ -179,11 +179,11 @@ pub fn start_up(case: &RuleContext<'_>) -> Observation {
         .evidence(case.evidence(&rows, &places, &["rank", "gpu", "lead_ns", "span_ns", "tail_ns", "busy_ns"]))
 }
 
-/// GPUs that a single process saw and did not use.
+/// GPUs that a single process saw but did not use.
 pub fn unused_gpus(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(time_question());
     let used = rows.places().len();
-    // Communicating processes have partners: their traces are elsewhere, and so is the work of their GPUs.
+    // Communicating processes have partners: the work of their GPUs is in other traces.
     let alone = rows.sum(rows.places(), "comm_ns") == 0;
     let visible = case.collected.visible_gpus.filter(|visible| alone && used > 0 && *visible > used);
     let places: Vec<usize> = rows.places().collect();

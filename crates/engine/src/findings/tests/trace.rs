@@ -1,4 +1,4 @@
-//! Rules about the trace itself, and when none may report.
+//! Rules about the trace itself, and cases in which no rule may report.
 
 use super::*;
 use wavesieve_tables::trace::views::View;
@@ -13,7 +13,7 @@ fn the_trace_itself_is_judged_first() {
     assert_eq!((of("warning")[0].priority, of("info").len()), (Priority::Info, 1));
 }
 
-/// Without any answer nothing is reported; with time alone, that nothing stands out, and what to collect.
+/// Without any answer nothing is reported; with only time, one finding that nothing stands out, with data to collect.
 #[test]
 fn missing_evidence_gives_no_finding() {
     assert!(found(&[]).is_empty());
@@ -30,7 +30,7 @@ fn missing_evidence_gives_no_finding() {
     assert!(verdict(&none, &registry, &RuleBook::builtin().unwrap(), &collected(), View::WholeRun).is_none());
 }
 
-/// Dispatches that counters serialise are apart for that reason.
+/// Dispatches that counters serialize have gaps for that reason.
 #[test]
 fn idle_time_between_counted_dispatches_is_none() {
     let idle = "rank gpu cause stretches idle_ns mean_ns max_ns idle_pct\n0 0 sync 3 900000 10.5 20 100.0";
@@ -41,7 +41,7 @@ fn idle_time_between_counted_dispatches_is_none() {
     assert!(found_with(&waits, &counted).iter().all(|one| one.rule == "nothing_stands_out"));
 }
 
-/// A trace whose work mostly runs in graphs already is not a candidate for them.
+/// A trace whose work mostly runs in graphs already does not need them.
 #[test]
 fn graphs_are_not_recommended_twice() {
     let idle = "rank gpu cause stretches idle_ns mean_ns max_ns idle_pct\n0 0 host_bound 3 300000 10.5 20 30.0";

@@ -28,7 +28,7 @@ pub(super) fn check(shards: &Shards, plan: &FinishPlan<'_>) -> Result<()> {
     check_new(shards, known, plan.candidates)
 }
 
-/// The difference between the conversion of a shard and the present one, in words for each.
+/// The difference between the conversion of a shard and the present one, as a text for each.
 fn difference(
     (shard, shard_ranks): (&Key, Option<&str>),
     (now, now_ranks): (&Key, Option<&str>),
@@ -58,7 +58,7 @@ fn difference(
     (shard != now).then(|| ("to another format".to_owned(), "for Parquet".to_owned()))
 }
 
-/// Refuses shards of which one saw other inputs than the others.
+/// Refuses shards that were converted from different inputs.
 fn check_together(shards: &Shards) -> Result<()> {
     let mut kinds: Vec<(&Shard, Vec<Share>)> = Vec::new();
     for shard in &shards.found {
@@ -77,7 +77,7 @@ fn check_together(shards: &Shards) -> Result<()> {
     Err(Refused::DifferentShards(kinds.iter().map(kind).collect::<Vec<_>>().join("; ")).into())
 }
 
-/// Refuses inputs that changed or went, and returns all that the shards were made from.
+/// Refuses inputs that changed or are missing. Returns all inputs of the shards.
 fn check_files<'a>(shards: &'a Shards, candidates: &[Candidate]) -> Result<BTreeSet<&'a str>> {
     let there: BTreeSet<String> = candidates.iter().map(Candidate::shown).collect();
     let mut known: BTreeSet<&str> = BTreeSet::new();
@@ -99,7 +99,7 @@ fn check_files<'a>(shards: &'a Shards, candidates: &[Candidate]) -> Result<BTree
     Ok(known)
 }
 
-/// Refuses inputs that came.
+/// Refuses new inputs.
 fn check_new<'a>(shards: &'a Shards, mut known: BTreeSet<&'a str>, candidates: &[Candidate]) -> Result<()> {
     // If a shard is missing, its inputs are unknown.
     if shards.missing.is_empty() {

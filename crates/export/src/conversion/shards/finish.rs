@@ -1,4 +1,4 @@
-//! Puts the shards of a conversion together: to the byte what one program would have written.
+//! Puts the shards of a conversion together, byte-identical to what one program would have written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -38,9 +38,9 @@ pub struct FinishPlan<'a> {
     pub partial: bool,
     /// Whether whatever conversion is there is replaced.
     pub overwrite: bool,
-    /// Candidates that result from the inputs.
+    /// Candidates found in the inputs.
     pub candidates: &'a [Candidate],
-    /// The pattern that ranks are taken from paths with.
+    /// The pattern that takes ranks from paths.
     pub rank_from: Option<&'a str>,
     /// The effective definitions of metrics.
     pub metrics: &'a EffectiveDefinitions,
@@ -60,7 +60,7 @@ pub struct Finished {
     pub unmatched: Vec<String>,
 }
 
-/// Writes the dataset of which the shards of an output are the parts, and removes these.
+/// Writes the dataset that the shards of an output make up, and removes the shards.
 ///
 /// # Errors
 /// [`Refused`] if a shard is missing or does not fit, or when a file cannot be read or written.
@@ -168,7 +168,7 @@ fn damage(shards: &Shards, processes: usize) -> Result<Vec<Damage>> {
     Ok(damage.into_iter().collect())
 }
 
-/// The filters that match nothing in any shard. What is close to them may differ.
+/// The filters that match nothing in any shard. The similar names that they suggest may differ.
 fn unmatched(shards: &Shards) -> Vec<String> {
     let mut known = shards.found.iter().filter_map(|shard| shard.record.unmatched.as_deref());
     let Some(first) = known.next() else { return Vec::new() };
@@ -196,7 +196,7 @@ fn closing(
     let joint: Vec<&'static Table> = plan.with.iter().copied().filter(|table| joint::is_joint(table)).collect();
     let stored: BTreeMap<i64, &StoredProcess> = processes.iter().map(|stored| (stored.process, stored)).collect();
     let record = |record: &Record| {
-        // Rows of tables over all processes were not known when it was written.
+        // The rows of tables over all processes were not known when the shard was written.
         let rows = |table: &&&'static Table| stored.get(&record.number)?.rows.get(table.name).copied();
         let more: u64 = joint.iter().filter_map(|table| rows(&table)).sum();
         let events: u64 = joint.iter().filter(|table| is_timed(table)).filter_map(|table| rows(&table)).sum();
@@ -229,7 +229,7 @@ fn outcome(processes: &[StoredProcess], tables: &BTreeMap<String, StoredTable>) 
     }
 }
 
-/// An output that is finished already may be finished again, as when a job is started again.
+/// Accepts an output that is already finished, as after the restart of a job.
 fn without_shards(plan: &FinishPlan<'_>) -> Result<Finished> {
     let refused = || Refused::NoShards(plan.output.display().to_string());
     let conversion = Conversion::read(plan.output).with_context(refused)?;
@@ -248,14 +248,14 @@ fn without_shards(plan: &FinishPlan<'_>) -> Result<Finished> {
     Ok(Finished { outcome, processes, damage, ..Finished::default() })
 }
 
-/// Where shards are while they are removed.
+/// Path of the shards while they are removed.
 fn aside(directory: &Path) -> PathBuf {
     let mut name = directory.file_name().unwrap_or_default().to_owned();
     name.push("~finished");
     directory.with_file_name(name)
 }
 
-/// Removes the shards. Under another name at first: what is left of them, should this be interrupted, is not a shard any more.
+/// Removes the shards. They are renamed first, so that what an interruption leaves is not a shard.
 fn remove(directory: &Path) -> Result<()> {
     let aside = aside(directory);
     let _ = fs::remove_dir_all(&aside);

@@ -1,4 +1,4 @@
-//! Where shards are, and which of them are there.
+//! Finds the shards of an output.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,7 +16,7 @@ use wavesieve_input::{Manifest, SharedFiles};
 use wavesieve_model::schema::Table;
 use wavesieve_tables::trace::Trace;
 
-/// Where a shard of an output is written: next to it, on the same file system.
+/// Path of a shard of an output: next to it, on the same file system.
 ///
 /// # Errors
 /// When the output has no name, or its links lead in a circle.
@@ -29,10 +29,10 @@ pub(super) fn directory(output: &Path) -> Result<PathBuf> {
     Ok(beside(output, "shards")?.1)
 }
 
-/// Refuses to divide what cannot be divided.
+/// Refuses a trace that cannot be divided.
 ///
 /// # Errors
-/// [`Refused`] for datasets, and for tables over all processes of which a part is chosen.
+/// [`Refused`] for datasets, and for tables over all processes if filters choose rows.
 pub fn refuse_share(trace: &Trace, with: &[&'static Table]) -> Result<()> {
     let dataset = trace.members().iter().find(|member| member.process.facts.stored_rank.is_some());
     if let Some(member) = dataset {
@@ -45,12 +45,12 @@ pub fn refuse_share(trace: &Trace, with: &[&'static Table]) -> Result<()> {
     }
 }
 
-/// A shard that is there.
+/// An existing shard.
 pub(super) struct Shard {
     pub share: Share,
     pub path: PathBuf,
     pub record: ShardRecord,
-    /// The conversion that it is.
+    /// Its conversion.
     pub earlier: Earlier,
 }
 
@@ -64,11 +64,11 @@ impl Shard {
 
 /// The shards of an output.
 pub(super) struct Shards {
-    /// Where they are.
+    /// Directory of the shards.
     pub directory: PathBuf,
-    /// Those that are there, in order.
+    /// The existing shards, in order.
     pub found: Vec<Shard>,
-    /// Those that are not.
+    /// The missing shards.
     pub missing: Vec<Share>,
 }
 
@@ -96,7 +96,7 @@ impl Shards {
     }
 }
 
-/// The shards that are there of the only division, or of the first that is complete.
+/// The existing shards of the only division, or of the first that is complete.
 fn division(output: &Path, directory: &Path) -> Result<Option<BTreeSet<Share>>> {
     let mut divisions: BTreeMap<u64, BTreeSet<Share>> = BTreeMap::new();
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {

@@ -1,4 +1,4 @@
-//! Tables over all processes: a shard keeps what counts of each of its processes, and all of that is related in the end.
+//! Tables over all processes. A shard keeps a part for each of its processes, and the parts are related at the end.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -18,7 +18,7 @@ use wavesieve_tables::columns::requests::all_columns;
 use wavesieve_tables::derive;
 use wavesieve_tables::trace::{Trace, TraceProcess};
 
-/// The directory for them in a shard.
+/// The directory of the parts in a shard.
 const JOINT: &str = "_joint";
 
 /// Whether the rows of a table depend on all processes.
@@ -26,7 +26,7 @@ pub fn is_joint(table: &Table) -> bool {
     derive::is_joint(table.name)
 }
 
-/// Writes what counts of a process below `directory`; returns the bytes of the files by their paths there.
+/// Writes the parts of a process below `directory`; returns the bytes of the files by their paths there.
 pub(crate) fn write_parts(
     trace: &Trace,
     member: &TraceProcess,
@@ -43,8 +43,8 @@ pub(crate) fn write_parts(
     Ok(written)
 }
 
-/// Puts what counts of some processes, which lies below `directory`, into a file for each table below `shard`, one after the other as
-/// it is, with an index.
+/// Joins the parts of some processes, which lie below `directory`, into a file for each table below `shard`, unchanged
+/// and with an index.
 pub fn pack(
     directory: &Path,
     shard: &Path,
@@ -72,7 +72,7 @@ pub fn pack(
     Ok(())
 }
 
-/// First byte of what counts of each process, and how many.
+/// First byte of the part of each process, and its number of bytes.
 type Index = BTreeMap<i64, (u64, u64)>;
 
 /// Whether a shard has the files of all of these tables.
@@ -80,8 +80,8 @@ pub(crate) fn are_there(shard: &Path, tables: &[&'static Table]) -> bool {
     tables.iter().all(|table| path_of_shard(shard, table).is_file() && path_of_index(shard, table).is_file())
 }
 
-/// Writes the rows of a table of all processes below `directory`, from what counts of them in their shards, which follow one another as
-/// the processes do. Returns the number of rows of each process.
+/// Writes the rows of a table over all processes below `directory`, from the parts in their shards. Returns the number
+/// of rows of each process.
 pub(super) fn write_rows(
     directory: &Path,
     table: &'static Table,
@@ -134,7 +134,7 @@ fn create_parent(path: &Path) -> Result<()> {
 fn write(path: &Path, frame: &DataFrame) -> Result<u64> {
     create_parent(path)?;
     let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
-    // Categories of the whole program are texts in a file.
+    // Codes of categories are valid within one program only, so a file has the texts.
     let texts: Vec<Expr> = frame
         .columns()
         .iter()
@@ -164,7 +164,7 @@ fn read(part: Vec<u8>) -> Result<DataFrame> {
     Ok(frame.lazy().select(columns).collect()?)
 }
 
-/// End of the names of columns whose texts have codes in memory.
+/// End of the names of columns that have codes in memory.
 const CODED: &str = " (coded)";
 
 fn coded(name: &str) -> String {

@@ -1,7 +1,8 @@
 //! Conversions that several programs share: each converts a shard by itself, and another puts the shards together.
 //!
-//! A shard is an ordinary conversion of some processes to a directory of its own next to the output, so that no program waits for another,
-//! and what is interrupted is resumed. To finish takes every process over from its shard as an update takes over what did not change.
+//! A shard is an ordinary conversion of some processes to its own directory next to the output. So no program waits for
+//! another, and an interrupted shard is resumed. Finishing reuses every process of the shards, as an update reuses
+//! unchanged processes.
 
 mod check;
 mod finish;

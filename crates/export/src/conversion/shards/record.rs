@@ -22,11 +22,11 @@ const ABOUT: &str = "a part of an unfinished conversion of wavesieve: the same c
 /// Part of a conversion that becomes a shard.
 #[derive(Clone, Copy, Debug)]
 pub struct ShardPlan<'a> {
-    /// Which part it is.
+    /// The share that it is.
     pub share: Share,
     /// Found files that no process is read from.
     pub unread: &'a [String],
-    /// The pattern that ranks are taken from paths with.
+    /// The pattern that takes ranks from paths.
     pub rank_from: Option<&'a str>,
     /// The filters that match nothing in its processes, in sentences; `None` if it has none.
     pub unmatched: Option<&'a [String]>,
@@ -42,7 +42,7 @@ pub(crate) struct ShardRecord {
     of: u64,
     /// Facts that all shards have in common.
     pub key: Key,
-    /// The pattern that ranks were taken from paths with.
+    /// The pattern that took ranks from paths.
     pub rank_from: Option<String>,
     /// The processes of all shards.
     pub whole: Whole,
@@ -61,7 +61,7 @@ pub struct Whole {
     pub processes: usize,
     /// Bytes of their files.
     pub bytes: u64,
-    /// Hash of what they are made of: numbers, facts, and sizes and times of files.
+    /// Hash of their numbers and facts, and of the sizes and times of their files.
     pub hash: String,
 }
 
@@ -74,14 +74,14 @@ pub(crate) struct ShardProcess {
     pub identity: String,
     /// The files it was read from.
     pub inputs: Vec<FileIdentity>,
-    /// Number of its machine.
+    /// Number of its node.
     node: i64,
     /// Agent id, index and device of each of its GPUs.
     gpus: Vec<(i64, i64, i64)>,
 }
 
 impl ShardRecord {
-    /// That of a share of a trace, with its own processes and what they are made of.
+    /// The record of a share of a trace, with its own processes and their inputs.
     pub fn new(
         trace: &Trace,
         key: &Key,
@@ -109,7 +109,7 @@ impl ShardRecord {
         })
     }
 
-    /// That of the shard in a directory; `None` if none is there.
+    /// Reads the record of the shard in a directory; `None` if there is none.
     pub fn read(directory: &Path) -> Option<Self> {
         serde_json::from_str(&regular::read_text(&directory.join(SHARD), LARGE_BYTES).ok()?).ok()
     }
@@ -150,7 +150,7 @@ impl Whole {
 }
 
 impl ShardProcess {
-    /// The process with the place that it has in the trace.
+    /// The process with its place in the trace.
     pub fn placed(&self, stored: &StoredProcess) -> Process {
         let gpus = self.gpus.iter().map(|(agent, gpu, device)| (*agent, Gpu { gpu: *gpu, device: *device }));
         Process {

@@ -1,4 +1,4 @@
-//! Which part of a conversion a program does.
+//! The part of a conversion that one program does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -40,8 +40,8 @@ impl Share {
         Self::new(number.parse().ok()?, of.parse().ok()?).filter(|share| share.name() == name)
     }
 
-    /// The numbers of its processes. Captures are divided in the order of their processes, so that shares have about as many bytes;
-    /// processes of one capture stay together, because it is read as a whole.
+    /// The numbers of its processes. Captures are divided in the order of their processes, so that shares have about
+    /// equally many bytes. Processes of one capture stay together, because it is read as a whole.
     pub fn processes(self, members: &[TraceProcess]) -> BTreeSet<i64> {
         let mut places: BTreeMap<&[PathBuf], usize> = BTreeMap::new();
         let mut captures: Vec<(u64, Vec<i64>)> = Vec::new();
@@ -69,9 +69,9 @@ impl fmt::Display for Share {
     }
 }
 
-/// The share of each capture by its size: that in which its middle lies.
+/// The share of each capture: the one in which the middle of its bytes lies.
 fn divided(sizes: &[u64], of: u64) -> Vec<u64> {
-    // An empty file is a file too.
+    // An empty file counts as one byte.
     let sizes = || sizes.iter().map(|bytes| u128::from((*bytes).max(1)));
     let total: u128 = sizes().sum();
     let mut before = 0;

@@ -1,6 +1,6 @@
-//! Columns of CSV files: how they are declared, and how their fields are understood.
+//! Declarations of the columns of CSV files, and the interpretation of their fields.
 
-/// How the fields of a column are understood.
+/// The interpretation of the fields of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// An integer, decimal or hexadecimal.
@@ -9,22 +9,22 @@ pub enum Content {
     Float,
     /// An agent by number or label.
     Agent,
-    /// Anything.
+    /// Any text.
     Text,
-    /// Known, but of no use here.
+    /// Known, but not used here.
     Unused,
 }
 
 /// Declares the columns of a format: name, content, doc and spellings of each.
 macro_rules! columns {
     ($($column:ident $content:ident $doc:literal $($spelling:literal)+;)+) => {
-        /// A column that is known.
+        /// A known column.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub(crate) enum Col {
             $(#[doc = $doc] $column,)+
         }
 
-        /// How many columns are known.
+        /// Number of known columns.
         pub const COLUMNS: usize = [$(Col::$column),+].len();
 
         /// Column and content by the spelling of a header in lower case.

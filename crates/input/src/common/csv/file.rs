@@ -1,4 +1,4 @@
-//! Opens a file for reading from its start, decompressed where it has to be.
+//! Opens a file for reading from its start, decompressed if necessary.
 
 use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use wavesieve_files::regular;
 
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// A file as it is found and called.
+/// The path of a file, and its name for messages.
 #[derive(Clone, Debug)]
 pub(crate) struct CsvFile {
     pub path: PathBuf,
@@ -21,7 +21,7 @@ pub(crate) struct CsvFile {
     pub shown: String,
 }
 
-/// The records of a file, the header as the first.
+/// The records of a file; the first is the header.
 pub type Records = Reader<LastLine>;
 
 /// The header of a file, and the records after it.
@@ -59,8 +59,8 @@ fn content(path: &Path) -> Result<Box<dyn Read>> {
     })
 }
 
-/// The line of the first text at or after a place: the reader of records counts the ends of lines before a record to
-/// the one before, so that empty lines and those that end in two characters are off.
+/// The line number of the first text at or after a position. The line numbers of the record reader are wrong after empty lines and line
+/// ends of two characters, because it counts line ends before a record to the previous record.
 pub(crate) fn line_at(path: &Path, place: u64) -> Result<u64> {
     let mut bytes = BufReader::with_capacity(BUFFER_BYTES, content(path)?).bytes();
     let mut line = 1;

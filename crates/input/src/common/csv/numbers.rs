@@ -1,12 +1,12 @@
-//! How fields of numbers are understood.
+//! The interpretation of number fields.
 
-/// A field of numbers: a value, none, or a text that is not a number.
+/// A number field: a value, no value, or a text that is not a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Parsed<T> {
     Value(T),
-    /// An empty field, or a word for nothing.
+    /// An empty field, or a word for a missing value.
     Missing,
-    /// No number.
+    /// Not a number.
     Bad,
 }
 
@@ -16,8 +16,7 @@ impl<T> Parsed<T> {
     }
 }
 
-/// An integer: decimal, hexadecimal after `0x` (wrapped above the largest), or a floating point number, whose fraction
-/// is cut.
+/// An integer: decimal, hexadecimal after `0x` (wrapped above the maximum), or a floating point number, which is truncated.
 pub fn integer(field: &[u8]) -> Parsed<i64> {
     if let Some(value) = plain_integer(field) {
         return Parsed::Value(value);
@@ -39,7 +38,7 @@ pub fn integer(field: &[u8]) -> Parsed<i64> {
     }
 }
 
-/// Digits without anything around them, the rule.
+/// Plain digits, the usual case.
 pub(crate) fn plain_integer(field: &[u8]) -> Option<i64> {
     if field.is_empty() || field.len() > 18 {
         return None;
@@ -49,7 +48,7 @@ pub(crate) fn plain_integer(field: &[u8]) -> Option<i64> {
     })
 }
 
-/// A floating point number; what is not finite is missing.
+/// A floating point number; values that are not finite are missing.
 pub fn float(field: &[u8]) -> Parsed<f64> {
     let Some(text) = trimmed(field) else { return Parsed::Missing };
     match text.parse::<f64>() {
@@ -63,7 +62,7 @@ pub fn float(field: &[u8]) -> Parsed<f64> {
     }
 }
 
-/// The text without blanks and stray quotes; `None` if nothing is left, or a word that stands for nothing.
+/// The text without blanks and stray quotes; `None` if nothing is left, or a word for a missing value.
 pub fn trimmed(field: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(field).unwrap_or("?").trim().trim_matches('"').trim();
     let is_nothing =

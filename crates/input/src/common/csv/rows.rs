@@ -16,9 +16,9 @@ pub(crate) struct Flaws {
     pub bad: u64,
     /// Rows with bytes that are not UTF-8.
     pub lossy: u64,
-    /// Where the first bad row is, and what is wrong with it.
+    /// Position of the first bad row, and its problem.
     first: Option<String>,
-    /// Why the rest of the file is missing.
+    /// The reason why the rest of the file is missing.
     broken: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl Flaws {
         bad.into_iter().chain(self.broken.clone()).map(damage).collect()
     }
 
-    /// Counts a row by whether it was understood; `place` is where it is.
+    /// Counts a row as good or bad; `place` gives its position.
     pub fn take(&mut self, record: &ByteRecord, understood: Result<(), String>, place: impl FnOnce() -> String) {
         match understood {
             Ok(()) => {
@@ -47,12 +47,12 @@ impl Flaws {
         }
     }
 
-    /// Notes why the rest of the rows is missing.
+    /// Records why the rest of the rows is missing.
     pub(crate) fn break_off(&mut self, cause: String) {
         self.broken.get_or_insert(cause);
     }
 
-    /// Adds what was odd about the rows of a file that belongs to this one.
+    /// Adds the flaws of another file that belongs to this one.
     pub fn add(&mut self, other: Self) {
         self.good += other.good;
         self.bad += other.bad;
@@ -61,14 +61,14 @@ impl Flaws {
         self.broken = self.broken.take().or(other.broken);
     }
 
-    /// An anomaly if rows are not valid UTF-8.
+    /// An anomaly for rows that are not valid UTF-8.
     pub fn anomaly(&self, table: &str) -> Option<Anomaly> {
         let detail = "texts contain invalid UTF-8, shown as U+FFFD";
         (self.lossy > 0).then(|| Anomaly::new("invalid_utf8", Severity::Info, table, self.lossy, detail))
     }
 }
 
-/// Passes every row of `width` fields to `read`, which returns an error if it cannot be understood.
+/// Passes every row of `width` fields to `read`, which returns an error for a row that it cannot parse.
 pub fn scan(file: &CsvFile, width: usize, read: &mut dyn FnMut(&ByteRecord) -> Result<(), String>) -> Result<Flaws> {
     let (first, mut records) = start(file)?;
     let mut flaws = Flaws::default();
@@ -105,7 +105,7 @@ pub fn scan(file: &CsvFile, width: usize, read: &mut dyn FnMut(&ByteRecord) -> R
     }
 }
 
-/// Reports when a bad row runs over lines, which happens when a quote is not closed.
+/// Reports that a bad row spans several lines, because a quote is not closed.
 fn unclosed(record: &ByteRecord) -> String {
     match record.as_slice().iter().filter(|byte| **byte == b'\n').count() {
         0 => String::new(),

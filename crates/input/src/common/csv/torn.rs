@@ -1,4 +1,4 @@
-//! Rows that a lost block or an early end of the file tore, though they have as many fields as others.
+//! Rows that are torn by a lost block or an early end of the file, although they have the right number of fields.
 
 use std::io::{self, Read};
 
@@ -6,18 +6,18 @@ use csv::ByteRecord;
 
 use super::file::Records;
 
-/// Longest last line that is kept.
+/// Maximum length of a last line that is kept.
 const LONGEST_LINE: usize = 1 << 20;
-/// Longest line of a table: more is a file of zeros, or none of text.
+/// Maximum length of a line of a table. A longer line means a file of zeros, or not a text file.
 const MAX_LINE: u64 = 1 << 26;
 
 /// Text that remembers its last line if no line end follows it.
 pub(crate) struct LastLine {
     inner: Box<dyn Read>,
     line: Vec<u8>,
-    /// Whether all of it was read: a row that a line end closes is there before.
+    /// Whether the text was read to its end. A row that ends with a line end is returned before that.
     is_at_end: bool,
-    /// Whether the quotes so far are an odd number.
+    /// Whether the number of quotes so far is odd.
     is_in_quotes: bool,
     /// Bytes since the last line end.
     length: u64,
@@ -58,16 +58,16 @@ fn ends_in_quotes(line: &[u8]) -> bool {
     line.iter().filter(|byte| **byte == b'"').count() % 2 == 1
 }
 
-/// Damage at the end of a file behind its last row: a quote alone is not a row to the reader.
+/// Damage at the end of a file after its last row: the reader does not return a lone quote as a row.
 pub(crate) fn torn_end(records: &Records) -> Option<&'static str> {
     let line = &records.get_ref().line;
     (line.trim_ascii() == b"\"").then_some(UNCLOSED)
 }
 
-/// Finds torn rows among the rows of a file, which it is shown in their order.
+/// Finds torn rows among the rows of a file. It gets the rows in order.
 #[derive(Default)]
 pub(crate) struct TornRows {
-    /// Length of the last field of the row before.
+    /// Length of the last field of the previous row.
     before: Option<usize>,
 }
 
@@ -79,12 +79,12 @@ impl TornRows {
         }
         let last = record.iter().next_back().unwrap_or_default();
         let before = self.before.replace(last.len());
-        // Only the end of the file ended this row.
+        // Only a row that ends with the file can be torn.
         if !records.get_ref().is_at_end {
             return None;
         }
         let line = &records.get_ref().line;
-        // A quote that is opened in the last field takes all rows behind it for its text.
+        // An unclosed quote in the last field makes all later rows part of its text.
         let is_swallowed = records.get_ref().is_in_quotes && last.contains(&b'\n');
         if is_swallowed || ends_in_quotes(line) {
             return Some(UNCLOSED);

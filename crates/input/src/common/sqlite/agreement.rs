@@ -1,4 +1,4 @@
-//! The reader of pages against SQLite, on databases of every shape.
+//! Compares the page reader with SQLite, on databases of every shape.
 
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ impl Table {
         if matches!(self, Self::NoKey) { "rowid" } else { "id" }
     }
 
-    /// Whether pages of it can be read.
+    /// Whether its pages can be read without SQLite.
     fn is_of_pages(&self) -> bool {
         matches!(self, Self::RowId | Self::Autoincrement | Self::NoKey)
     }
@@ -130,7 +130,7 @@ fn build(recipe: &Recipe, path: &Path) {
         connection.execute_batch(&format!("ALTER TABLE t ADD COLUMN {added}")).unwrap();
     }
     add(&recipe.rows[half..]);
-    // Text that is not UTF-8, and space that is free again.
+    // Adds text that is not UTF-8, and freed space.
     connection.execute_batch("UPDATE t SET c = CAST(x'78ff79' AS TEXT) WHERE a = 2").unwrap();
     if recipe.delete {
         connection.execute_batch(&format!("DELETE FROM t WHERE {} % 3 = 0", recipe.table.key())).unwrap();
@@ -143,7 +143,7 @@ fn build(recipe: &Recipe, path: &Path) {
 
 fn reserve(connection: &Connection, bytes: u8) {
     let mut bytes = i32::from(bytes);
-    // SAFETY: the handle is that of an open connection, and the operation takes a pointer to an int that outlives it.
+    // SAFETY: the handle belongs to an open connection, and the operation takes a pointer to an int that outlives it.
     let code = unsafe {
         rusqlite::ffi::sqlite3_file_control(
             connection.handle(),
@@ -166,7 +166,7 @@ fn made(recipe: &Recipe) -> (TempDir, PathBuf, TableShape) {
 const WANTED: &[Wanted] =
     &[integer("d"), text("c"), integer("a"), real("b"), text("d"), real("a"), integer("e"), text("b"), text("e")];
 
-/// Everything in columns, as something that can be compared.
+/// The rows in comparable form.
 fn rows(columns: &Columns) -> Vec<Vec<String>> {
     let mut rows = vec![Vec::new(); columns.height];
     for (_, values) in &columns.values {
@@ -247,7 +247,7 @@ proptest! {
         let store = Store::checked(&path, Reader::Pages).unwrap();
         let pages = store.pages().unwrap();
         let all = Selection { condition: &Condition::all(), ..selection };
-        // Whether the leaves are known already must not matter, nor which of them were looked at last.
+        // The result must not depend on known leaves, or on the leaves that were read last.
         for _ in 0..2 {
             prop_assert_eq!(rows(&pages.read(selection, &[text("c")], 2).unwrap()), rows(&read_texts(&path, selection)));
             let whole = pages.read(all, &[integer("a")], 2).unwrap();
@@ -275,10 +275,10 @@ proptest! {
         prop_assert!(salvaged_rows.iter().all(|row| whole.contains(row)));
         prop_assert!(salvaged_rows.len() == whole.len() || salvaged.damage.is_some());
         prop_assert!(salvaged.damage.is_some() || damage.is_none());
-        // The row counts of pages are taken, even where a row of theirs continues on a page that is missing.
+        // The row counts of pages are used even if one of their rows continues on a missing page.
         prop_assert!(counted >= salvaged.height as u64);
-        // SQLite stops at the first page that is missing. It takes zeros for what the cut page has lost, which are right by chance where the
-        // one row that lies on the cut ends in zeros; that row is not known to be whole.
+        // SQLite stops at the first missing page, and reads zeros in place of the lost bytes of the cut page. They are right by chance if
+        // the row at the cut ends in zeros; the page reader does not return that row.
         let sqlite = read(&Store::new(&path, Reader::Sqlite), selection, &present, 2);
         if let Ok(sqlite) = sqlite {
             let sqlite = rows(&sqlite).into_iter().filter(|row| whole.contains(row)).count();
@@ -295,7 +295,7 @@ proptest! {
         let (_directory, path, shape) = made(&recipe);
         let mut bytes = std::fs::read(&path).unwrap();
         for (place, byte) in changes {
-            // The header of the file stays: what is wrong in it is found at once.
+            // The header of the file stays unchanged: errors in it are found at once.
             let place = 100 + place.index(bytes.len() - 100);
             bytes[place] = byte;
         }

@@ -13,7 +13,7 @@ use wavesieve_tables::columns::arrow_bridge::series_from_array;
 /// of the row ids.
 ///
 /// # Errors
-/// When a value is not of the declared type, or a page is damaged: read carefully then.
+/// When a value is not of the declared type, or a page is damaged. Then use the careful reader.
 pub fn read(uri: &str, queries: &[String], wanted: &[Wanted]) -> Result<Columns> {
     // connectorx decodes the address once before SQLite does.
     let source = SQLiteSource::new(&uri.replace('%', "%25"), queries.len()).context("cannot open the database")?;

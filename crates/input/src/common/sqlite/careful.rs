@@ -1,4 +1,4 @@
-//! Reads a table row by row and takes whatever it holds: other types than declared, rows up to a damaged page.
+//! Reads a table row by row and accepts all content: other types than declared, and rows up to a damaged page.
 
 use polars::prelude::*;
 use rusqlite::Connection;
@@ -16,7 +16,7 @@ pub fn read(connection: &Connection, sql: &str, wanted: &[Wanted]) -> Columns {
     let mut cells: Vec<Cells> = wanted.iter().map(|wanted| Cells::new(*wanted)).collect();
     let mut ids: Vec<i64> = Vec::new();
     let error = step(connection, sql, &mut ids, &mut cells).err();
-    // A row that failed half-way has filled some columns only.
+    // A row that failed half-way has filled only some columns.
     let height = cells.iter().map(Cells::len).min().unwrap_or(ids.len()).min(ids.len());
     let damage = error.map(|error| format!("{error} after {height} rows"));
     let mut columns = Columns { height, damage, ..Columns::default() };

@@ -36,7 +36,7 @@ impl ColumnKind {
     }
 }
 
-/// A column of the source and what is expected in it.
+/// A column of the source, and the kind of content that is expected in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// Name in the source.
@@ -71,7 +71,7 @@ pub struct TypeMismatch {
     /// The type that was found, such as `REAL`.
     pub found: &'static str,
     pub count: i64,
-    /// Row id of the first.
+    /// Row id of the first of these values.
     pub first_id: i64,
 }
 
@@ -79,18 +79,18 @@ pub struct TypeMismatch {
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
     pub height: usize,
-    /// Number of rows that were not chosen, where it was counted.
+    /// Number of rows that were not selected, if it was counted.
     pub left_out: Option<usize>,
     /// Values by name; a column the table lacks is absent.
     pub values: Vec<(&'static str, Values)>,
     /// Values of another kind than declared.
     pub type_mismatches: Vec<TypeMismatch>,
-    /// Why reading stopped early, if it did.
+    /// The reason why reading stopped early, if it did.
     pub damage: Option<String>,
 }
 
 impl Columns {
-    /// An integer column, nulls where the table lacks it.
+    /// An integer column; all nulls if the table lacks it.
     pub fn integers(&self, name: &str) -> Int64Chunked {
         match self.find(name) {
             Some(Values::Integer(values)) => values.clone(),
@@ -98,14 +98,14 @@ impl Columns {
         }
     }
 
-    /// Like [`Columns::integers`], for the last reader of the column, whose memory is then no longer kept here.
+    /// Like [`Columns::integers`], for the last reader of the column: its memory is not kept here any longer.
     pub(crate) fn take_integers(&mut self, name: &str) -> Int64Chunked {
         let column = self.integers(name);
         self.values.retain(|(kept, _)| *kept != name);
         column
     }
 
-    /// A real column, nulls where the table lacks it.
+    /// A real column; all nulls if the table lacks it.
     pub(crate) fn reals(&self, name: &str) -> Float64Chunked {
         match self.find(name) {
             Some(Values::Real(values)) => values.clone(),
@@ -113,7 +113,7 @@ impl Columns {
         }
     }
 
-    /// A text column, nulls where the table lacks it.
+    /// A text column; all nulls if the table lacks it.
     pub fn texts(&self, name: &str) -> StringChunked {
         match self.find(name) {
             Some(Values::Text(values)) => values.clone(),
@@ -121,7 +121,7 @@ impl Columns {
         }
     }
 
-    /// The rows that are marked.
+    /// The marked rows.
     pub fn filter(self, mask: &BooleanChunked) -> PolarsResult<Self> {
         let values = self.values.into_iter().map(|(name, values)| {
             Ok((

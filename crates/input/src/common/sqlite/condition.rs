@@ -1,13 +1,13 @@
-//! Which rows of a table to read: tests that both readers know, and conditions that only SQLite does.
+//! Selection of the rows of a table: tests for both readers, and conditions that only SQLite knows.
 
 use super::database::quoted;
 use super::pages::RowTest;
 use wavesieve_tables::columns::reading::{RowRange, ScanHint};
 
-/// Ids that SQL lists; of more of them, which make a statement too long for SQLite, it knows the smallest and the largest.
+/// Maximum number of ids in an SQL list. A longer list would be too long for SQLite, so it only gets the smallest and the largest id.
 const MAX_LISTED: usize = 20_000;
 
-/// Conditions on the rows of a table that all hold; none for all rows.
+/// Conditions on the rows of a table, which must all hold; empty for all rows.
 #[derive(Clone, Debug, Default)]
 pub struct Condition {
     tests: Vec<RowTest<&'static str>>,
@@ -20,7 +20,7 @@ impl Condition {
         Self::default()
     }
 
-    /// With one more test.
+    /// Adds a test.
     pub fn and(mut self, mut test: RowTest<&'static str>) -> Self {
         if let RowTest::OneOf(_, ids) | RowTest::OneOfOrNull(_, ids) | RowTest::NoneOf(_, ids) = &mut test {
             ids.sort_unstable();
@@ -29,12 +29,12 @@ impl Condition {
         self
     }
 
-    /// With the bounds of a range of rows by their `key`.
+    /// Adds the bounds of a range of rows by their `key`.
     pub(crate) fn and_rows(self, key: &'static str, rows: RowRange) -> Self {
         self.and(RowTest::AtLeast(key, rows.first)).and(RowTest::AtMost(key, rows.last))
     }
 
-    /// With one more condition in SQL, if it is not empty.
+    /// Adds a condition in SQL, if it is not empty.
     pub(crate) fn and_sql(mut self, sql: impl Into<String>) -> Self {
         let sql = sql.into();
         if !sql.is_empty() {
@@ -43,14 +43,14 @@ impl Condition {
         self
     }
 
-    /// With all of another one.
+    /// Adds all parts of another condition.
     pub(crate) fn and_all(mut self, other: Self) -> Self {
         self.tests.extend(other.tests);
         self.sql.extend(other.sql);
         self
     }
 
-    /// With what a query need not see of a table with a start and an end.
+    /// Adds the time limits of a query to a table with a start and an end.
     pub(crate) fn and_times(self, hint: &ScanHint) -> Self {
         let tests = [
             hint.latest_start_ns.map(|latest| RowTest::AtMost("start", latest)),
@@ -65,15 +65,15 @@ impl Condition {
         self.sql.is_empty().then_some(self.tests.as_slice())
     }
 
-    /// All of it in SQL; empty for all rows.
+    /// The whole condition in SQL; empty for all rows.
     pub(crate) fn to_sql(&self) -> String {
         let given = self.sql.iter().map(|sql| format!("({sql})"));
         self.tests.iter().map(sql_of).chain(given).collect::<Vec<String>>().join(" AND ")
     }
 }
 
-/// A test in SQL. Rows whose values are not numbers are read, because the reader may see them otherwise than SQL does;
-/// they are chosen again after.
+/// A test in SQL. It keeps rows whose values are not numbers, because the reader may interpret them differently. The reader tests them
+/// again.
 fn sql_of(test: &RowTest<&'static str>) -> String {
     let sql = match test {
         RowTest::Same(one, other) => format!(include_str!("sql/same.sql"), one = quoted(one), other = quoted(other)),
@@ -100,7 +100,7 @@ fn sql_of(test: &RowTest<&'static str>) -> String {
         RowTest::OneOfOrNull(column, ids) => {
             format!(include_str!("sql/one_of_or_null.sql"), column = quoted(column), ids = listed(ids))
         }
-        // A list that is too long for a statement; the rows are chosen after.
+        // The list is too long for a statement; the reader tests the rows.
         RowTest::NoneOf(_, ids) if ids.len() > MAX_LISTED => "TRUE".to_owned(),
         RowTest::NoneOf(column, ids) => {
             format!(include_str!("sql/none_of.sql"), column = quoted(column), ids = listed(ids))

@@ -1,4 +1,4 @@
-//! Opens a database in SQLite and reads which tables and columns it really has.
+//! Opens a database in SQLite and reads its actual tables and columns.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,12 +13,12 @@ use super::pages::{FieldRule, Layout, Stored, guid_of};
 use super::uri::read_only_uri;
 use wavesieve_model::text::bytes::text_of_bytes;
 
-/// Opens a database without creating, locking or writing anything, and reads on where its last pages are missing.
+/// Opens a database without creating, locking or writing anything, also if its last pages are missing.
 pub fn open(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(read_only_uri(path)?, flags)
         .with_context(|| format!("cannot open {} as a SQLite database", path.display()))?;
-    // Without this, SQLite refuses a database that is shorter than its header claims; writing is impossible anyhow.
+    // Without this, SQLite refuses a database that is shorter than its header claims; the database is read-only in any case.
     connection.execute_batch("PRAGMA writable_schema=ON; PRAGMA mmap_size=1073741824;")?;
     Ok(connection)
 }
@@ -29,9 +29,9 @@ pub(crate) struct TableShape {
     pub name: String,
     /// Columns with the upper-case declared type.
     pub columns: Arc<BTreeMap<String, String>>,
-    /// Where columns are stored, if the table is one whose pages can be read without SQLite.
+    /// Storage places of the columns, if the pages of the table can be read without SQLite.
     pub stored: Option<Arc<BTreeMap<String, Stored>>>,
-    /// The layout of records in such a table.
+    /// The layout of its records, in that case.
     pub layout: Option<Arc<Layout>>,
 }
 
@@ -48,7 +48,7 @@ impl TableShape {
     }
 }
 
-/// Names of all tables of a database with the statements that declare them.
+/// Names of all tables of a database, and the statements that declare them.
 pub fn declarations(connection: &Connection) -> Result<Vec<(String, String)>> {
     let mut statement = connection.prepare(include_str!("sql/declarations.sql"))?;
     let tables =
@@ -88,7 +88,7 @@ pub fn shape(connection: &Connection, name: &str) -> Result<TableShape> {
     Ok(TableShape { name: name.to_owned(), columns, stored: stored.map(Arc::new), layout })
 }
 
-/// How many captures have tables in a file, by the guids in their names.
+/// Number of captures with tables in a file, by the guids in the table names.
 fn captures(connection: &Connection) -> usize {
     let Ok(mut statement) = connection.prepare(include_str!("sql/table_names.sql")) else { return 0 };
     let names = statement.query_map([], |row| row.get::<_, String>(0));
@@ -96,10 +96,10 @@ fn captures(connection: &Connection) -> usize {
     guids.len()
 }
 
-/// Marks of columns that cannot be requested, and of those that are computed from others.
+/// Mark of columns that cannot be requested.
 const HIDDEN: i64 = 1;
 
-/// The column that has the guid of the capture in every row.
+/// The column with the guid of the capture in every row.
 const GUID: &str = "guid";
 
 /// A column as declared.
@@ -113,8 +113,8 @@ struct Declared {
     is_required: bool,
 }
 
-/// Where the columns of a table with row ids are stored, unless some are computed. A single integer key is the row id
-/// itself, but for old oddities where it has an index of its own.
+/// Storage places of the columns of a table with row ids; `None` if some columns are computed. A single integer key is the row id itself,
+/// except in old special cases in which it has its own index.
 fn stored(declared: &[Declared], has_key_index: bool) -> Option<BTreeMap<String, Stored>> {
     let is_row_id = |column: &Declared| column.in_key && column.declared_type == "INTEGER" && !has_key_index;
     if declared.iter().any(|column| column.hidden != 0) {
@@ -162,7 +162,7 @@ pub fn metadata(connection: &Connection, table: &TableShape) -> Result<BTreeMap<
     Ok(rows.filter_map(Result::ok).flatten().collect())
 }
 
-/// A value as text, as the reader of pages prints it.
+/// A value as text, in the form of the page reader.
 pub fn printed(value: ValueRef<'_>) -> Option<String> {
     match value {
         ValueRef::Null => None,
@@ -173,7 +173,7 @@ pub fn printed(value: ValueRef<'_>) -> Option<String> {
     }
 }
 
-/// Whether a table has any row for which a condition holds that starts with `WHERE`, or any at all if it is empty.
+/// Whether a table has a row that meets a condition. The condition starts with `WHERE`, or is empty for any row.
 pub fn exists(connection: &Connection, table: &TableShape, condition: &str) -> bool {
     let sql = format!(include_str!("sql/exists.sql"), table = quoted(&table.name), condition = condition);
     connection.query_row(&sql, [], |_| Ok(())).is_ok()

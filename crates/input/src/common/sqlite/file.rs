@@ -1,5 +1,5 @@
-//! A database file that can be read in place, or the copy that is read instead: of one that is compressed, and of one that
-//! lacks changes which are still in a log next to it.
+//! A database file that is read in place, or a copy that is read instead. A copy is made of a compressed file, and of a file with changes
+//! that are still in a log next to it.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Write};
@@ -45,13 +45,13 @@ impl DatabaseFile {
                 let log = Some(Log { ending, failure: None });
                 Self { path: copy, damage: None, log, structure: OnceLock::new(), _copy: Some(folder) }
             }
-            // The changes in the log are unknown then; the file as it is can still be read in part.
+            // The changes in the log are unknown then. The file itself can still be read in part.
             Err(error) => in_place(Some(Log { ending, failure: Some(format!("{error:#}")) })),
         })
     }
 
-    /// Decompresses a file into TMPDIR, not next to an input, up to the first damage or the end of the database by its
-    /// header: SQLite reads nothing behind that.
+    /// Decompresses a file into TMPDIR, not next to an input, up to the first damage or the end of the database by its header. SQLite does
+    /// not read bytes after that.
     ///
     /// # Errors
     /// When the file cannot be read or the temporary file cannot be written.
@@ -84,12 +84,12 @@ impl DatabaseFile {
         Ok(Self { path: copy, damage, log: None, structure: OnceLock::new(), _copy: Some(folder) })
     }
 
-    /// Where SQLite finds it.
+    /// Path for SQLite.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Why the end of a compressed file is missing.
+    /// The reason why the end of a compressed file is missing.
     pub fn cut(&self) -> Option<&str> {
         self.damage.as_deref()
     }
@@ -98,13 +98,13 @@ impl DatabaseFile {
     fn damage_of_structure(&self) -> Option<&str> {
         let found = self.structure.get_or_init(|| match map(&self.path) {
             Ok(pages) => pages.damage_of_structure(),
-            // Other files are those that only SQLite reads.
+            // Other files can only be read by SQLite.
             Err(error) => error.downcast_ref::<DamagedList>().map(DamagedList::to_string),
         });
         found.as_deref()
     }
 
-    /// Why rows of the file may be missing.
+    /// Damage by which rows of the file may be missing.
     pub fn damage(&self, shown: &str) -> Vec<Damage> {
         let of_log = self.log.as_ref().and_then(|log| {
             let failure = log.failure.as_ref()?;
@@ -115,7 +115,7 @@ impl DatabaseFile {
         self.damage.iter().cloned().chain(of_log).chain(of_pages).map(damage).collect()
     }
 
-    /// Reports that changes lay in a log next to the database: the profiler has not finished the file.
+    /// Reports that a log with changes is next to the database: the profiler has not finished the file.
     pub fn note(&self, shown: &str) -> Option<Anomaly> {
         let log = self.log.as_ref()?;
         let (severity, what) = match log.failure {
@@ -134,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    /// SQLite reads nothing behind the pages that the header counts, so that it is not written either.
+    /// SQLite does not read bytes after the pages that the header counts, so they are not written either.
     #[test]
     fn a_copy_ends_where_the_database_does() {
         let directory = tempfile::tempdir().unwrap();
@@ -152,7 +152,7 @@ mod tests {
             std::fs::read(copy.path()).unwrap()
         };
         assert_eq!(pack(&[&database, &vec![0; 8 << 20]]), database);
-        // A change that another program made without the count leaves the size of the file to tell.
+        // If another program changed the file without the page count, the size of the file counts.
         let mut uncounted = database.clone();
         uncounted[92] ^= 1;
         let more = vec![0; 1 << 12];

@@ -1,4 +1,4 @@
-//! Joins what the parts of a table gave to columns.
+//! Joins the parts of a table to columns.
 
 use polars::prelude::{PlSmallStr, StringChunked, StringChunkedBuilder};
 use polars_arrow::bitmap::{Bitmap, MutableBitmap};
@@ -6,7 +6,7 @@ use polars_arrow::bitmap::{Bitmap, MutableBitmap};
 use super::column::{TypeMismatch, Wanted};
 use super::pages::{Cells, Chunk, Texts, TypeMismatches, UnexpectedType, UnreadablePage};
 
-/// The rest of a chunk, without the room it filled.
+/// The rest of a chunk, without its value buffers.
 pub struct ChunkRest {
     pub rows: usize,
     valid: Vec<Vec<bool>>,
@@ -18,7 +18,7 @@ pub struct ChunkRest {
 }
 
 impl ChunkRest {
-    /// Drops the room.
+    /// Drops the value buffers.
     pub fn new(chunk: Chunk<'_>) -> Self {
         let mut part = Self {
             rows: chunk.rows,
@@ -40,7 +40,7 @@ impl ChunkRest {
     }
 }
 
-/// Moves the values of each part behind those of the part before, where parts have fewer rows than room.
+/// Moves the values of the parts together, if parts have fewer rows than room.
 pub(crate) fn close_gaps<T: Copy>(values: &mut Vec<T>, room: &[usize], rows: &[usize]) {
     let (mut from, mut to) = (0, 0);
     for (room, rows) in room.iter().zip(rows) {
@@ -56,7 +56,7 @@ pub(crate) fn close_gaps<T: Copy>(values: &mut Vec<T>, room: &[usize], rows: &[u
     }
 }
 
-/// Which rows of a column have a value; `None` where all have one.
+/// Marks of the rows of a column with a value; `None` if all rows have one.
 pub fn validity(parts: &[ChunkRest], column: usize, height: usize) -> Option<Bitmap> {
     let of = |part: &ChunkRest| part.valid.get(column).is_some_and(|valid| !valid.is_empty());
     if !parts.iter().any(of) {
@@ -91,7 +91,7 @@ pub fn named(wanted: &Wanted, type_mismatches: &TypeMismatches) -> impl Iterator
         })
 }
 
-/// A description of the lost pages, the same whichever rows of the table were requested.
+/// A description of the lost pages. It does not depend on the requested rows.
 pub fn damage(lost: &[UnreadablePage]) -> Option<String> {
     let first = lost.first()?;
     let (count, page, fault) = (lost.len(), first.page, first.fault);

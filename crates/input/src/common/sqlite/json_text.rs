@@ -1,4 +1,4 @@
-//! JSON texts that a draft of schema 4 keeps compressed.
+//! JSON texts that a draft of schema 4 stores compressed.
 
 use std::io::Read;
 
@@ -6,8 +6,7 @@ const LZ4_FRAME: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 /// Maximum length of a text; a frame that claims to be longer is not trusted.
 const LONGEST: u64 = 256 << 20;
 
-/// The text in a blob: an LZ4 frame is decompressed, anything else is taken as the text itself. `None` if a frame is
-/// damaged.
+/// The text in a blob: an LZ4 frame is decompressed, other bytes are the text itself. `None` if a frame is damaged.
 pub(crate) fn text_of_blob(bytes: &[u8]) -> Option<String> {
     if !bytes.starts_with(&LZ4_FRAME) {
         return Some(String::from_utf8_lossy(bytes).into_owned());

@@ -1,4 +1,4 @@
-//! Logs next to a database that hold changes it lacks, and the copy of both to which SQLite applies them.
+//! Logs next to a database with changes that it lacks, and the copy of both in which SQLite applies them.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,18 +13,18 @@ use wavesieve_files::regular;
 
 /// Endings of the write-ahead log and of the rollback journal.
 const LOGS: &[&str] = &["-wal", "-journal"];
-/// A log is larger than so many times its database and so many bytes only if it is something else: it would be copied first.
+/// A log that is larger than this multiple of its database plus `LOG_BYTES` is another file, and it must not be copied.
 const LOG_SHARE: u64 = 64;
 const LOG_BYTES: u64 = 1 << 32;
-/// How often a database that is being written is copied before it is given up.
+/// Maximum number of copies of a database that is being written.
 const ATTEMPTS: usize = 3;
 
-/// A log next to the input and what came of it.
+/// A log next to the input, and the outcome of applying it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Log {
     /// `-wal` or `-journal`.
     pub ending: &'static str,
-    /// Why its changes could not be applied, if so.
+    /// The reason why its changes could not be applied, if they could not.
     pub failure: Option<String>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn pending_log(path: &Path) -> Option<&'static str> {
     })
 }
 
-/// SQLite looks for logs next to the file a link leads to.
+/// SQLite looks for logs next to the target of a link.
 fn target(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
@@ -94,7 +94,7 @@ fn stamps(path: &Path) -> Vec<Option<(u64, Option<SystemTime>)>> {
     std::iter::once(&"").chain(LOGS).map(stamp).collect()
 }
 
-/// Copies content alone: the copy must be writable even where the input is not. A missing file has no copy.
+/// Copies only the content: the copy must be writable even if the input is not. A missing file is not copied.
 fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     let mut source = match regular::open(from) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -103,7 +103,7 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     io::copy(&mut source, &mut File::create(to)?).map(|_| ())
 }
 
-/// Lets SQLite apply the log to the copy and remove it.
+/// Lets SQLite apply the log to the copy, and remove the log.
 pub fn settle(copy: &Path) -> Result<()> {
     let connection = Connection::open(copy)?;
     connection.execute_batch(include_str!("sql/settle.sql"))?;

@@ -1,4 +1,4 @@
-//! Reading of SQLite databases that may be damaged or hold other types than declared. Nothing is ever written.
+//! Reads SQLite databases that may be damaged or hold other types than declared. Inputs are never written.
 
 mod json_text;
 mod pages;

@@ -1,5 +1,5 @@
-//! A database while it is recognized and opened. Its pages reveal the content of a healthy database. SQLite is opened
-//! only if they do not: this takes longer than reading all of a small database.
+//! A database while it is recognized and opened. The pages of a healthy database reveal its content. SQLite is opened only if they do not,
+//! because opening takes longer than reading a small database.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -20,16 +20,16 @@ use super::store::{Reader, Store};
 use super::table::Selection;
 use wavesieve_tables::ablation::{Optimization, is_on};
 
-/// Lists of tables that are remembered: many more than there are dialects.
+/// Maximum number of remembered lists of tables: many more than there are dialects.
 const MAX_KNOWN: usize = 256;
 /// Longer lists are left to SQLite.
 const MAX_LIST_BYTES: usize = 1 << 20;
 
-/// Columns of tables by their names and declarations without the guid of the capture.
+/// Columns of tables, by table name and declaration without the guid of the capture.
 type Shapes = BTreeMap<String, TableShape>;
 
-/// Lists of tables that SQLite understands, as texts without guids, and the columns of their tables. All ranks of a run have the
-/// same list but for the guids in it. SQLite compiles every view of a database before it lists a table.
+/// Lists of tables that SQLite accepts, as texts without guids, and the columns of their tables. The lists of all ranks of a run only
+/// differ in their guids. They are remembered because SQLite compiles every view of a database before it lists a table.
 static KNOWN: Mutex<BTreeMap<String, Arc<Shapes>>> = Mutex::new(BTreeMap::new());
 
 /// A table and the statement that declares it.
@@ -38,7 +38,7 @@ pub type Declaration = (String, String);
 /// A database that is being opened.
 pub(crate) struct OpeningDatabase {
     pub file: Arc<DatabaseFile>,
-    /// How its rows are read.
+    /// The reader of its rows.
     pub store: Arc<Store>,
     declarations: Vec<Declaration>,
     connection: OnceCell<Connection>,
@@ -54,7 +54,7 @@ impl OpeningDatabase {
     /// Lists the tables of a file.
     pub fn new(file: Arc<DatabaseFile>, reader: Reader) -> Result<Self> {
         let store = Arc::new(Store::new(file.path(), reader));
-        // SQLite is addressed by texts.
+        // SQLite needs the path as text.
         let pages = file.path().to_str().and_then(|_| store.pages());
         let entries = pages.and_then(PageFile::schema).filter(|_| is_on(Optimization::Pages));
         let list = entries.as_deref().and_then(without_guids);
@@ -72,7 +72,7 @@ impl OpeningDatabase {
         Ok(Self { file, store, declarations, connection, list, known, learned: RefCell::default() })
     }
 
-    /// Names of all tables and the statements that declare them, by name.
+    /// Names of all tables and the statements that declare them, sorted by name.
     pub fn declarations(&self) -> &[Declaration] {
         &self.declarations
     }
@@ -82,7 +82,7 @@ impl OpeningDatabase {
         self.declarations.iter().any(|(table, _)| table == name)
     }
 
-    /// Whether the name of a table begins like this.
+    /// Whether the name of any table starts with a prefix.
     pub fn has_any(&self, prefix: &str) -> bool {
         self.declarations.iter().any(|(table, _)| table.starts_with(prefix))
     }
@@ -95,8 +95,8 @@ impl OpeningDatabase {
         self.connection.get().context("the database is not open, which is a defect")
     }
 
-    /// The columns of a table, which SQLite is asked for unless it was asked for those of an equal list of tables. `key` is the
-    /// name and declaration of the table without the guid of the capture.
+    /// The columns of a table. SQLite reports them, unless it already did for an equal list of tables. `key` is the name and declaration of
+    /// the table without the guid of the capture.
     pub fn shape(&self, name: &str, key: &str) -> Result<TableShape> {
         if let Some(known) = self.known.as_ref().and_then(|known| known.get(key)) {
             return Ok(known.named(name));
@@ -106,7 +106,7 @@ impl OpeningDatabase {
         Ok(shape)
     }
 
-    /// Remembers the columns of all tables for files with an equal list, unless SQLite does not understand some of them.
+    /// Remembers the columns of all tables for files with an equal list, unless SQLite does not accept one of them.
     pub fn remember(&self) {
         let Some(list) = self.list.as_ref().filter(|_| self.known.is_none()) else { return };
         let learned = self.learned.take();
@@ -116,7 +116,7 @@ impl OpeningDatabase {
         }
     }
 
-    /// Columns of a whole table without a value that is odd; `None` if only SQLite can read them.
+    /// Columns of a whole table without unexpected types; `None` if only SQLite can read them.
     pub(crate) fn plain_columns(&self, table: &TableShape, wanted: &[Wanted]) -> Option<Columns> {
         let present: Vec<Wanted> = wanted.iter().copied().filter(|wanted| table.has(wanted.name)).collect();
         let selection = Selection { table, key: "id", condition: &Condition::all() };
@@ -148,7 +148,7 @@ fn tables_of(entries: Vec<SchemaEntry>) -> Vec<Declaration> {
     tables
 }
 
-/// A list of tables as a text in which each guid is replaced by its place among those of the list; `None` if it is very long.
+/// A list of tables as a text in which each guid is replaced by its position among the guids of the list; `None` if it is very long.
 fn without_guids(entries: &[SchemaEntry]) -> Option<String> {
     let mut text = String::new();
     for SchemaEntry { kind, name, table, sql, .. } in entries {
@@ -165,14 +165,14 @@ fn without_guids(entries: &[SchemaEntry]) -> Option<String> {
         let guid = found.get(0).map_or("", |guid| guid.as_str());
         let digits = guid.replace(['-', '_'], "");
         let next = seen.len();
-        // Names of tables and defaults spell a guid in two ways, which SQLite keeps apart.
+        // Table names and defaults spell a guid in two ways, which SQLite distinguishes.
         let spelling = guid.get(8..9).filter(|mark| matches!(*mark, "-" | "_")).unwrap_or_default();
         format!("\u{2}{}{spelling}", *seen.entry(digits).or_insert(next))
     };
     Some(GUID.as_ref()?.replace_all(&text, place).into_owned())
 }
 
-/// A guid as in names of tables and in their defaults.
+/// A guid in the spellings of table names and defaults.
 static GUID: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new("[0-9a-f]{8}(?:_[0-9a-f]{4}){3}_[0-9a-f]{12}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}")
         .ok()

@@ -24,17 +24,17 @@ use super::table::Selection;
 use wavesieve_files::mapped::MappedFile;
 use wavesieve_tables::columns::reading::RowRange;
 
-/// Leaves that one thread decodes at a time.
+/// Leaves in a chunk, which one thread decodes at a time.
 const LEAVES_PER_CHUNK: usize = 256;
-/// Such chunks after which the pages that were looked at are no longer counted as memory of the program: 16 MiB of them, and
-/// what the system maps around them.
+/// Chunks after which the read pages no longer count as memory of the program: 16 MiB of them, and the pages that the system maps around
+/// them.
 const CHUNKS_KEPT: usize = 16;
-/// Leaves that are measured to estimate the rows of all.
+/// Leaves that are measured to estimate the rows of all leaves.
 const MEASURED_LEAVES: usize = 64;
 /// The common name of row ids in all tables.
 const ROW_ID: &str = "rowid";
 
-/// The damage of a file of which nothing else is known.
+/// The damage to report for a file that was cut meanwhile.
 const CUT: &str = "the file was cut while it was read; rows of the pages before that are read";
 
 /// The list of tables cannot be read.
@@ -49,9 +49,9 @@ pub(crate) struct PageFile {
     roots: BTreeMap<String, u32>,
     /// The leaves of tables by their roots: many are read for several columns at different times.
     scans: Mutex<BTreeMap<u32, Arc<Scan>>>,
-    /// As listed by the pages above, before anything was looked at.
+    /// The leaves as the pages above them list them, before any leaf is read.
     trees: Mutex<BTreeMap<u32, Arc<Tree>>>,
-    /// Chunks of leaves that were looked at.
+    /// Number of chunks of leaves that were read.
     chunks_seen: AtomicUsize,
 }
 
@@ -75,13 +75,13 @@ impl PageFile {
         let map = MappedFile::new(file).context("cannot map it")?;
         let pages = Pages::new(&map)?;
         let Some(entries) = named_entries(pages) else { bail!(DamagedList) };
-        // SQLite takes the first of several entries with the same name.
+        // SQLite uses the first of several entries with the same name.
         let roots = entries.into_iter().rev().filter_map(|entry| Some((entry.table_root()?, entry.name)));
         let roots = roots.map(|(root, name)| (name, root)).collect();
         Ok(Self { map, roots, scans: Mutex::default(), trees: Mutex::default(), chunks_seen: AtomicUsize::new(0) })
     }
 
-    /// The list of tables; `None` if any of it is damaged or odd, or a root is not on a page of its own.
+    /// The list of tables; `None` if any entry is damaged or unusual, or a root does not have its own page.
     pub fn schema(&self) -> Option<Vec<SchemaEntry>> {
         let pages = Pages::new(&self.map).ok()?;
         let entries = declared_entries(pages)?;
@@ -98,7 +98,7 @@ impl PageFile {
     /// Reads the key and the `wanted` columns.
     ///
     /// # Errors
-    /// When only SQLite can.
+    /// When only SQLite can read them.
     pub fn read(&self, selection: Selection<'_>, wanted: &[Wanted], threads: usize) -> Result<Columns> {
         let pages = Pages::new(&self.map)?;
         let stored = stored(selection)?;
@@ -110,18 +110,18 @@ impl PageFile {
         let sought = SoughtIds::of(selection)?;
         let mut read = None;
         let mut is_part = false;
-        // Damage is reported in the same words whichever rows are requested: a table that is damaged there is read completely.
+        // The report of damage must not depend on the requested rows: a table with damage in them is read completely.
         if let Some(some) = self.some_leaves(pages, selection, &sought) {
             let leaves_decide = some.leaves.iter().all(|leaf| sought.are_around(leaf));
             let found = self.columns(&plan_for(leaves_decide)?, wanted, &some, threads)?;
-            // If ranges end where leaves do, only other tests leave rows out.
+            // If ranges end at the ends of leaves, only other tests leave rows out.
             let left_out = found.left_out.filter(|_| sought.lists.is_empty());
             read = found.damage.is_none().then_some(Columns { left_out, ..found });
             is_part = true;
         }
         let whole = || self.columns(&plan_for(false)?, wanted, &*self.scan(pages, selection, threads)?, threads);
         let columns = read.map_or_else(whole, Ok)?;
-        // Others may read parts at the same time.
+        // Other threads may read parts at the same time.
         if !is_part {
             self.advise_dont_need();
         }
@@ -178,7 +178,7 @@ impl PageFile {
         Ok(columns)
     }
 
-    /// Looks at leaves, chunk by chunk, so that few of a large table count as memory of the program at a time.
+    /// Reads leaves chunk by chunk, so that few leaves of a large table count as memory of the program at a time.
     fn each_chunk<T: Send, R: Send>(
         &self,
         chunks: Vec<T>,
@@ -199,8 +199,8 @@ impl PageFile {
         }
     }
 
-    /// Counts the pages that were looked at no longer as memory of the program: other tables lie on others. They stay in
-    /// the memory of the system for as long as it has room.
+    /// Stops counting the read pages as memory of the program, because other tables are on other pages. They stay in the page cache of the
+    /// system while it has room.
     fn advise_dont_need(&self) {
         if self.map.len() >= KEPT_BYTES {
             self.map.give_back();
@@ -217,21 +217,21 @@ impl PageFile {
             return known.lost.is_empty().then(|| known.rows() > 0);
         }
         let tree = self.tree(pages, root);
-        // Only a root is a leaf without rows.
+        // A leaf without rows is always a root.
         let is_root = tree.leaves.len() == 1;
         let mut measured = if is_root { tree.leaves.clone() } else { Vec::new() };
         let is_whole = tree.lost.is_empty() && measure(pages, &mut measured).is_empty();
         (is_whole && !self.map.was_cut()).then(|| !is_root || rows_of(&measured) > 0)
     }
 
-    /// Ranges of row ids that together are all of a table, of about so many rows each, in their order; `None` where rows are
-    /// chosen in SQL, and of a damaged table. They end where leaves do.
+    /// Ranges of row ids that together cover a table, in order, with about `rows` rows each. They end at the ends of leaves. `None` if rows
+    /// are selected in SQL, and for a damaged table.
     pub fn row_ranges(&self, selection: Selection<'_>, rows: usize) -> Option<Vec<RowRange>> {
         stored(selection).ok()?;
         selection.condition.tests()?;
         let pages = Pages::new(&self.map).ok()?;
         let tree = self.tree(pages, *self.roots.get(&selection.table.name)?);
-        // Some leaves show how many rows others have.
+        // Some leaves give an estimate for the rows of all leaves.
         let step = tree.leaves.len().div_ceil(MEASURED_LEAVES).max(1);
         let mut measured: Vec<Leaf> = tree.leaves.iter().step_by(step).copied().collect();
         if !tree.lost.is_empty() || !measure(pages, &mut measured).is_empty() || self.map.was_cut() {
@@ -240,7 +240,7 @@ impl PageFile {
         let rows_per_leaf = (rows_of(&measured) / measured.len().max(1)).max(1);
         let (mut ranges, mut first) = (Vec::new(), i64::MIN);
         for leaves in tree.leaves.chunks(rows.div_ceil(rows_per_leaf)) {
-            // Leaves of deleted rows may end where those before do.
+            // Leaves of deleted rows may have the same end as the leaves before them.
             let last = leaves.last().and_then(|leaf| leaf.up_to);
             if let Some(last) = last.filter(|last| (first..i64::MAX).contains(last)) {
                 ranges.push(RowRange { first, last });
@@ -251,7 +251,7 @@ impl PageFile {
         Some(ranges)
     }
 
-    /// Number of rows, and what cannot be read.
+    /// Number of rows, and the damage.
     ///
     /// # Errors
     /// When only SQLite can count them.
@@ -292,12 +292,12 @@ impl PageFile {
         Ok(self.damage(damage(&lost)))
     }
 
-    /// The damage to report: the cut if the file was cut meanwhile, which explains all else, otherwise the damage that was found.
+    /// The damage to report. If the file was cut meanwhile, the cut explains all other damage.
     fn damage(&self, found: Option<String>) -> Option<String> {
         if self.map.was_cut() { Some(CUT.to_owned()) } else { found }
     }
 
-    /// Leaves with rows of another table.
+    /// The leaves with rows of another table.
     fn strange(&self, pages: Pages<'_>, scan: &Scan, table: &TableShape, threads: usize) -> Vec<UnreadablePage> {
         let Some(layout) = table.layout.as_deref() else { return Vec::new() };
         let look = |leaves: &[Leaf]| strange_leaves(pages, leaves, layout);
@@ -305,8 +305,7 @@ impl PageFile {
         self.each_chunk(chunks, threads, look).into_iter().flatten().collect()
     }
 
-    /// Damage to the first page of a table that has no other pages. A page of another table in its place makes either of the
-    /// two look empty.
+    /// Damage to the first page of a table that has no other pages. If pages of two tables are swapped, one of the tables can look empty.
     pub(crate) fn damage_of_root(&self, name: &str, layout: &Layout) -> Option<String> {
         let root = *self.roots.get(name)?;
         let pages = Pages::new(&self.map).ok()?;
@@ -324,7 +323,7 @@ impl PageFile {
         damage(&misplaced(pages, &entries)).or_else(|| damage(&overrun(pages, &entries)))
     }
 
-    /// Number of rows on some leaves, and what cannot be read.
+    /// Number of rows on some leaves, and the unreadable pages.
     fn decoded(&self, pages: Pages<'_>, plan: &Plan, scan: &Scan) -> Result<(usize, Vec<UnreadablePage>)> {
         let decode = |leaves: &[Leaf]| {
             let mut chunk = Chunk { rows: 0, ids: &mut [], columns: Vec::new(), lost: Vec::new() };
@@ -351,7 +350,7 @@ impl PageFile {
         })
     }
 
-    /// The leaves of a table that may have rows which are sought, unless they are all or something is damaged.
+    /// The leaves of a table that may have requested rows; `None` if all rows are requested, or the table is damaged.
     fn some_leaves(&self, pages: Pages<'_>, selection: Selection<'_>, sought: &SoughtIds<'_>) -> Option<Scan> {
         let root = *self.roots.get(&selection.table.name)?;
         let tree = self.tree(pages, root);
@@ -385,7 +384,7 @@ impl Scan {
         rows_of(&self.leaves)
     }
 
-    /// Shares leaves out, each part with its own share of the room for values.
+    /// Divides the leaves into chunks, each with its own part of the value buffers.
     fn chunks<'s>(
         &'s self,
         mut ids: &'s mut [i64],
@@ -411,7 +410,7 @@ impl Scan {
     }
 }
 
-/// Leaves whose rows cannot be those of a table.
+/// The leaves whose rows cannot belong to the table.
 fn strange_leaves(pages: Pages<'_>, leaves: &[Leaf], layout: &Layout) -> Vec<UnreadablePage> {
     let strange = leaves.iter().filter(|leaf| !is_of_table(pages, leaf, layout));
     strange.map(|leaf| UnreadablePage { page: leaf.page, fault: Fault::OtherTable }).collect()
@@ -429,7 +428,7 @@ fn stored<'a>(selection: Selection<'a>) -> Result<&'a BTreeMap<String, Stored>> 
     Ok(stored)
 }
 
-/// The columns to take of the selected rows; without the bounds of row ids if the leaves that are read decide about these.
+/// The plan to decode the selected rows. It has no tests of row id bounds if the choice of leaves already meets the bounds.
 fn plan(
     selection: Selection<'_>,
     stored: &BTreeMap<String, Stored>,
@@ -448,9 +447,9 @@ fn plan(
     Ok(Plan::new(columns, &tests, text_of_blob).with_layout(selection.table.layout.clone()))
 }
 
-/// The row ids that rows must have to be chosen.
+/// The row ids of requested rows.
 struct SoughtIds<'a> {
-    /// They are in each of these lists, which are in rising order.
+    /// Lists in rising order; a requested id is in each of them.
     lists: Vec<&'a [i64]>,
     least: i64,
     most: i64,
@@ -476,13 +475,13 @@ impl<'a> SoughtIds<'a> {
         self.lists.is_empty() && self.least == i64::MIN && self.most == i64::MAX
     }
 
-    /// Whether all rows of a leaf are between the bounds.
+    /// Whether all rows of a leaf are within the bounds.
     fn are_around(&self, leaf: &Leaf) -> bool {
         let begins = self.least == i64::MIN || leaf.above.is_some_and(|above| above >= self.least - 1);
         begins && (self.most == i64::MAX || leaf.up_to.is_some_and(|up_to| up_to <= self.most))
     }
 
-    /// Whether a leaf may have a row with one of them.
+    /// Whether a leaf may have a requested row.
     fn may_be_on(&self, leaf: &Leaf) -> bool {
         let is_inside =
             leaf.above.is_none_or(|above| above < self.most) && leaf.up_to.is_none_or(|up_to| up_to >= self.least);
@@ -500,12 +499,12 @@ fn rows_of(leaves: &[Leaf]) -> usize {
     leaves.iter().map(|leaf| usize::from(leaf.rows)).sum()
 }
 
-/// Zeros, which the system gives only when they are first written.
+/// Buffers of zeros. The system provides their memory on the first write.
 fn buffers<T: Copy + Default>(wanted: &[Wanted], kind: ColumnKind, height: usize) -> Vec<Vec<T>> {
     wanted.iter().filter(|wanted| wanted.kind == kind).map(|_| vec![T::default(); height]).collect()
 }
 
-/// The first `count` places of a slice, which keeps the others.
+/// Splits off the first `count` elements of a slice.
 fn take<'s, T>(rest: &mut &'s mut [T], count: usize) -> &'s mut [T] {
     let all = std::mem::take(rest);
     let (first, others) = all.split_at_mut(count.min(all.len()));

@@ -4,7 +4,7 @@ use super::column::{Columns, INVALID_UTF8};
 use wavesieve_model::schema::anomaly::{Anomaly, Damage, Severity};
 use wavesieve_tables::trace::source::ReadContext;
 
-/// Values of other types than declared, in columns of the source's table `source` read for the canonical table
+/// Anomalies of values with other types than declared, in columns of the source table `source` that were read for the canonical table
 /// `table_name`.
 pub(crate) fn type_mismatches(table_name: &str, source: &str, columns: &Columns) -> impl Iterator<Item = Anomaly> {
     columns.type_mismatches.iter().map(move |type_mismatch| {
@@ -23,7 +23,7 @@ pub(crate) fn type_mismatches(table_name: &str, source: &str, columns: &Columns)
     })
 }
 
-/// A source table that can be read in part only.
+/// The damage to a source table that can only be read in part.
 pub fn damage(context: &ReadContext<'_>, source: &str, cause: &str) -> Damage {
     Damage { path: context.process.facts.path.clone(), part: source.to_owned(), cause: cause.to_owned() }
 }

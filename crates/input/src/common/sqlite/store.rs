@@ -1,4 +1,4 @@
-//! A database file and how it is read.
+//! A database file and its reader.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -11,15 +11,15 @@ use wavesieve_files::regular;
 /// The reader of table rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reader {
-    /// The own reader of pages where it can, otherwise SQLite.
+    /// The page reader of this crate if possible, otherwise SQLite.
     #[default]
     Auto,
     Sqlite,
-    /// The own reader of pages; SQLite for what only it knows, such as conditions in SQL.
+    /// The page reader of this crate; SQLite only for features such as conditions in SQL.
     Pages,
 }
 
-/// A database file, mapped when first needed.
+/// A database file, mapped on first use.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
@@ -33,14 +33,14 @@ impl Store {
         Self { path: path.to_owned(), reader, pages: OnceLock::new() }
     }
 
-    /// As [`Store::new`], checked.
+    /// Works like [`Store::new`], followed by [`Store::check`].
     pub fn checked(path: &Path, reader: Reader) -> Result<Self> {
         let store = Self::new(path, reader);
         store.check()?;
         Ok(store)
     }
 
-    /// Checks whether the reader that was chosen can read the file at all.
+    /// Checks whether the chosen reader can read the file.
     pub fn check(&self) -> Result<()> {
         if self.reader == Reader::Pages
             && self.pages().is_none()
@@ -55,7 +55,7 @@ impl Store {
         &self.path
     }
 
-    /// The pages, where they are to be read without SQLite and can be.
+    /// The pages; `None` if SQLite is chosen, or they cannot be read without SQLite.
     pub fn pages(&self) -> Option<&PageFile> {
         if self.reader == Reader::Sqlite {
             return None;

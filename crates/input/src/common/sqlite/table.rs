@@ -1,4 +1,4 @@
-//! Reads columns of a table, in bulk where that is possible and carefully where it is not.
+//! Reads columns of a table, in bulk if possible and otherwise carefully.
 
 use anyhow::Result;
 
@@ -11,26 +11,26 @@ use super::{bulk, careful};
 use wavesieve_model::text::causes::with_causes;
 use wavesieve_tables::columns::reading::RowRange;
 
-/// Tables with fewer row ids are read by one thread; starting more costs more than it saves.
+/// Tables with fewer row ids are read by one thread, because starting more threads costs more than it saves.
 const ROWS_PER_THREAD: i64 = 50_000;
-/// Tables with fewer row ids are read without connectorx; its pool of connections costs more than it saves.
+/// Tables with fewer row ids are read without connectorx, because its pool of connections costs more than it saves.
 const BULK_ROWS: i64 = 4_096;
 
-/// Which rows of which table.
+/// A selection of rows of a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Selection<'a> {
     pub table: &'a TableShape,
-    /// Its integer key, by which rows are ordered and shared out among threads; it is read as `id`.
+    /// Its integer key, which orders rows and divides them among threads. It is read as `id`.
     pub key: &'a str,
-    /// Which of its rows.
+    /// The condition on its rows.
     pub condition: &'a Condition,
 }
 
-/// Reads the key and the `wanted` columns; those the table lacks stay absent.
+/// Reads the key and the `wanted` columns; columns that the table lacks stay absent.
 pub fn read(store: &Store, selection: Selection<'_>, wanted: &[Wanted], threads: usize) -> Result<Columns> {
     let Selection { table, key, .. } = selection;
     let present: Vec<Wanted> = wanted.iter().copied().filter(|wanted| table.has(wanted.name)).collect();
-    // An empty table needs no condition, whatever the SQL.
+    // An empty table does not need a condition.
     let all = Condition::all();
     let selection = if is_empty(store, selection) { Selection { condition: &all, ..selection } } else { selection };
     if let Some(columns) = store.pages().and_then(|pages| pages.read(selection, &present, threads).ok()) {
@@ -38,7 +38,7 @@ pub fn read(store: &Store, selection: Selection<'_>, wanted: &[Wanted], threads:
     }
     let connection = open(store.path())?;
     let sql = select(selection, &present, "");
-    // A damaged page can be in the way of the extremes; then only the careful reader gets anywhere.
+    // A damaged page can hide the extremes. Then only the careful reader can read the table.
     let extremes = format!(include_str!("sql/extremes.sql"), key = quoted(key), table = quoted(&table.name));
     let extremes = connection
         .query_row(&extremes, [], |row| Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?)))
@@ -55,13 +55,13 @@ pub fn read(store: &Store, selection: Selection<'_>, wanted: &[Wanted], threads:
     Ok(careful::read(&connection, &sql, &present))
 }
 
-/// Ranges of row ids that together are all of a table, of about so many rows each, in their order; `None` where they cannot be
-/// read one by one without reading more.
+/// Ranges of row ids that together cover a table, in order, with about `rows` rows each. `None` if they cannot be read one by one without
+/// reading more.
 pub fn row_ranges(store: &Store, selection: Selection<'_>, rows: usize) -> Option<Vec<RowRange>> {
     store.pages()?.row_ranges(selection, rows)
 }
 
-/// Number of rows. Of a damaged table those that can be read are counted, and the cause is given.
+/// Number of rows. For a damaged table, the number of readable rows and the cause of the damage.
 pub fn count(store: &Store, selection: Selection<'_>, threads: usize) -> Result<(u64, Option<String>)> {
     if is_empty(store, selection) {
         return Ok((0, None));
@@ -142,7 +142,7 @@ fn select(selection: Selection<'_>, wanted: &[Wanted], range: &str) -> String {
 }
 
 fn partitioned(selection: Selection<'_>, wanted: &[Wanted], first: i64, last: i64, threads: usize) -> Vec<String> {
-    // Ids of a damaged or foreign file may lie anywhere, so that their spread need not fit 64 bits.
+    // The ids of a damaged or foreign file may be any integers, so that their spread may not fit into 64 bits.
     let (first, last) = (i128::from(first), i128::from(last));
     let rows = last - first + 1;
     let parts = (rows / i128::from(ROWS_PER_THREAD)).clamp(1, threads.max(1) as i128);

@@ -1,11 +1,10 @@
-//! SQLite addresses that promise to write nothing.
+//! SQLite addresses for reading without any writing.
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// `file:` address of a database for reading in place: read-only and immutable, so that neither the file nor anything
-/// next to it is created, locked or written.
+/// `file:` address of a database for reading in place. It is read-only and immutable, so that no file is created, locked or written.
 ///
 /// # Errors
 /// When the path is not absolute and the current directory is unknown, or it is not UTF-8.
@@ -15,7 +14,7 @@ pub fn read_only_uri(path: &Path) -> Result<String> {
     Ok(format!("file:{}?mode=ro&immutable=1", percent_encoded(text)))
 }
 
-/// Escapes what has a meaning in an address.
+/// Escapes characters with a meaning in an address.
 pub(crate) fn percent_encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for character in text.chars() {

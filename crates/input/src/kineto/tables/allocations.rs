@@ -1,4 +1,4 @@
-//! `memory_allocations`: events of the allocators of PyTorch, of which each has an address and a size that is negative if it is freed.
+//! `memory_allocations`: events of PyTorch allocators. Each has an address and a size, which is negative if memory is freed.
 
 use std::collections::BTreeMap;
 
@@ -27,21 +27,21 @@ pub(crate) fn read_allocations(builder: &mut TableBuilder<'_>, capture: &Capture
         builder.put(name, rows.get(field).into_series());
     }
     builder.put("alloc_id", numbers.into_series());
-    // Events of a moment end when they start.
+    // Instant events end when they start.
     let times = rows.get(Field::Start);
     builder.put_times(&times, &times);
     Ok(())
 }
 
-/// The GPU of each event; none for the memory of the host.
+/// The GPU of each event; null for host memory.
 fn agents(rows: &Gathered, devices: &BTreeMap<i64, i64>) -> Int64Chunked {
     let (types, ids) = (rows.get(Field::DeviceType), rows.get(Field::DeviceId));
     let places = types.iter().zip(ids.iter());
     places.map(|(of_type, id)| devices.get(&id.filter(|_| of_type != Some(HOST))?).copied()).collect_ca("".into())
 }
 
-/// Bytes that each event leaves allocated on its device. Versions before 2022 state neither these nor addresses, so that sizes are added
-/// up from a start at which nothing was below zero later.
+/// Allocated bytes on the device after each event. Versions before 2022 record neither these nor addresses. For them, sizes are added up
+/// from a start value with which no sum is negative.
 fn live_bytes(rows: &Gathered) -> Int64Chunked {
     let stated = rows.get(Field::Allocated);
     if stated.null_count() < rows.height || rows.get(Field::Address).null_count() < rows.height {

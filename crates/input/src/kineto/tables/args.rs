@@ -1,4 +1,4 @@
-//! `args`: what events say of themselves beyond the columns of their tables.
+//! `args`: arguments of events beyond the columns of their tables.
 
 use anyhow::Result;
 use rayon::prelude::*;
@@ -39,7 +39,7 @@ struct Texts {
 }
 
 impl Texts {
-    /// Those of the events of a role in a chunk, or only of some.
+    /// Reads the arguments of the events of a role in a chunk, or only of the events in `only`.
     fn read(
         capture: &Capture,
         chunk: &Chunk,
@@ -70,7 +70,7 @@ impl Texts {
     }
 }
 
-/// A value that is not a text, with a blank behind each comma and colon and no others: writers lay out lists differently.
+/// A value that is not a text, with a blank behind each comma and colon and no other blanks: writers lay out lists differently.
 fn spaced(value: &[u8]) -> String {
     let mut text: Vec<u8> = Vec::with_capacity(value.len());
     let (mut in_string, mut escaped) = (false, false);
@@ -89,7 +89,7 @@ fn spaced(value: &[u8]) -> String {
     text_of_bytes(&text).into_owned()
 }
 
-/// How many arguments there are.
+/// Number of arguments.
 pub(crate) fn count_args(capture: &Capture) -> Result<u64> {
     let mut sum = 0;
     for (role, _) in OWNERS {

@@ -25,7 +25,7 @@ pub fn read_regions(builder: &mut TableBuilder<'_>, capture: &Capture) -> Result
     Ok(())
 }
 
-/// Reports calls that lie outside the operator whose id they have, as with clocks that differ.
+/// Reports calls that start outside the operator whose id they have, for example because clocks differ.
 fn note_calls_outside(builder: &mut TableBuilder<'_>, rows: &Gathered) {
     let each = |domain: &'static str| {
         let all = rows.rows([Field::External, Field::Start, Field::End]).zip(&rows.kinds).enumerate();

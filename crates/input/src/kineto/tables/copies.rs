@@ -10,8 +10,7 @@ use crate::kineto::cursor::{members, text_of};
 use crate::kineto::gathered::{Field, Gathered, Keep};
 use crate::kineto::kinds::Role;
 
-/// Directions, and their spellings without blanks and in capitals: CUPTI's, those of roctracer, and of rocprofiler-sdk. Arrays are in the
-/// memory of the GPU.
+/// Directions, and their spellings by CUPTI, roctracer and rocprofiler-sdk, without blanks and in capitals. Arrays are in GPU memory.
 const DIRECTIONS: [(&str, &[&str]); 6] = [
     ("P2P", &["PTOP", "PEER"]),
     ("H2D", &["HTOD", "HTOA", "HOSTTODEVICE", "HOST_TO_DEVICE", "HOST->DEVICE"]),
@@ -30,7 +29,7 @@ pub(crate) fn read_copies(builder: &mut TableBuilder<'_>, capture: &Capture) -> 
     }
     builder.put("stream_id", rows.get(Field::Stream).into_series());
     put_correlation(builder, capture, &rows, Role::Copy)?;
-    // HIP has the size of some copies only for the call.
+    // HIP records the size of some copies only with the call.
     put_of_calls(builder, capture, &rows, [("bytes", Field::Bytes), ("tid", Field::Tid)])?;
     put_gpu_times(builder, capture, &rows, Role::Copy)
 }

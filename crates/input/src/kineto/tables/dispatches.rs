@@ -1,4 +1,4 @@
-//! `kernels`: kernels, and fills of memory, which the profiler lists apart.
+//! `kernels`: kernels, and memory fills, which the profiler lists separately.
 
 use anyhow::Result;
 use polars::prelude::IntoSeries;
@@ -30,7 +30,7 @@ pub(crate) fn read_kernels(builder: &mut TableBuilder<'_>, capture: &Capture) ->
     put_gpu_times(builder, capture, &rows, Role::Kernel)
 }
 
-/// Names of the kernels, whose ids are their places in the order of first occurrence, from 1 on.
+/// Kernel names. Kernel ids number them from 1, in the order of first occurrence.
 pub(super) fn symbols(rows: &Gathered) -> SymbolNames {
     let mut symbols = SymbolNames::default();
     for text in &rows.names.texts {
@@ -39,8 +39,8 @@ pub(super) fn symbols(rows: &Gathered) -> SymbolNames {
     symbols
 }
 
-/// Adds the sizes. Where the profiler has them only for the call, they are those of the call that launched the kernel; kernels of a
-/// graph and fills have none, so theirs are 0.
+/// Adds the sizes. If the profiler records them only with the call, they come from the launching call. Kernels of a graph and fills have no
+/// sizes, so theirs are 0.
 fn put_sizes(builder: &mut TableBuilder<'_>, capture: &Capture, rows: &Gathered) -> Result<()> {
     if !builder.wants(SIZES) {
         return Ok(());
@@ -57,8 +57,8 @@ fn put_sizes(builder: &mut TableBuilder<'_>, capture: &Capture, rows: &Gathered)
     Ok(())
 }
 
-/// Reports kernels whose grid or block was recorded as 0, as Kineto did from February to June 2026. No kernel has none of it, so that the
-/// sizes are those of the call, or not known.
+/// Reports kernels whose grid or block was recorded as 0, as Kineto did from February to June 2026. A real size is never 0, so the sizes
+/// come from the call, or are unknown.
 fn note_unknown_sizes(builder: &mut TableBuilder<'_>, rows: &Gathered) {
     let columns = [GRID, BLOCK].map(|fields| fields.map(|field| rows.get(field)));
     let is_unknown = |row: usize| columns.iter().flatten().any(|column| column.get(row) == Some(0));

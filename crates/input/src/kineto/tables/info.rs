@@ -27,7 +27,7 @@ pub(crate) fn read_threads(builder: &mut TableBuilder<'_>, capture: &Capture) ->
     put_named(builder, capture, "tid", &threads, |pid| pid.is_none_or(|pid| !capture.census.devices.contains(&pid)))
 }
 
-/// Adds ids with the names that viewers show for threads, of the processes that a test holds for.
+/// Adds ids with the thread names that viewers show, from the processes that `is_of` accepts.
 fn put_named(
     builder: &mut TableBuilder<'_>,
     capture: &Capture,

@@ -24,7 +24,7 @@ use wavesieve_tables::columns::values::I64Values;
 /// Columns of times that depend on the ends.
 const ENDS: &[&str] = &["end_ns", "duration_ns", "valid"];
 const SIZES: &[&str] = &["workgroup_x", "workgroup_y", "workgroup_z", "grid_x", "grid_y", "grid_z"];
-/// Columns of places, and of sizes and threads that may be those of the launching call.
+/// Columns of places, and columns of threads and sizes that may come from the launching call.
 const PLACES: &[&str] = &["direction", "src_agent_id", "dst_agent_id", "agent_id", "gpu", "peer_gpu", "device"];
 const OF_CALLS: &[&str] = &["tid", "bytes", "lds_bytes"];
 
@@ -65,7 +65,7 @@ fn gather(builder: &mut TableBuilder<'_>, capture: &Capture, role: Role, keep: K
     Ok(rows)
 }
 
-/// A field of work, otherwise of the calls that launched it. Grids and blocks of 0 are not known.
+/// A field of work, otherwise of the calls that launched it. Grid and block sizes of 0 count as unknown.
 fn or_of_call(capture: &Capture, rows: &Gathered, field: Field) -> Result<Vec<Option<i64>>> {
     let is_size = GRID.contains(&field) || BLOCK.contains(&field);
     let own = I64Values::new(&rows.get(field)).into_rows().map(|own| own.filter(|own| !is_size || *own != 0));
@@ -93,7 +93,7 @@ fn put_of_calls(
     Ok(())
 }
 
-/// Adds the ids of calls and of the work they launched. An id that calls of several processes have is that of none of them.
+/// Adds the correlation ids of calls and of the work they launched. An id that calls of several processes share is left out.
 fn put_correlation(builder: &mut TableBuilder<'_>, capture: &Capture, rows: &Gathered, role: Role) -> Result<()> {
     note_oddities(builder, rows);
     if !builder.wants(&["correlation_id"]) {
@@ -133,7 +133,7 @@ fn put_correlation(builder: &mut TableBuilder<'_>, capture: &Capture, rows: &Gat
     Ok(())
 }
 
-/// Reports what no parser of JSON takes.
+/// Reports forms that JSON parsers reject or read differently.
 fn note_oddities(builder: &mut TableBuilder<'_>, rows: &Gathered) {
     let oddities = rows.oddities;
     for (check_id, count, detail) in [
@@ -150,8 +150,8 @@ fn note_oddities(builder: &mut TableBuilder<'_>, rows: &Gathered) {
     }
 }
 
-/// Which kernels have the correlation id of a launch whose first kernel runs on another stream of their GPU: a launch that is not one of
-/// a graph starts work on one stream.
+/// Marks kernels with the correlation id of a launch whose first kernel runs on another stream of their GPU. A launch starts work on only
+/// one stream, unless it launches a graph.
 fn others_on_streams(capture: &Capture, rows: &Gathered, role: Role) -> Result<Vec<bool>> {
     let mut is_other = vec![false; rows.height];
     if role != Role::Kernel {
@@ -184,8 +184,8 @@ fn others_on_streams(capture: &Capture, rows: &Gathered, role: Role) -> Result<V
     Ok(is_other)
 }
 
-/// Adds the times of work of the GPU. What took longer than the recording itself cannot be true, and neither can what runs over later
-/// work of its stream: that is cut where the next begins.
+/// Adds the times of GPU work. Work that is longer than the recording is not valid. Work that runs over later work of its stream is cut at
+/// the start of the next.
 fn put_gpu_times(builder: &mut TableBuilder<'_>, capture: &Capture, rows: &Gathered, role: Role) -> Result<()> {
     let (starts, mut ends) = (rows.get(Field::Start), rows.get(Field::End));
     let overruns = if builder.wants(ENDS) { Some(capture.overruns()?) } else { None };

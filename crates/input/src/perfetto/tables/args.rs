@@ -1,4 +1,4 @@
-//! `args`: what writers state of slices beyond the columns of their tables.
+//! `args`: arguments of slices beyond the columns of their tables.
 
 use anyhow::Result;
 
@@ -42,7 +42,7 @@ pub(crate) fn read_args(builder: &mut TableBuilder<'_>, file: &Assembled, proces
     builder.put_args(&OWNERS.map(|(_, owner)| owner), args, names, values)
 }
 
-/// Places in the lists of each owner, from 1 on.
+/// Positions in the list of each owner, from 1 on.
 fn positions(arguments: &[&Owned]) -> Vec<i64> {
     let mut last = None;
     let mut position = 0;

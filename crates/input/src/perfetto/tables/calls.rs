@@ -1,4 +1,4 @@
-//! `regions` and `marks`: API calls, ranges and functions, and what has no length.
+//! `regions` and `marks`: API calls, ranges and functions, and events without a length.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -85,7 +85,7 @@ fn put_texts(builder: &mut TableBuilder<'_>, file: &Assembled, calls: &Calls<'_>
     })
 }
 
-/// The domain of a category; rocprofv3 calls the tools interface of OpenMP by the name of that.
+/// The domain of a category. rocprofv3 calls the tools interface of OpenMP (OMPT) just `openmp`.
 fn domain(category: &str) -> String {
     if category == "openmp" { "ompt".to_owned() } else { domain_of_category(category) }
 }

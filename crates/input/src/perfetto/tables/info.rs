@@ -21,7 +21,7 @@ pub(crate) fn read_streams(builder: &mut TableBuilder<'_>, _: &Assembled, proces
     Ok(())
 }
 
-/// Assembles `threads`: those that called, with the names of their tracks.
+/// Assembles `threads`: the threads of calls, with the names of their tracks.
 pub(crate) fn read_threads(builder: &mut TableBuilder<'_>, file: &Assembled, process: &Process) -> Result<()> {
     let threads = ids_of(process, &[Role::Call], Field::Tid);
     builder.put_ids("tid", threads.iter().copied());
@@ -37,7 +37,7 @@ pub(crate) fn read_threads(builder: &mut TableBuilder<'_>, file: &Assembled, pro
                 named.entry(tid).or_insert(track.name.as_str());
             }
         }
-        // This program calls threads without a name by their id.
+        // wavesieve writes the id as the name of threads without a name.
         let is_own = |tid: i64, name: &str| file.writer == Writer::Wavesieve && name == format!("thread {tid}");
         let names =
             threads.iter().map(|tid| named.get(tid).copied().filter(|name| !name.is_empty() && !is_own(*tid, name)));

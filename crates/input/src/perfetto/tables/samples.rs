@@ -35,7 +35,7 @@ pub(crate) fn read_samples(builder: &mut TableBuilder<'_>, file: &Assembled, pro
     Ok(())
 }
 
-/// The values in the units of their tracks; those that are steps are added up.
+/// The values in the units of their tracks. Incremental values are added up.
 fn values<'a>(rows: &Rows, track: impl Fn(Option<i64>) -> Option<&'a UsedTrack>) -> Vec<f64> {
     let mut sums: BTreeMap<Option<i64>, f64> = BTreeMap::new();
     let value = |(number, bits): (Option<i64>, Option<i64>)| {

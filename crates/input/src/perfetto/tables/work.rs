@@ -43,7 +43,8 @@ pub(super) struct Symbols {
 }
 
 impl Symbols {
-    /// Kernels by id and name in the order of their first occurrence. Those without an id, or with that of another, follow the highest.
+    /// Kernels by id and name, in the order of first occurrence. A kernel without an id, or with the id of another kernel, gets an id above
+    /// the highest.
     pub(super) fn new(rows: &Rows, names: &Names) -> Self {
         let mut symbols = Self::default();
         let mut known: BTreeMap<(Option<i64>, Option<i64>), usize> = BTreeMap::new();
@@ -72,7 +73,7 @@ fn without_suffix(name: &str) -> &str {
     SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name)
 }
 
-/// Adds the columns that work of all kinds has.
+/// Adds the columns that all kinds of work share.
 fn put_common(builder: &mut TableBuilder<'_>, rows: &Rows, id: &'static str, ids: Int64Chunked) {
     builder.set_height(rows.height());
     builder.put(id, ids.into_series());
@@ -114,7 +115,7 @@ pub(crate) fn read_kernels(builder: &mut TableBuilder<'_>, file: &Assembled, pro
         if builder.wants(&[name]) {
             let mut sizes = column(rows, field);
             if file.writer == Writer::Wavesieve {
-                // With arguments, only sizes of 0 are left out.
+                // If kernels have arguments, only sizes of 0 are left out.
                 let zeros: Int64Chunked =
                     rows.column(Field::WorkgroupX).map(|size| size.map(|_| 0)).collect_ca("".into());
                 sizes = or_else(&sizes, &zeros);
@@ -125,7 +126,7 @@ pub(crate) fn read_kernels(builder: &mut TableBuilder<'_>, file: &Assembled, pro
     Ok(())
 }
 
-/// Recorded ids if all are there and different, otherwise numbers.
+/// Recorded ids if all are present and distinct, otherwise row numbers.
 fn dispatch_ids(rows: &Rows) -> Int64Chunked {
     let recorded: BTreeSet<i64> = rows.column(Field::Dispatch).flatten().collect();
     if recorded.len() == rows.height() { column(rows, Field::Dispatch) } else { ids(rows) }
@@ -151,7 +152,7 @@ pub(crate) fn read_copies(builder: &mut TableBuilder<'_>, file: &Assembled, proc
     Ok(())
 }
 
-/// The agents at an end of copies: those that are stated, otherwise the GPU that did them where this end is one.
+/// The agents at one end of copies: the stated agent, otherwise the GPU that ran the copy if this end is a GPU.
 fn end(rows: &Rows, stated: Field, is_gpu: impl Iterator<Item = Option<bool>>) -> Int64Chunked {
     let both = rows.column(stated).zip(rows.column(Field::Agent)).zip(is_gpu);
     both.map(|((stated, agent), is_gpu)| stated.or(agent.filter(|_| is_gpu == Some(true)))).collect_ca("".into())

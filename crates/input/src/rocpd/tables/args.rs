@@ -76,8 +76,8 @@ pub(crate) fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Whether an argument belongs to a region. In most files the first argument does, which is quick to check. With
-/// damaged arguments, only reading reveals this and the damage. So does it with details.
+/// Whether an argument belongs to a region. In most files the first argument does, which is quick to check. With damaged arguments or with
+/// details, only reading can decide.
 pub fn has_any(database: &Database, threads: usize) -> bool {
     let Ok(arguments) = database.read("arg", &[integer("event_id")], threads) else { return false };
     let first = arguments.integers("event_id").iter().next().flatten();

@@ -86,8 +86,8 @@ impl Runs {
     }
 }
 
-/// Notes values whose event has no owner: those of samples and of page faults are not counters, and the dispatches of
-/// another process of the partition have their own.
+/// Notes values whose event has no owner. Values of samples and page faults are not counters, and values of other processes of the
+/// partition belong to their dispatches.
 fn note_orphans(
     assembly: &mut Assembly<'_>,
     orphan: &BooleanChunked,
@@ -107,7 +107,7 @@ fn note_orphans(
     Ok(())
 }
 
-/// Notes values of counters in a partition of which no dispatch has any, as when the dispatches were lost.
+/// Notes counter values in a partition without counters of dispatches, for example because the dispatches were lost.
 pub(crate) fn note_lost(assembly: &mut Assembly<'_>, values: &Columns) -> Result<()> {
     if assembly.context.process.facts.has_counters {
         return Ok(());

@@ -11,7 +11,7 @@ use wavesieve_model::schema::domain::domain_of_category;
 /// The domain of the events.
 const DOMAIN: &str = "kfd";
 
-/// The block of the counters that rocprofv3 declares with them.
+/// The block of the counters that rocprofv3 declares with these events.
 const BLOCK: &str = "KFD";
 
 /// Keys that concern the format of details, not their content.
@@ -22,14 +22,14 @@ const OF_FORMAT: &[&str] = &["index", "cereal_class_version"];
 pub struct Details {
     /// Event of each detail.
     pub events: Vec<i64>,
-    /// Its place among those of the event.
+    /// Position of each detail within its event.
     pub positions: Vec<i64>,
     /// Name, and value as text.
     texts: Vec<(String, String)>,
 }
 
 impl Details {
-    /// Reads the details of the events of the driver, or of those among some.
+    /// Reads the details of driver events, or only of the events in `among`.
     pub fn read(assembly: &mut Assembly<'_>, among: Option<&[i64]>) -> Result<Self> {
         let mut details = Self::default();
         if !may_have_any(assembly.database, assembly.context.threads) {
@@ -80,8 +80,8 @@ fn may_have_any(database: &Database, threads: usize) -> bool {
             .is_ok_and(|counters| counters.texts("block").iter().any(|block| block == Some(BLOCK)))
 }
 
-/// Names and values in a document, whatever they are wrapped in: rocprofv3 wrote them as members, as texts, as pairs of a key and a
-/// value, and as one of several alternatives with its number.
+/// Collects the names and values in a document, in any wrapping: rocprofv3 wrote them as members, as texts, as pairs of a key and a value,
+/// and as one of several numbered alternatives.
 fn flatten(value: &Value, name: &str, texts: &mut Vec<(String, String)>) {
     match value {
         Value::Object(members) => match (members.get("key").and_then(Value::as_str), members.get("value")) {

@@ -28,12 +28,12 @@ const LAYOUT: &[Source<&'static str>] = &[
     ("grid_size_z", &["grid_z"], Rule::Copied),
     ("group_segment_size", &["lds_bytes"], Rule::Copied),
     ("private_segment_size", &["scratch_bytes"], Rule::Copied),
-    // 0 is how the source writes that a dispatch belongs to no graph.
+    // The source writes 0 for a dispatch without a graph.
     ("graph_exec_id", &["graph_exec_id", "graph_node_id"], Rule::NotZero),
     ("graph_node_id", &["graph_node_id"], Rule::Used),
 ];
 
-/// Condition for the rows of `kernels`: where dispatches are replayed to collect more counters, the first run of each that is there.
+/// Condition for the rows of `kernels`: if dispatches are replayed to collect more counters, the first recorded run of each.
 pub(crate) fn first_runs(database: &Database, facts: &ProcessFacts, threads: usize) -> Result<Condition> {
     if facts.replay_passes == 0 {
         return Ok(Condition::all());
@@ -92,7 +92,7 @@ fn read(assembly: &mut Assembly<'_>, own: Condition) -> Result<Columns> {
     Ok(columns)
 }
 
-/// Number of the pass of a dispatch among those of its rank.
+/// Number of the pass of a dispatch among the passes of its rank.
 pub fn pass_of(first: i64, replay: Option<i64>) -> i64 {
     first.saturating_add(replay.unwrap_or(0).max(0))
 }

@@ -17,37 +17,37 @@ use wavesieve_tables::columns::values::{I64Values, integers};
 
 const UNKNOWN: &str = "unknown";
 
-/// Events whose details are looked for one by one, at most.
+/// Maximum events whose details are looked up one by one.
 const SOUGHT_EVENTS: usize = 100_000;
 
-/// Events between the first and the last of some, at most so many times as many, are all read.
+/// All events between the first and the last wanted one are read, if they are fewer than this many times the wanted events.
 const WIDEST: u64 = 4;
 
 /// Canonical columns that come from the event of a row.
 pub(crate) const EVENT_COLUMNS: &[&str] =
     &["domain", "category", "message", "call_stack", "correlation_id", "parent_correlation_id", "external_id"];
 
-/// The strings with one more at the end for what is unknown.
+/// The strings and `unknown` as the last, with its position.
 pub(crate) fn with_unknown(strings: &Texts) -> (Vec<Option<String>>, usize) {
     let mut dictionary = strings.values().to_vec();
     dictionary.push(Some(UNKNOWN.to_owned()));
     (dictionary, strings.values().len())
 }
 
-/// Adds the internal, the parent's and the external correlation id of the events of the rows. Id 0 stands for none.
+/// Adds the internal, the parent's and the external correlation id of the events of the rows. Id 0 counts as missing.
 pub(crate) fn put_correlation(assembly: &mut Assembly<'_>, columns: &Columns, ids: &Int64Chunked) -> Result<()> {
     put_event_ids(assembly, &[], &columns.integers("event_id"), ids).map(drop)
 }
 
-/// Canonical columns of correlation, and the column of the events that each is.
+/// Canonical columns of correlation, and their columns in the event table.
 const CORRELATION: [(&[&str], &str); 3] = [
     (&["correlation_id"], "stack_id"),
     (&["parent_correlation_id"], "parent_stack_id"),
     (&["external_id"], "correlation_id"),
 ];
 
-/// Adds those of the correlation columns that are wanted and not null in all rows, and notes rows whose event is missing. The
-/// events have the columns for `more` too; there are none if nothing of them is wanted.
+/// Adds the wanted correlation columns that are not null in all rows, and notes rows whose event is missing. The returned events have the
+/// columns for `more` too; `None` if no column of events is wanted.
 fn put_event_ids(
     assembly: &mut Assembly<'_>,
     more: &[(&[&str], &'static str)],
@@ -105,8 +105,8 @@ pub(crate) fn put_event_columns(
     Ok(())
 }
 
-/// Condition for events that are looked for one by one, or of which most between the first and the last are wanted; of others all
-/// are read.
+/// Condition for events: a range if many events between the first and the last are wanted, otherwise a list. If the list is too long, all
+/// events are read.
 fn of_events(event_ids: &Int64Chunked) -> Condition {
     let (Some(first), Some(last)) = (event_ids.min(), event_ids.max()) else { return Condition::all() };
     if last.abs_diff(first) < WIDEST * event_ids.len() as u64 {
@@ -115,7 +115,7 @@ fn of_events(event_ids: &Int64Chunked) -> Condition {
     sought(event_ids).unwrap_or_default()
 }
 
-/// Condition for these events, unless they are too many to be looked for one by one.
+/// Condition for these events, unless they are too many to be looked up one by one.
 pub(crate) fn sought(event_ids: &Int64Chunked) -> Option<Condition> {
     if event_ids.len() > SOUGHT_EVENTS {
         return None;
@@ -142,14 +142,14 @@ fn put_category(
     })
 }
 
-/// JSON columns of the event table, only where they hold something.
+/// JSON columns of the event table, only for events in which they hold something.
 pub(crate) struct EventDetails {
     index: IdIndex,
     columns: Columns,
 }
 
 impl EventDetails {
-    /// Reads columns of the events that fulfil a condition.
+    /// Reads columns of the events that meet a condition.
     pub fn read(assembly: &mut Assembly<'_>, names: &[&'static str], events: Condition) -> Result<Self> {
         let table = assembly.database.partition().table("event");
         let known: Vec<&'static str> =
@@ -193,6 +193,6 @@ fn message(json: &str) -> Option<String> {
 }
 
 fn verbatim(json: &str) -> Option<String> {
-    // A compressed column cannot be chosen from by its text.
+    // SQL cannot test the text of a compressed column, so empty values remain.
     (!matches!(json, "" | "{}")).then(|| json.to_owned())
 }

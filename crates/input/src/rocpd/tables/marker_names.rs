@@ -28,7 +28,7 @@ impl MarkerNames {
     pub fn read(lookups: &Lookups, database: &Database, threads: usize) -> Result<Self> {
         let categories = lookups.categories(database, threads)?.ids_where(|text| CATEGORIES.contains(&text));
         let strings = lookups.strings(database, threads)?;
-        // With operations as names there is one of these.
+        // If ranges are named by operations, one of these is present.
         let has_operations = strings.values().iter().flatten().any(|text| is_range_operation(text));
         if categories.is_empty() || has_operations {
             return Ok(Self::default());
@@ -56,7 +56,7 @@ impl MarkerNames {
         Ok(Self { of_process: regions.into_iter().zip(started_and_stopped(&ranges)).collect() })
     }
 
-    /// Whether no range is named so.
+    /// Whether no range is named by its text.
     pub fn is_empty(&self) -> bool {
         self.of_process.is_empty()
     }

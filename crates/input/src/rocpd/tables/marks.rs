@@ -33,7 +33,7 @@ pub(crate) fn read_marks(assembly: &mut Assembly<'_>) -> Result<()> {
     let ids = ordinals(height);
     assembly.put("mark_id", ids.clone());
     let of_tracks = assembly.database.tracks()?.join("name_id", &of_samples("track_id"));
-    // Schema 3 names the track alone, which rocprofv3 calls by the category.
+    // Schema 3 names only the track, which rocprofv3 names by the category.
     let name_ids = joined(or_else(&of_samples("name_id"), &of_tracks), instants.integers("name_id"));
     assembly.put_with("name", || {
         Ok(dictionary_column("name", strings.values(), name_ids.iter().map(|id| strings.position(id)))?)
@@ -48,7 +48,7 @@ pub(crate) fn read_marks(assembly: &mut Assembly<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Regions that end when they start. Those with a length may have been read before; then it is known whether there are others.
+/// Reads regions that end when they start. Nothing is read if all regions are known to have a length.
 fn read_instants(assembly: &mut Assembly<'_>) -> Result<Columns> {
     if assembly.lookups.have_no_instants() {
         return Ok(Columns::default());

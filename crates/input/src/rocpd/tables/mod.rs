@@ -1,4 +1,4 @@
-//! The canonical tables, a file each, or one for tables from the same rows.
+//! The canonical tables: a file for each table, or for tables that come from the same rows.
 
 pub mod args;
 pub mod counters;

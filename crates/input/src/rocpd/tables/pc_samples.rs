@@ -1,4 +1,4 @@
-//! `pc_samples` from rows of rocpd_sample whose details are those of a program counter.
+//! `pc_samples` from rows of rocpd_sample whose details describe a PC sample.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::rocpd::assembly::Assembly;
 use crate::rocpd::database::Database;
 use wavesieve_tables::columns::frames::categorical;
 
-/// The key that only program counter samples have.
+/// The key that only PC samples have.
 const METHOD: &str = "\"sampling_method\"";
 
 /// Numbers of the hardware unit, in the details of the sample.
@@ -36,25 +36,25 @@ fn condition(database: &Database) -> Option<&'static str> {
     table.has("extdata").then(|| condition.trim_end())
 }
 
-/// Columns of the rows that may be program counter samples; of a small table all rows, without SQLite.
+/// Columns of the rows that may be PC samples. In a small table, all rows are read without SQLite.
 fn candidates(assembly: &mut Assembly<'_>, wanted: &[Wanted], condition: &str) -> Result<Columns> {
     let is_small = assembly.database.is_small("sample");
     let chosen = if is_small { Condition::all() } else { Condition::all().and_sql(condition) };
     let mut columns = assembly.database.read_where("sample", wanted, chosen, assembly.context.threads)?;
     if is_small {
-        // Other rows may have other details, with which nothing is wrong.
+        // Other rows may have other details, which are valid.
         columns.type_mismatches.clear();
     }
     assembly.absorb("sample", &columns);
     Ok(columns)
 }
 
-/// Whether a sample with these details is one of the program counter.
+/// Whether a sample with these details is a PC sample.
 fn is_pc_sample(details: Option<&str>) -> bool {
     details.is_some_and(|details| details.contains(METHOD))
 }
 
-/// Row ids of the program counter samples.
+/// Row ids of the PC samples.
 pub fn rows(assembly: &mut Assembly<'_>) -> Result<BTreeSet<i64>> {
     let Some(condition) = condition(assembly.database) else { return Ok(BTreeSet::new()) };
     let columns = candidates(assembly, &[text("extdata")], condition)?;
@@ -64,7 +64,7 @@ pub fn rows(assembly: &mut Assembly<'_>) -> Result<BTreeSet<i64>> {
     Ok(found.filter_map(|(id, _)| id).collect())
 }
 
-/// A sample as recorded: its own details, those of its event, and where the program was.
+/// A sample as recorded: its own details, the details of its event, and the position of the program.
 struct Recorded {
     time: Option<i64>,
     own: Value,

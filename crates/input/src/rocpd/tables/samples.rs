@@ -37,7 +37,7 @@ pub fn measured(assembly: &mut Assembly<'_>, samples: &Columns) -> Result<Vec<bo
     Ok(ids.iter().zip(event_ids.iter()).map(|(id, event)| has(&sampled, id) || has(&events, event)).collect())
 }
 
-/// Events of dispatches: values of these are counters unless they name a sample.
+/// Events of dispatches: their values are counters unless they name a sample.
 fn counted_events(assembly: &Assembly<'_>) -> Result<IdIndex> {
     let columns = assembly.look_up("kernel_dispatch", &[integer("event_id")], Condition::all())?;
     Ok(index_of(&columns.integers("event_id")))
@@ -109,7 +109,7 @@ fn track_names(assembly: &Assembly<'_>, samples: &Columns) -> Result<Vec<Option<
     Ok(names.iter().map(|id| strings.get(id).filter(|name| !name.is_empty()).map(str::to_owned)).collect())
 }
 
-/// Where the hardware counted.
+/// The hardware instances of values.
 struct Places(Vec<(&'static str, Int64Chunked)>);
 
 impl Places {
@@ -118,7 +118,7 @@ impl Places {
         Self(columns.filter(|(_, numbers)| numbers.null_count() < numbers.len()).collect())
     }
 
-    /// The place of a value as rocprofiler writes it behind the name of a counter.
+    /// The hardware instance of a value, as rocprofiler writes it behind the name of a counter.
     fn at(&self, value: usize) -> String {
         let places: Vec<String> = self
             .0
@@ -129,8 +129,8 @@ impl Places {
     }
 }
 
-/// Positions of each value and of the sample it belongs to: the one it names, otherwise the one of its event. Where an event
-/// has several samples, as when a device is requested many values at once, the track with the name of the value has it.
+/// Positions of each value and of its sample: the sample that it names, otherwise the sample of its event. If an event has several samples,
+/// for example because many values of a device were requested at once, the sample is on the track with the name of the value.
 fn pairs(
     values: &Columns,
     samples: &Columns,
@@ -160,7 +160,7 @@ fn pairs(
     values.integers("event_id").iter().enumerate().filter_map(sample_of).collect()
 }
 
-/// Whether a track is called by the name of a value, with or without the number of the device behind.
+/// Whether a track has the name of a value, with or without a device number behind it.
 fn is_of(track: &str, name: &str) -> bool {
     track.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(" ["))
 }

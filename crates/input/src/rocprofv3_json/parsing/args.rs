@@ -14,7 +14,7 @@ pub struct Arg {
     pub value: Text,
 }
 
-/// The arguments in their order.
+/// The arguments in order.
 #[derive(Clone, Debug, Default)]
 pub struct Args(pub Vec<Arg>);
 
@@ -31,8 +31,7 @@ enum ArgKey {
     Other,
 }
 
-/// The last value of a repeated key counts: calls are numbered by those that are understood, so that
-/// nothing in their arguments may refuse a call.
+/// The last value of a repeated key counts. Calls are numbered after parsing, so arguments must never make the parser refuse a call.
 impl<'de> Lenient<'de> for Arg {
     fn of_object<A: MapAccess<'de>>(mut members: A) -> Result<Self, A::Error> {
         let mut arg = Self::default();

@@ -1,11 +1,11 @@
-//! Words for numbers that JSON does not have but writers emit.
+//! Words for numbers that are not JSON, but that some programs write.
 
-/// Spellings, the longer before those they start with.
+/// Spellings; a longer word precedes its own prefixes.
 const WORDS: &[&str] =
     &["-Infinity", "Infinity", "-inf", "inf", "-nan(ind)", "-nan", "nan", "-NaN", "NaN", "-INF", "INF", "-NAN", "NAN"];
 
-/// The text with every such word outside of strings replaced by an empty string of the same length, which reads as
-/// missing; `None` if it has no such word.
+/// The text with every such word outside of strings replaced by an empty string, padded to the same length. It is read as a missing value.
+/// `None` if the text has no such word.
 pub fn quiet(text: &str) -> Option<String> {
     let mut quieted = String::new();
     let mut copied = 0;

@@ -1,11 +1,11 @@
-//! Values that are made from whatever stands in their place, so that nothing refuses the record that they are in.
+//! Values that accept any JSON in their place, so that they never make the parser refuse their record.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// A value that takes anything; by default, everything stands for an empty one.
+/// A value that accepts any JSON. By default, all JSON gives an empty value.
 pub(crate) trait Lenient<'de>: Default {
     fn of_integer(_: i128) -> Self {
         Self::default()
@@ -34,10 +34,10 @@ pub(crate) trait Lenient<'de>: Default {
     }
 }
 
-/// Reads a value, whatever it is.
+/// Reads a value from any JSON.
 ///
 /// # Errors
-/// When the text is not JSON, or a number is beyond those that there are.
+/// When the text is not JSON, or a number is out of range.
 pub(crate) fn leniently<'de, D: Deserializer<'de>, T: Lenient<'de>>(deserializer: D) -> Result<T, D::Error> {
     deserializer.deserialize_any(LenientVisitor(PhantomData))
 }

@@ -1,4 +1,4 @@
-//! Reads single records, however they are spelled.
+//! Reads single records in all their spellings.
 
 pub(crate) mod args;
 pub mod bare_words;

@@ -1,4 +1,4 @@
-//! Records as rocprofv3 writes them. Keys that are missing are empty, others are skipped.
+//! Records as rocprofv3 writes them. Missing keys are empty, unknown keys are skipped.
 
 use serde::Deserialize;
 
@@ -16,7 +16,7 @@ pub struct CounterRecord {
     pub records: Vec<CounterValue>,
 }
 
-/// The run of a dispatch that a counter record is about.
+/// The dispatch run of a counter record.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct CountedRun {
@@ -44,7 +44,7 @@ impl CounterRecord {
     }
 }
 
-/// One value of a counter: of one hardware instance, or of one moment of it.
+/// A value of a counter, for one hardware instance or one time of it.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct CounterValue {
@@ -54,7 +54,7 @@ pub(crate) struct CounterValue {
     pub timestamp: Int,
 }
 
-/// A program counter sample.
+/// A PC sample.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct PcSample {
@@ -63,7 +63,7 @@ pub(crate) struct PcSample {
     pub inst_index: Int,
 }
 
-/// `record` of a program counter sample.
+/// `record` of a PC sample.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct PcRecord {
@@ -80,7 +80,7 @@ pub(crate) struct PcRecord {
     pub snapshot: Snapshot,
 }
 
-/// `hw_id` of a program counter sample.
+/// `hw_id` of a PC sample.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct HardwareId {
@@ -91,7 +91,7 @@ pub(crate) struct HardwareId {
     pub shader_engine_id: Int,
 }
 
-/// `pc` of a program counter sample.
+/// `pc` of a PC sample.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ProgramCounter {
@@ -134,7 +134,7 @@ pub struct KernelSymbol {
     pub private_segment_size: Int,
 }
 
-/// A counter an agent has.
+/// A counter of an agent.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Counter {
@@ -153,7 +153,7 @@ pub struct CounterInstance {
     pub dimensions: Vec<CounterDimension>,
 }
 
-/// Place of an instance in one dimension.
+/// Position of an instance in one dimension.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct CounterDimension {
@@ -161,7 +161,7 @@ pub(crate) struct CounterDimension {
     pub index: Int,
 }
 
-/// A kind and its operations; the place in the list is the number that records use.
+/// A kind and its operations; records refer to it by its position in the list.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Kind {

@@ -1,4 +1,4 @@
-//! The fields of a record, read by the table that says where they stand.
+//! The fields of a record, read with the layout of its kind.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,7 +13,7 @@ use crate::rocprofv3_json::layout::{Layout, MAX_FIELDS, Members, Place, Records,
 /// A value for every field of a layout.
 pub(crate) type Values = [Option<i64>; MAX_FIELDS];
 
-/// A record of these `R`.
+/// A record of the kind `R`.
 #[derive(Debug)]
 pub(crate) struct Row<R> {
     /// Values in the order of the layout.
@@ -38,7 +38,7 @@ impl<'de, R: Records> Deserialize<'de> for Row<R> {
     }
 }
 
-/// Values, each with the rank of its path among those of its field; the least counts.
+/// Values, each with the rank of its path among the paths of its field. The value with the lowest rank counts.
 #[derive(Default)]
 struct Found {
     values: [Option<(u8, i64)>; MAX_FIELDS],
@@ -75,7 +75,7 @@ struct MembersSeed<'m, 'f> {
 }
 
 impl MembersSeed<'_, '_> {
-    /// Passes over something else than an object.
+    /// Handles a value that is not an object.
     fn other<E: Error>(&self, found: Unexpected<'_>) -> Result<(), E> {
         if self.members.is_loose { Ok(()) } else { Err(E::invalid_type(found, self)) }
     }
@@ -158,7 +158,7 @@ impl<'de> Visitor<'de> for MembersSeed<'_, '_> {
     }
 }
 
-/// The place of a key among those that are known.
+/// The position of a key among the known keys.
 struct Key<'m>(&'m Members);
 
 impl<'de> DeserializeSeed<'de> for Key<'_> {

@@ -1,9 +1,9 @@
-//! Escapes of half a character, which programs write that take invalid UTF-8 apart and put it together again.
+//! Escapes of half a character. Programs that decode and re-encode invalid UTF-8 write them.
 
 const REPLACEMENT: &str = "\\ufffd";
 
-/// The text with every `\uXXXX` that is half of a pair without the other half replaced by that of U+FFFD, and how many
-/// there were; `None` if it has none.
+/// The text with every unpaired surrogate `\uXXXX` replaced by the escape of U+FFFD, and the number of replacements; `None` if there are
+/// none.
 pub fn mend(text: &str) -> Option<(String, usize)> {
     let mut mended = String::new();
     let (mut copied, mut count, mut at) = (0, 0, 0);
@@ -34,7 +34,7 @@ pub fn mend(text: &str) -> Option<(String, usize)> {
     Some((mended, count))
 }
 
-/// The number of the escape `\uXXXX` that starts there.
+/// The code unit of the escape `\uXXXX` that starts at an offset.
 fn escaped_unit(text: &str, at: usize) -> Option<u16> {
     let digits = text.get(at..at.checked_add(6)?)?.strip_prefix("\\u")?;
     digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?

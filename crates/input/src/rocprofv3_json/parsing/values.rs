@@ -1,4 +1,4 @@
-//! Values as files really spell them: numbers as text, handles as objects, nulls, and things that should not be there.
+//! Values in the actual spellings of files: numbers as text, handles as objects, nulls, and unexpected types.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess};
@@ -6,28 +6,28 @@ use serde_json::{Map, Value};
 
 use super::lenient::{Lenient, leniently};
 
-/// An integer, if it is one: a number, a text of one (decimal or hexadecimal), or an object with a `handle`. Those
-/// above 2^63 keep their bits.
+/// An integer, if the value is one: a number, a text of a number (decimal or hexadecimal), or an object with a `handle`. Integers above
+/// 2^63 keep their bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Int(pub Option<i64>);
 
-/// A number, if it is one.
+/// A number, if the value is one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Real(pub Option<f64>);
 
-/// A text; numbers are spelled out, anything else is missing.
+/// A text. Numbers are spelled out; other values are missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text(pub Option<String>);
 
-/// The record of an agent, without its long lists that are not requested. It has no members if it is not an object.
+/// The record of an agent, without its long lists, which are not needed. It has no members if it is not an object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct AgentRecord(pub Map<String, Value>);
 
-/// Lists of a hundred kilobytes for every agent.
+/// Lists that take a hundred kilobytes for every agent.
 const LONG_LISTS: &[&str] = &["caches", "io_links"];
 
 impl Int {
-    /// The value unless it is 0, which stands for none in ids.
+    /// The value, unless it is 0, which means a missing id.
     pub(crate) fn nonzero(self) -> Option<i64> {
         self.0.filter(|value| *value != 0)
     }
@@ -39,7 +39,7 @@ impl Text {
         self.0.as_deref().filter(|text| !text.is_empty())
     }
 
-    /// As [`Text::filled`], to be kept.
+    /// Works like [`Text::filled`], and returns the owned text.
     pub fn into_filled(self) -> Option<String> {
         self.0.filter(|text| !text.is_empty())
     }
@@ -48,7 +48,7 @@ impl Text {
 /// Reads null as empty.
 ///
 /// # Errors
-/// When the value is neither null nor of this type.
+/// When the value is not null, and does not have this type.
 pub fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }

@@ -1,8 +1,8 @@
-//! The brackets that are open at a place of a text.
+//! The open brackets at a position in a text.
 
 /// Brackets deeper than this are only counted.
 const REMEMBERED: usize = 1 << 16;
-/// How far back the partner of a bracket is looked for.
+/// Maximum number of open brackets that are searched for the partner of a bracket.
 const SEARCHED: usize = 256;
 
 /// Kind of a bracket.
@@ -36,8 +36,8 @@ impl Brackets {
         }
     }
 
-    /// Closes the nearest open bracket of this kind, but none below the position `outermost`. Returns how many others
-    /// were closed with it, `None` if no such bracket is open and nothing was closed.
+    /// Closes the nearest open bracket of this kind, but none below the position `outermost`. Returns the number of other brackets that
+    /// were closed with it; `None` if no such bracket is open and nothing was closed.
     pub fn pop(&mut self, bracket: Bracket, outermost: usize) -> Option<usize> {
         if self.deeper > 0 {
             self.deeper -= 1;

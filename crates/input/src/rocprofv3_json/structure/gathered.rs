@@ -1,4 +1,4 @@
-//! Columns that were read while the file was looked through for its sections, so that it is not read again for them.
+//! Columns that were gathered while the file was scanned for its sections, so that it is not read again for them.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use parking_lot::Mutex;
 use super::index::Part;
 use crate::rocprofv3_json::template::Packed;
 
-/// Which records are kept.
+/// The rule for the records that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     Every,
-    /// Those whose start and end differ, or that lack one of them.
+    /// Records whose start and end differ, or that lack one of them.
     WithLength,
-    /// The others.
+    /// All other records.
     WithoutLength,
 }
 
@@ -26,32 +26,32 @@ impl Keep {
     }
 }
 
-/// Columns of records that follow each other.
+/// Columns of consecutive records.
 pub struct RecordBatch {
     /// Name of the section.
     pub section: String,
     /// Names of the columns.
     pub names: Vec<&'static str>,
-    /// Which records were kept.
+    /// The rule by which records were kept.
     pub keep: Keep,
-    /// Records, kept or not.
+    /// Number of records, kept or not.
     pub records: u64,
     /// A column for each name.
     pub columns: Vec<Packed>,
 }
 
-/// Intervals by the offset of their first record. Each is given away once.
+/// Batches by the offset of their first record. Each is taken once.
 #[derive(Default)]
 pub struct Gathered(Mutex<BTreeMap<u64, RecordBatch>>);
 
 impl Gathered {
-    /// Keeps an interval that starts at `offset`.
+    /// Adds a batch that starts at `offset`.
     pub fn add(&self, offset: u64, batch: RecordBatch) {
         self.0.lock().insert(offset, batch);
     }
 
-    /// The columns of the first of some parts and those behind it that were gathered together, if they were gathered for
-    /// the same records, and the number of these parts.
+    /// The columns of a batch that starts at the first of `parts`, and the number of parts that it covers; `None` if there is no batch with
+    /// these columns and the same rule.
     pub fn take(&self, parts: &[Part], section: &str, names: &[&str], keep: Keep) -> Option<(Vec<Packed>, usize)> {
         let start = parts.first()?.start;
         let mut batches = self.0.lock();

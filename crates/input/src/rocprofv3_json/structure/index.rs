@@ -1,35 +1,35 @@
-//! Where things are in a file.
+//! The index of a file: its processes, sections and parts.
 
-/// Everything that was found in a file.
+/// The result of scanning a file.
 #[derive(Debug, Default)]
 pub(crate) struct FileIndex {
     /// The processes in file order.
     pub processes: Vec<ProcessIndex>,
     /// Whether the file ends inside a value.
     pub truncated: bool,
-    /// The first place whose structure is wrong.
+    /// The first position with a syntax fault.
     pub flaw: Option<SyntaxFault>,
-    /// Content behind the end of the document, and its offset.
+    /// Content after the end of the document, and its offset.
     pub behind: Option<(TrailingData, u64)>,
     /// Bytes of the text.
     pub length: u64,
 }
 
-/// Content behind the end of a document; nothing of it is read.
+/// Content after the end of a document; it is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TrailingData {
     /// Another document.
     Document,
-    /// Bytes that are not part of one.
+    /// Bytes that are not part of a document.
     Junk,
 }
 
-/// A place whose structure is wrong.
+/// A position with a syntax fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SyntaxFault {
     /// Offset.
     pub at: u64,
-    /// The problem there.
+    /// The problem.
     pub what: &'static str,
 }
 
@@ -45,7 +45,7 @@ impl ProcessIndex {
         self.sections.iter().filter(move |section| section.name == name)
     }
 
-    /// Records in the sections of that name.
+    /// Number of records in the sections with this name.
     pub fn rows(&self, name: &str) -> u64 {
         self.named(name).map(|section| section.rows).sum()
     }
@@ -58,13 +58,13 @@ pub struct Section {
     pub name: String,
     /// Whether it is an array of records; other sections are objects.
     pub is_array: bool,
-    /// First byte: of an object itself, of an array behind its bracket.
+    /// First byte: an object starts at its bracket, an array after its bracket.
     pub start: u64,
     /// End of the object, or of the last whole record.
     pub end: u64,
-    /// Whole records of an array.
+    /// Number of whole records of an array.
     pub rows: u64,
-    /// Starts of records where the section can be taken apart; the first is that of the first record.
+    /// Starts of records at which the section can be split; the first is the start of the first record.
     pub splits: Vec<Split>,
 }
 
@@ -82,7 +82,7 @@ pub struct Split {
 pub struct Part {
     /// First byte.
     pub start: u64,
-    /// Behind the last byte; a comma may precede it.
+    /// End offset; a comma may precede it.
     pub end: u64,
     /// Number of the first record.
     pub row: u64,
@@ -96,7 +96,7 @@ impl Section {
         Self { name, is_array, start, end: start, rows: 0, splits: Vec::new() }
     }
 
-    /// Offers a place to split, which is taken if it is `distance` bytes from the last.
+    /// Adds a split if it is at least `distance` bytes from the last split.
     pub fn split_at(&mut self, split: Split, distance: u64) {
         let far = |last: &Split| split.offset > last.offset && split.offset - last.offset >= distance;
         if self.splits.last().is_none_or(far) {

@@ -1,4 +1,4 @@
-//! Where the sections and records of a file are.
+//! Finds the sections and records of a file.
 
 pub mod brackets;
 pub mod gathered;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::index::{ProcessIndex, Section};
 use crate::rocprofv3_json::file::InputFile;
 
-/// Sections of calls that are known, in the order in which their records are numbered; others follow by name.
+/// Known sections of calls, in the order in which their records are numbered; other sections follow by name.
 pub const CALLS: &[&str] = &[
     "hip_api",
     "hsa_api",
@@ -30,27 +30,27 @@ pub const ALLOCATIONS: &[&str] = &["buffer_records.memory_allocation", "buffer_r
 pub const GRAPH_LAUNCHES: &[&str] = &["buffer_records.hip_graph", "buffer_records.graph_launch"];
 /// Section of HIP events.
 pub const HIP_EVENTS: &str = "buffer_records.hip_event";
-/// Sections of program counter samples.
+/// Sections of PC samples.
 pub const PC_SAMPLES: &[&str] = &["buffer_records.pc_sample_host_trap", "buffer_records.pc_sample_stochastic"];
 /// Section of dispatches with counters.
 pub const COUNTERS: &str = "callback_records.counter_collection";
 /// Section of streamed counters.
 pub(crate) const STREAMED_COUNTERS: &str = "callback_records.spm_counter_collection";
 
-/// Longest record that is looked at to see what a section holds.
+/// Maximum bytes of a record that is inspected to recognize a section.
 const LONGEST_SAMPLE: u64 = 1 << 20;
 
-/// The sections that were distinguished by their records.
+/// The sections of calls and the unknown sections of a process.
 #[derive(Debug, Default)]
 pub struct Roles {
     /// Names of sections of calls, in the order in which their records are numbered.
     pub calls: Vec<String>,
-    /// Names of sections that are not known, with the number of their records.
+    /// Names of unknown sections, with the number of their records.
     pub unknown: Vec<(String, u64)>,
 }
 
 impl Roles {
-    /// Looks at the sections of a process; of those with an unknown name at the first record.
+    /// Assigns roles to the sections of a process. The first record decides for unknown names.
     pub fn new(process: &ProcessIndex, file: &InputFile) -> Self {
         let mut roles = Self::default();
         let mut names: Vec<&str> = process.sections.iter().map(|section| section.name.as_str()).collect();
@@ -83,7 +83,7 @@ fn is_other(name: &str) -> bool {
         || [ALLOCATIONS, GRAPH_LAUNCHES, PC_SAMPLES].iter().any(|names| names.contains(&name))
 }
 
-/// Whether the first record looks like that of a call: an operation and times.
+/// Whether the first record looks like a call: it has an operation and times.
 fn holds_calls(section: &Section, file: &InputFile) -> bool {
     let Some(first) = section.splits.first().filter(|_| section.name.starts_with("buffer_records.")) else {
         return false;

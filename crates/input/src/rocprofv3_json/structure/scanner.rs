@@ -1,8 +1,7 @@
-//! One skip the bytes of a file that finds where every section of every process lies, without building anything
-//! of what is in between.
+//! One pass over the bytes of a file that finds every section of every process, without building any values.
 //!
-//! It counts brackets and knows strings; it does not check the rest of the syntax, which is the parser's business when
-//! a section is read. Where brackets do not match it goes on as well as it can and keeps the place as a flaw.
+//! It counts brackets and knows strings. The parser checks the rest of the syntax when a section is read. If brackets do not match, the
+//! scanner continues as well as possible and records the position as a flaw.
 
 use super::brackets::{Bracket, Brackets};
 use super::index::{FileIndex, ProcessIndex, Section, Split, SyntaxFault, TrailingData};
@@ -14,13 +13,13 @@ pub(crate) const ROOT_KEY: &str = "rocprofiler-sdk-tool";
 const GROUPS: &[&str] =
     &["callback_records", "buffer_records", "strings", "strings.correlation_id", "strings.counters"];
 
-/// The flaw of text that goes on behind the end of the document.
+/// The flaw of text that continues after the end of the document.
 const MORE: &str = "there is more after the end";
 
-/// Longest key that is kept; longer ones name no section that is known.
+/// Maximum length of a key that is kept; longer keys are not known sections.
 const LONGEST_KEY: usize = 256;
 
-/// Where in the text the scanner is.
+/// The position of the scanner relative to strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Text {
     Outside,
@@ -37,9 +36,9 @@ enum Level {
     Group(String),
 }
 
-/// A value below the containers: a section, or something that is skipped.
+/// A value below the containers: a section, or a skipped value.
 struct Leaf {
-    /// Brackets open including its own.
+    /// Number of open brackets, including its own.
     depth: usize,
     is_array: bool,
     section: Option<Section>,
@@ -50,7 +49,7 @@ struct Leaf {
     split_next: bool,
 }
 
-/// The pass; feed it the file block by block.
+/// The scanner. Feed it the file block by block.
 pub(crate) struct Scanner {
     at: u64,
     text: Text,
@@ -65,7 +64,7 @@ pub(crate) struct Scanner {
 }
 
 impl Scanner {
-    /// A scanner at the start of a file that offers places to split sections about every `split_every` bytes.
+    /// A scanner at the start of a file. It splits sections about every `split_every` bytes.
     pub fn new(split_every: u64) -> Self {
         Self {
             at: 0,
@@ -86,8 +85,8 @@ impl Scanner {
         self.feed_until_record(block, u64::MAX);
     }
 
-    /// Takes the next bytes up to a comma between two records of a section, at the offset `from` or later. Returns how
-    /// many were taken. See [`Scanner::section`].
+    /// Takes the next bytes up to a comma between two records of a section, at the offset `from` or later. Returns the number of bytes
+    /// taken. See [`Scanner::section`].
     pub(crate) fn feed_until_record(&mut self, block: &[u8], from: u64) -> usize {
         let mut rest = block;
         while let Some(skipped) = self.next_of_interest(rest) {
@@ -116,16 +115,16 @@ impl Scanner {
         self.at
     }
 
-    /// The section of a process that the scanner is in, behind the comma between two of its records.
+    /// The current section, if the scanner is after a comma between two of its records.
     pub fn section(&self) -> Option<&Section> {
         let leaf = self.leaf.as_ref().filter(|leaf| leaf.is_array && leaf.record.is_none() && leaf.started > 0)?;
         let between = leaf.depth == self.brackets.depth() && self.text == Text::Outside;
         leaf.section.as_ref().filter(|section| between && section.rows == leaf.started)
     }
 
-    /// Passes over whole records that somebody else has read, as if they had been fed: `start` is the first byte of the
-    /// first of them, `behind_comma` the place behind the comma after the last. There is a split at the first, and at
-    /// the record behind them, if `apart`.
+    /// Skips whole records that other code has read, as if they had been fed. `start` is the first byte of the first record, `behind_comma`
+    /// the offset after the comma that follows the last. If `apart`, there is a split at the first record, and at the next record after
+    /// them.
     pub fn pass(&mut self, start: u64, records: u64, behind_comma: u64, apart: bool) {
         let every = if apart { 0 } else { self.split_every };
         if let Some(leaf) = self.leaf.as_mut().filter(|_| records > 0) {
@@ -146,7 +145,7 @@ impl Scanner {
         let at = self.at;
         self.index.truncated = self.text != Text::Outside || self.brackets.depth() > 0;
         if let Some(leaf) = self.leaf.take() {
-            // An object cut short is of no use; of an array the whole records are.
+            // A cut object is useless; the whole records of a cut array are kept.
             if leaf.is_array {
                 self.keep_section(leaf);
             }
@@ -155,7 +154,7 @@ impl Scanner {
         self.index
     }
 
-    /// Distance to the next byte that can change anything.
+    /// Distance to the next byte that can change the state.
     fn next_of_interest(&self, bytes: &[u8]) -> Option<usize> {
         if self.index.behind.is_some() {
             return None;
@@ -184,8 +183,8 @@ impl Scanner {
         self.brackets.depth() == 0 && self.levels.is_empty() && !self.index.processes.is_empty()
     }
 
-    /// Notes what the first byte behind the end starts. Commas, quotes and brackets that close are rather of the document,
-    /// which some damage ended before.
+    /// Records the kind of content that the first byte after the end starts. Commas, quotes and closing brackets more likely belong to the
+    /// document, which damage ended too early.
     fn begin_trailing(&mut self, byte: u8) {
         if self.index.flaw.is_some_and(|flaw| flaw.what == MORE) {
             return;
@@ -219,7 +218,7 @@ impl Scanner {
                 }
             }
             (Text::InString, b'"') => self.end_string(),
-            // A string never holds a bare line end: a quote was lost, and the line end gives the way back.
+            // A string never has a bare line end: a quote was lost, and the scanner recovers at the line end.
             (Text::InString, b'\n') => {
                 self.flaw("a string is not closed");
                 self.end_string();
@@ -251,7 +250,7 @@ impl Scanner {
         self.in_key = false;
     }
 
-    /// Notes that a record starts here, if the scanner is between the records of a section.
+    /// Starts a record here, if the scanner is between the records of a section.
     fn begin_record(&mut self) {
         let (depth, at, every) = (self.brackets.depth(), self.at, self.split_every);
         if let Some(leaf) = self.leaf.as_mut().filter(|leaf| leaf.is_array && leaf.depth == depth)
@@ -274,7 +273,7 @@ impl Scanner {
         {
             section.rows = leaf.started;
             section.end = end;
-            // A record that is long itself does not share its part with those before it.
+            // A long record does not share its part with earlier records.
             if end.saturating_sub(start) > every {
                 section.split_at(Split { offset: start, row: leaf.started.saturating_sub(1) }, 0);
             }
@@ -366,7 +365,7 @@ impl Scanner {
         }
     }
 
-    /// A number or text that is the last of its array ends where the array does.
+    /// A number or text that is the last element ends with its array.
     fn end_record_at_close(&mut self) {
         let ended = self.leaf.as_ref().and_then(|leaf| leaf.section.as_ref().map(|s| s.rows == leaf.started));
         if ended == Some(false) {
@@ -388,7 +387,7 @@ impl Scanner {
     }
 }
 
-/// The key that stands for itself between quotes.
+/// The unescaped form of a key.
 fn unescaped(key: &[u8]) -> String {
     let text = String::from_utf8_lossy(key);
     if key.contains(&b'\\') {

@@ -1,9 +1,8 @@
-//! Looks through a file for its sections. Where many records of a kind follow each other they are passed by templates, on
-//! all threads, and what is wanted of them is gathered on the way.
+//! Scans a file for its sections. Templates skip long runs of similar records on all threads, and gather their requested columns.
 //!
-//! A thread that starts in the middle of a section guesses where a record starts. What it read counts only if the thread
-//! before it ends exactly there, which itself started at a place that was proven; otherwise it is forgotten. So the result
-//! is that of the [`Scanner`] alone, whatever was guessed.
+//! A thread that starts in the middle of a section guesses the start of a record. Its result only counts if the previous chunk ends exactly
+//! there and itself started at a proven position; otherwise it is dropped. Therefore wrong guesses never change the result: it is the
+//! result of the [`Scanner`] alone.
 
 use anyhow::Result;
 use rayon::prelude::*;
@@ -17,34 +16,33 @@ use crate::rocprofv3_json::layouts::Unread;
 use crate::rocprofv3_json::template::{Packed, Run, Runner, Stop};
 use wavesieve_tables::ablation::{Optimization, is_on};
 
-/// Distances in bytes, and how many chunks are read at a time.
+/// Distances in bytes, and the number of chunks that are read at a time.
 #[derive(Clone, Copy, Debug)]
 struct ChunkSizes {
-    /// Between the places where a section is taken apart.
+    /// Distance between the splits of a section.
     part: u64,
     /// Bytes that the scanner gets at a time.
     block: u64,
     /// Bytes that one thread reads at a time.
     chunk: u64,
-    /// Behind a chunk, where its last record is likely to end.
+    /// Bytes after a chunk in which its last record is likely to end.
     short_overlap: u64,
-    /// Behind a chunk, where its last record has to end.
+    /// Bytes after a chunk in which its last record has to end.
     overlap: u64,
-    /// Before a chunk, where the comma before its first record has to be.
+    /// Bytes before a chunk in which the comma before its first record has to be.
     before: u64,
-    /// Most chunks between two times that the threads wait for each other.
+    /// Maximum number of chunks in a round; the threads wait for each other after each round.
     most_chunks: u64,
-    /// Sections are at least so long before a template is made for them.
+    /// Minimum bytes of a section before a template is learned for it.
     worthwhile: u64,
-    /// After an attempt that led nowhere the scanner goes on alone so far, and ever farther after the next, up to the
-    /// second.
+    /// Bytes that the scanner reads alone after a failed attempt. The distance doubles after each further failure, up to the second value.
     penalty: (u64, u64),
 }
 
 const PACE: ChunkSizes = ChunkSizes {
     part: 4 << 20,
     block: 1 << 18,
-    // Bytes that are read stay in the cache of a core until they are parsed.
+    // Small enough that the bytes stay in the cache of a core until they are parsed.
     chunk: 1 << 18,
     short_overlap: 1 << 11,
     overlap: 1 << 16,
@@ -58,11 +56,11 @@ const PACE: ChunkSizes = ChunkSizes {
 pub(crate) struct Gather<'a> {
     /// Names of the sections.
     pub sections: Vec<String>,
-    /// The wanted fields.
+    /// The requested fields.
     pub selected: &'a Selected,
 }
 
-/// Finds the sections, and gathers columns of some.
+/// Finds the sections, and gathers columns of some of them.
 pub fn scan(file: &InputFile, gathers: &[Gather<'_>]) -> Result<FileIndex> {
     scan_at(file, gathers, &PACE)
 }
@@ -107,7 +105,7 @@ fn scan_at(file: &InputFile, gathers: &[Gather<'_>], pace: &ChunkSizes) -> Resul
     }
 }
 
-/// Passes the records from the position of the scanner for as long as templates match.
+/// Skips records from the position of the scanner while templates match.
 fn sweep(
     file: &InputFile,
     scanner: &mut Scanner,
@@ -150,7 +148,7 @@ fn sweep(
             records += chunk.run.records;
             columns.iter_mut().zip(chunk.columns).for_each(|(column, read)| column.append(read));
         }
-        // A file that is cut while it is read gives nothing more, though its length said so.
+        // A file that is cut while it is read ends before its stated length.
         if stop != Stop::Limit || at == before && all {
             break;
         }
@@ -178,7 +176,7 @@ struct Chunk {
 }
 
 impl Chunk {
-    /// Reads the records that start in the chunk at `from`, where one starts, unless that is to be `guessed`.
+    /// Reads the records that start in the chunk at `from`. A record starts exactly there, unless the start must be `guessed`.
     fn read<'a>(
         file: &InputFile,
         from: u64,

@@ -17,7 +17,7 @@ use wavesieve_tables::columns::frames::{categorical, constant_cat};
 struct Args {
     /// Calls with a length so far in the part.
     regions: i64,
-    /// Arguments of calls without length.
+    /// Arguments of calls without a length.
     orphans: usize,
     owners: Vec<i64>,
     positions: Vec<i64>,
@@ -27,7 +27,7 @@ struct Args {
 }
 
 impl Args {
-    /// Takes a call. `agents` has agent ids by handle, in sections whose records have details.
+    /// Adds a call. `agents` has agent ids by handle, for sections whose records have details.
     fn push(&mut self, call: Row<Activity>, agents: Option<&BTreeMap<i64, i64>>) {
         if Keep::WithoutLength.accepts(call.get("start"), call.get("end")) {
             self.orphans += call.args.len();

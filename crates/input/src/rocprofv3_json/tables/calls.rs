@@ -24,7 +24,7 @@ const NAMES: &[&str] = &["domain", "category", "name", "message"];
 /// Calls of all sections in the order in which they are numbered.
 struct Calls {
     rows: Integers,
-    /// Positions in the list of sections, and how many rows each has.
+    /// Position in the list of sections, and number of rows, of each section.
     sections: Vec<(usize, usize)>,
 }
 
@@ -56,7 +56,7 @@ pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Assembles the calls without length.
+/// Assembles the calls without a length.
 pub(crate) fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
     let calls = calls(reading, Keep::WithoutLength)?;
     reading.builder.set_height(calls.rows.height);
@@ -80,7 +80,7 @@ struct Names {
 }
 
 impl Names {
-    /// Adds names and gives their place.
+    /// Adds names and returns their index.
     fn push(&mut self, kinds: &Kinds, section: &str, kind: Option<i64>, operation: Option<i64>) -> u32 {
         let place = self.names.len() as u32;
         let recorded = kinds.kind(kind).map(str::to_owned);
@@ -98,7 +98,7 @@ impl Names {
     }
 }
 
-/// Numbers of the kinds that events of the driver show by their members, by row, where they are not recorded.
+/// Numbers of kinds by row, for driver events whose kind is not recorded but follows from their members.
 fn kinds_shown(capture: &Capture, kinds: &Kinds, calls: &Calls, keep: Keep) -> Result<BTreeMap<usize, i64>> {
     let mut shown = BTreeMap::new();
     let sections = capture.roles.calls.iter().flat_map(|name| capture.process.named(name));

@@ -17,8 +17,7 @@ use crate::rocprofv3_json::structure::roles::{COUNTERS, STREAMED_COUNTERS};
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::columns::frames::{constant_cat, dictionary_column};
 
-/// The passes of dispatches that were run again for more counters. Whatever is odd about their records is reported when they
-/// are read.
+/// The passes of dispatches that were run again to collect more counters. Anomalies of the records are reported when they are read.
 pub fn replays(capture: &Capture) -> Result<Replays> {
     let mut all = DispatchRuns::default();
     let selected = Selected::new::<CountedDispatch>(Keep::Every, |columns| [TIMES, OF_RUNS].contains(&columns));
@@ -85,7 +84,7 @@ impl Values {
     }
 }
 
-/// Place (xcc, shader engine, channel) of an instance.
+/// Position (xcc, shader engine, channel) of an instance.
 type Place = [Option<i64>; 3];
 
 fn place(instance: &CounterInstance) -> Option<(i64, Place)> {
@@ -97,7 +96,7 @@ fn place(instance: &CounterInstance) -> Option<(i64, Place)> {
     Some((instance.instance_id.0?, [index("XCC"), index("SHADER_ENGINE"), index("INSTANCE")]))
 }
 
-/// The counters of the file by handle, and places by instance id.
+/// The counters of the file by handle, and positions by instance id.
 #[derive(Default)]
 struct Registry {
     names: BTreeMap<i64, String>,
@@ -120,7 +119,7 @@ impl Registry {
         Ok(all)
     }
 
-    /// The column of names for handles; a counter without name is called by its handle.
+    /// The column of names for handles. A counter without a name is named after its handle.
     fn column(&self, name: &'static str, handles: &[Option<i64>]) -> Result<(Column, usize)> {
         let mut dictionary: Vec<Option<String>> = Vec::new();
         let mut codes: BTreeMap<i64, usize> = BTreeMap::new();

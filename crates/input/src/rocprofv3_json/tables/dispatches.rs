@@ -1,4 +1,4 @@
-//! `kernels` and `counter_dispatches` from `kernel_dispatch`, and from counter records whose dispatch is not there.
+//! `kernels` and `counter_dispatches` from `kernel_dispatch`, and from counter records whose dispatch is missing there.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,11 +18,11 @@ use crate::rocprofv3_json::structure::roles::{COUNTERS, DISPATCHES};
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::columns::frames::{dictionary_column, dictionary_column_at};
 
-/// Dispatches in the order of the file, those that only a counter record names at the end. Of a dispatch that was run again there is
-/// the first run, or one for each pass.
+/// Dispatches in the order of the file, followed by dispatches that only have a counter record. A dispatch that was run again has its first
+/// run, or one run for each pass.
 struct Dispatches {
     rows: Integers,
-    /// The pass of each among the runs of its dispatch; empty where every dispatch ran once.
+    /// The pass of each row among the runs of its dispatch; empty if every dispatch ran once.
     replays: Vec<i64>,
 }
 
@@ -72,17 +72,17 @@ impl Dispatches {
     }
 }
 
-/// Chooses among the runs of dispatches.
+/// Selects among the runs of dispatches.
 struct FirstRuns<'a> {
     replays: &'a Replays,
-    /// Whether all runs are wanted, not only the first of each.
+    /// Whether all runs are requested, and not only the first of each dispatch.
     of_passes: bool,
     seen: BTreeSet<(i64, i64)>,
 }
 
 impl FirstRuns<'_> {
-    /// The wanted rows with their passes, each run once. A trace without counters may list all runs of a dispatch that ran again; of
-    /// others every row is a dispatch.
+    /// The requested rows with their passes, each run once. `kernel_dispatch` may list all runs of a dispatch that was run again; for other
+    /// dispatches, every row is a dispatch.
     fn kept(&mut self, rows: Integers, is_counted: bool) -> Result<(Integers, Vec<i64>)> {
         let (ids, stated) = (rows.get("dispatch_id"), rows.get("replay_pass"));
         let (starts, ends) = (rows.get("start"), rows.get("end"));
@@ -109,7 +109,7 @@ impl FirstRuns<'_> {
     }
 }
 
-/// Assembles the dispatches; with `pass` the column of that name too.
+/// Assembles the dispatches, and with `pass` also the column of that name.
 pub fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
     let capture = reading.capture;
     let Dispatches { mut rows, replays } =
@@ -143,9 +143,9 @@ pub fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
     Ok(())
 }
 
-/// Adds ids, names and agents, and notes which are missing.
+/// Adds ids, names and agents, and notes about missing ones.
 fn put_identity(reading: &mut Reading<'_>, rows: &Integers) -> Result<()> {
-    // Most tables need the ids for what is odd only.
+    // Most tables need the ids only for anomalies.
     let ids = LazyCell::new(|| {
         let recorded = rows.get("dispatch_id");
         if recorded.null_count() == 0 { recorded } else { or_else(&recorded, &ordinals(rows.height)) }
@@ -158,8 +158,8 @@ fn put_identity(reading: &mut Reading<'_>, rows: &Integers) -> Result<()> {
     Ok(())
 }
 
-/// The first dispatch of each id: those of a pass are joined with their counters by it, and a second one would count
-/// every value again.
+/// The first dispatch of each id. The dispatches of a pass are joined with their counters by id, and a second dispatch would count every
+/// value again.
 fn without_repeated(rows: Integers, findings: &mut SectionAnomalies) -> Result<Integers> {
     let mut seen = BTreeSet::new();
     let ids = rows.get("dispatch_id");
@@ -174,7 +174,7 @@ fn without_repeated(rows: Integers, findings: &mut SectionAnomalies) -> Result<I
     Ok(rows)
 }
 
-/// How many dispatches there are; of those of a pass the first of each id.
+/// Number of dispatches; for a pass, only the first dispatch of each id counts.
 pub fn count(reading: &mut Reading<'_>, of_pass: bool) -> Result<u64> {
     if reading.capture.process.rows(COUNTERS) == 0 && !of_pass {
         return Ok(reading.capture.process.rows(DISPATCHES));
@@ -215,7 +215,7 @@ pub(crate) fn keyed_texts(reading: &mut Reading<'_>, section: &str) -> Result<Ve
     reading.capture.gather(section, &mut reading.findings, keyed)
 }
 
-/// Adds the range names that kernel renaming left behind the external ids.
+/// Adds the range names that kernel renaming recorded under the external ids.
 fn put_region_name(reading: &mut Reading<'_>, rows: &Integers) -> Result<()> {
     if !reading.builder.wants(&["region_name"]) {
         return Ok(());

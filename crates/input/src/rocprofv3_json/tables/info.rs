@@ -11,7 +11,7 @@ use crate::rocprofv3_json::reading::Reading;
 use crate::rocprofv3_json::symbols::Symbols;
 use wavesieve_tables::columns::frames::dictionary_column;
 
-/// Assembles `queues` or `streams`: ids that records name.
+/// Assembles `queues` or `streams`: the ids in the records.
 pub(crate) fn read_ids(reading: &mut Reading<'_>, key: &'static str) -> Result<()> {
     let (census, findings) = reading.capture.census()?;
     reading.findings.extend(findings);
@@ -21,7 +21,7 @@ pub(crate) fn read_ids(reading: &mut Reading<'_>, key: &'static str) -> Result<(
     Ok(())
 }
 
-/// Assembles `threads`: those that records name, with the names that the program gave them.
+/// Assembles `threads`: the threads in the records, with the names from the program.
 pub(crate) fn read_threads(reading: &mut Reading<'_>) -> Result<()> {
     let (census, findings) = reading.capture.census()?;
     reading.findings.extend(findings);
@@ -36,7 +36,7 @@ pub(crate) fn read_threads(reading: &mut Reading<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Assembles `code_objects` without the placeholder that the list starts with.
+/// Assembles `code_objects`, without the placeholder at the start of the list.
 pub(crate) fn read_code_objects(reading: &mut Reading<'_>) -> Result<()> {
     let mut rows = reading.capture.gather("code_objects", &mut reading.findings, |object: CodeObject| object)?;
     let numbers = |row: &CodeObject| [row.code_object_id, row.agent_id, row.load_base, row.load_size];

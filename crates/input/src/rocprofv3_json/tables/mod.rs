@@ -1,4 +1,4 @@
-//! The canonical tables, a file each, or one for tables from the same records.
+//! The canonical tables: one module for each, or one for tables from the same records.
 
 pub mod args;
 pub mod calls;

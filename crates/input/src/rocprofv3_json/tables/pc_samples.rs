@@ -1,4 +1,4 @@
-//! `pc_samples` from both kinds of program counter sampling.
+//! `pc_samples` from both kinds of PC sampling.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use wavesieve_tables::columns::frames::{dictionary_column, text_column_from_dict
 const NUMBERS: &[&str] =
     &["dispatch_id", "code_object_id", "code_object_offset", "xcc", "shader_engine", "cu", "simd", "wave", "time_ns"];
 
-/// Samples of one part: numbers by column, words as codes into a list of their own.
+/// Samples of one part: numbers by column, words as codes into their own list.
 struct Samples {
     numbers: Vec<Vec<Option<i64>>>,
     exec_mask: Vec<Option<i64>>,
@@ -114,7 +114,7 @@ impl Samples {
     }
 }
 
-/// Assembles the samples of both kinds, those by host traps first.
+/// Assembles the samples of both kinds, host-trap samples first.
 pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let capture = reading.capture;
     let mut all = Samples::new();
@@ -142,7 +142,7 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     {
         if reading.builder.wants(&[name]) {
             let lines = lines(capture, section, &mut reading.findings)?;
-            // -1 stands for an instruction that is not known.
+            // -1 means an unknown instruction.
             let codes = all.instruction.iter().map(|index| index.and_then(|index| usize::try_from(index).ok()));
             let column = text_column_from_dictionary(name, &lines, codes)?;
             reading.builder.put(name, column);

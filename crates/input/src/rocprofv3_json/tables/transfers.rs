@@ -17,12 +17,12 @@ use crate::rocprofv3_json::structure::roles::{ALLOCATIONS, COPIES, GRAPH_LAUNCHE
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::columns::frames::dictionary_column;
 
-/// Reads the sections in order and puts the columns that are copied as they are.
+/// Reads the sections in order and adds the columns that are copied unchanged.
 fn rows(reading: &mut Reading<'_>, names: &[&str]) -> Result<Integers> {
     Ok(rows_of_two(reading, names)?.0)
 }
 
-/// As [`rows`], with the number of rows of the sections of the first name.
+/// Works like [`rows`], and also returns the number of rows in the sections with the first name.
 fn rows_of_two(reading: &mut Reading<'_>, names: &[&str]) -> Result<(Integers, usize)> {
     let mut all = Integers::default();
     let mut of_first = 0;

@@ -1,54 +1,54 @@
-//! A template of records, learnt from one of them.
+//! Learns a template of records from one record.
 
 use super::numbers::skip_integer;
 use super::skip::{blanks, skip_number, skip_text, skip_value};
 use crate::rocprofv3_json::layout::{MAX_FIELDS, Members, Place, Selected, Target};
 
-/// Objects in objects beyond this are left to the general parser.
+/// Maximum nesting of objects; the general parser reads deeper records.
 const DEEPEST: usize = 16;
-/// Longer records are not worth a template.
+/// Maximum number of values of a record; longer records are not worth a template.
 const MAX_LEAVES: usize = 256;
 
-/// The treatment of the value behind a literal.
+/// The treatment of the value after a literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// An integer that is kept, and its place among those.
+    /// An integer that is kept, and its index among the kept integers.
     Integer(usize),
     OtherInteger,
     /// A number with a fraction.
     Real,
-    /// A text, from behind its opening quote.
+    /// A text, from after its opening quote.
     Text,
-    /// An array of anything.
+    /// An array of any values.
     Array,
     /// An array whose elements are counted.
     Elements(usize),
     /// `true` or `false`.
     Truth,
-    /// Nothing is left.
+    /// The end of the record.
     End,
 }
 
-/// The common shape of a section's records: texts that stay, and between them values that vary.
+/// The common shape of the records of a section: constant texts, and variable values between them.
 #[derive(Debug, Default)]
 pub(crate) struct LearnedShape {
-    /// Each value that varies, behind the text before it; at last the text behind the last of them.
+    /// Each variable value with the text before it; the last step has the text after the last value.
     pub steps: Vec<(Vec<u8>, Value)>,
-    /// For every field that is wanted its place among the integers that are kept; `None` where it is missing.
+    /// For every requested field, its index among the kept integers; `None` if it is missing.
     pub sources: Vec<Option<usize>>,
 }
 
-/// Where the members of the object that is read lead.
+/// The meaning of the members of the current object.
 #[derive(Clone, Copy)]
 enum Inside<'t> {
     Members(&'t Members),
-    /// The first `handle` or `value` is the integer that the object stands for.
+    /// The first `handle` or `value` is the integer of the object.
     Handle(&'t Place),
     Unknown,
 }
 
 impl<'t> Inside<'t> {
-    /// What is looked for in a member. The handle of an object is taken once.
+    /// The expected content of a member. The handle of an object is taken once.
     fn take(&mut self, key: &str) -> Option<&'t Place> {
         match *self {
             Self::Members(members) => members.get(key),
@@ -61,12 +61,12 @@ impl<'t> Inside<'t> {
     }
 }
 
-/// What was found at a path of a field.
+/// The value that was found at a path of a field.
 #[derive(Clone, Copy)]
 enum Leaf {
     /// An integer that is kept.
     Kept(usize),
-    /// Something that only the general parser can judge.
+    /// A value that only the general parser can judge.
     Unclear,
 }
 
@@ -80,12 +80,12 @@ struct Learner<'a, 's> {
     leaves: usize,
     /// Integers that are kept.
     kept: usize,
-    /// For each field what was found at the best of its paths, and the rank of that.
+    /// For each field, the value at the best of its paths, and the rank of that path.
     found: [Option<(u8, Leaf)>; MAX_FIELDS],
 }
 
-/// Learns from the record at the start of a text; gives its length too. `None` for a record that is not an object, or has
-/// something that only the general parser judges.
+/// Learns from the record at the start of a text, and returns its shape and its length. `None` for a record that is not an object, or has
+/// values that only the general parser can judge.
 pub fn learn(bytes: &[u8], selected: &Selected) -> Option<(LearnedShape, usize)> {
     let mut learner = Learner {
         bytes,
@@ -123,7 +123,7 @@ impl<'a, 's> Learner<'a, 's> {
         (self.rest()?.first() == Some(&byte)).then(|| self.at += 1)
     }
 
-    /// Ends the text that stays in front of a value.
+    /// Ends the constant text before a value.
     fn step(&mut self, value: Value) -> Option<()> {
         self.steps.push((self.bytes.get(self.literal_from..self.at)?.to_vec(), value));
         Some(())
@@ -141,7 +141,7 @@ impl<'a, 's> Learner<'a, 's> {
             self.pass(b'"')?;
             let length = skip_text(self.rest()?)?.checked_sub(1)?;
             let key = std::str::from_utf8(self.rest()?.get(..length)?).ok()?;
-            // A key that is spelled in an unusual way, or twice, is for the general parser.
+            // The general parser handles keys that are escaped or repeated.
             if key.contains('\\') || keys.contains(&key) {
                 return None;
             }
@@ -169,7 +169,7 @@ impl<'a, 's> Learner<'a, 's> {
         let rest = self.rest()?;
         let (value, length) = match rest.first()? {
             b'{' => return self.inner_object(place),
-            // What is missing is missing in all records, so that it is a part of the text that stays.
+            // A null is null in all records, so it is part of the constant text.
             b'n' => {
                 self.at += skip_value(rest)?;
                 return Some(());
@@ -221,13 +221,13 @@ impl<'a, 's> Learner<'a, 's> {
 
     fn real(&mut self, place: Option<&Place>) -> Option<Value> {
         if let Some(Place::Object(members)) = place {
-            // A whole number may come in its place.
+            // Other records may have an integer in its place.
             self.put(&members.bare, Leaf::Unclear);
         }
         self.not_integer(place, Value::Real)
     }
 
-    /// A value where no integer, number of elements or member is found without the general parser.
+    /// A value that is not an integer, a counted array or an object. Only the general parser can find a field in it.
     fn not_integer(&mut self, place: Option<&Place>, value: Value) -> Option<Value> {
         match place {
             Some(Place::Integer(targets) | Place::Count(targets)) => self.put(targets, Leaf::Unclear),
@@ -237,7 +237,7 @@ impl<'a, 's> Learner<'a, 's> {
         Some(value)
     }
 
-    /// The place of an integer among those that are kept, if it is wanted.
+    /// The index of an integer among the kept integers, if it is requested.
     fn keep(&mut self, targets: &[Target]) -> Option<usize> {
         if !targets.iter().any(|target| self.selected.fields.contains(&target.field)) {
             return None;

@@ -1,4 +1,4 @@
-//! A template ready to read records.
+//! A template that is ready to read records.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ struct Word {
     value: u64,
     /// The bits that count.
     mask: u64,
-    /// Bytes that count.
+    /// Number of bytes that count.
     length: usize,
 }
 
@@ -23,11 +23,11 @@ struct Step {
     value: Value,
 }
 
-/// A template for the wanted fields of records.
+/// A template for the requested fields of records.
 #[derive(Clone, Debug)]
 pub struct Template {
     steps: Arc<[Step]>,
-    /// For every wanted field its place among the integers that are read, and whether 0 stands for none.
+    /// For every requested field, its index among the read integers, and whether 0 means a missing value.
     sources: Arc<[(Option<usize>, bool)]>,
     integers: Vec<i64>,
     /// The first literal.
@@ -48,8 +48,7 @@ fn words(literal: &[u8]) -> Vec<Word> {
 }
 
 impl Template {
-    /// Learns from the record at the start of a text, if it is one that templates are for and the general parser
-    /// understands.
+    /// Learns from the record at the start of a text, if templates support it and the general parser can read it.
     pub fn learn(bytes: &[u8], selected: &Selected) -> Option<Self> {
         let (learnt, length) = learn(bytes, selected)?;
         let mut values = vec![None; selected.fields.len()];
@@ -57,7 +56,7 @@ impl Template {
             return None;
         }
         let mut template = Self::from_learnt(&learnt, selected)?;
-        // The template has to agree with the general parser on what it was learnt from.
+        // The template must agree with the general parser on the record that it was learned from.
         let mut own = vec![None; selected.fields.len()];
         (template.read(bytes, &mut own)? == length && own == values).then_some(template)
     }
@@ -77,8 +76,7 @@ impl Template {
         })
     }
 
-    /// Reads the record at the start of a text, which zeros have to follow, and gives its length; `None` if it does not
-    /// fit.
+    /// Reads the record at the start of a text, and returns its length; `None` if it does not match. Zeros must follow the text.
     #[inline]
     pub fn read(&mut self, bytes: &[u8], values: &mut [Option<i64>]) -> Option<usize> {
         let mut rest = bytes;

@@ -1,7 +1,6 @@
-//! Reads records whose keys come in the same order, as those of one section do, without a general parser: the first
-//! record teaches a template of what stays the same; a record that fits it is read by comparing that and converting
-//! the numbers between. What a template accepts, the general parser accepts with the same values; whatever does not fit
-//! is left to it.
+//! Reads records with the same order of keys, as in one section, without a general parser. A template of the constant text is learned from
+//! the first record. A matching record is read by comparing that text and converting the numbers between. The general parser accepts every
+//! record that a template accepts, with the same values, and it reads all records that do not match.
 
 mod learn;
 mod matching;

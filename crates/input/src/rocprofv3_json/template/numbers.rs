@@ -2,22 +2,22 @@
 
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
-/// Added to a byte less `0`, this reaches the highest bit for anything above 9.
+/// Added to a byte minus `0`, this sets the highest bit for all values above 9.
 const ABOVE_NINE: u64 = 0x7676_7676_7676_7676;
 const POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 const TEN_TO_8: u64 = 100_000_000;
-/// Digits that always fit into 64 bits.
+/// Maximum number of digits that always fit into 64 bits.
 const MAX_DIGITS: usize = 19;
 
-/// How many of the first bytes of a word are digits.
+/// Number of leading digits in a word.
 fn leading_digits(word: u64) -> usize {
     let values = word ^ ZEROS;
-    // A carry out of a byte only reaches those behind the first that is not a digit.
+    // A carry out of a byte only reaches bytes after the first that is not a digit.
     let others = (values.wrapping_add(ABOVE_NINE) | values) & HIGH_BITS;
     (others.trailing_zeros() / 8) as usize
 }
 
-/// The number that the first `digits` bytes of a word spell, 1 to 8 of them.
+/// The number in the first `digits` bytes of a word, 1 to 8.
 fn value_of(word: u64, digits: usize) -> u64 {
     let shift = 64_u32.saturating_sub(8 * digits as u32);
     let ones = (word << shift) & 0x0f0f_0f0f_0f0f_0f0f;
@@ -30,8 +30,8 @@ fn word_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-/// The integer at the start of a text and its length; numbers above 2^63 keep their bits. `None` for what is not spelled
-/// as JSON does, or has more than 19 digits.
+/// The integer at the start of a text and its length; numbers above 2^63 keep their bits. `None` if it is not spelled as in JSON, or has
+/// more than 19 digits.
 #[inline]
 pub fn integer(bytes: &[u8]) -> Option<(i64, usize)> {
     let word = u64::from_le_bytes(*bytes.first_chunk()?);
@@ -39,7 +39,7 @@ pub fn integer(bytes: &[u8]) -> Option<(i64, usize)> {
     if is_usual(word, digits) { Some((value_of(word, digits) as i64, digits)) } else { unusual(bytes, word, digits) }
 }
 
-/// As [`integer`], without the value.
+/// Works like [`integer`], without the value.
 #[inline]
 pub(crate) fn skip_integer(bytes: &[u8]) -> Option<usize> {
     let word = u64::from_le_bytes(*bytes.first_chunk()?);
@@ -47,7 +47,7 @@ pub(crate) fn skip_integer(bytes: &[u8]) -> Option<usize> {
     if is_usual(word, digits) { Some(digits) } else { Some(unusual(bytes, word, digits)?.1) }
 }
 
-/// Whether the number ends in its first word, and has no zero before its digits.
+/// Whether the number ends in its first word, and is without leading zeros.
 #[inline]
 fn is_usual(word: u64, digits: usize) -> bool {
     digits.wrapping_sub(1) < 7 && (digits == 1 || word & 0xff != u64::from(b'0'))
@@ -79,7 +79,7 @@ fn unusual(bytes: &[u8], word: u64, digits: usize) -> Option<(i64, usize)> {
     ends.then_some((value as i64, length))
 }
 
-/// A negative number of less than 19 digits; -0 is not one, because parsers take it for a float.
+/// A negative number of less than 19 digits. -0 is excluded, because parsers read it as a float.
 fn negative(bytes: &[u8]) -> Option<(i64, usize)> {
     let digits = bytes.strip_prefix(b"-")?;
     if !digits.first()?.is_ascii_digit() {

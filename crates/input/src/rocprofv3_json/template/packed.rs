@@ -1,20 +1,20 @@
-//! Columns of integers that wait to be used, in as few bytes as their values need.
+//! Columns of integers that are stored until use, in as few bytes as their values need.
 
 use polars_arrow::array::{MutablePrimitiveArray, PrimitiveArray};
 use polars_arrow::bitmap::MutableBitmap;
 use polars_arrow::datatypes::ArrowDataType;
 
-/// Integers being collected, some of which may be missing.
+/// Integers that are being collected; some may be missing.
 pub(crate) type IntColumn = MutablePrimitiveArray<i64>;
 
-/// How the values of a block are kept.
+/// Storage form of the values of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// No row has a value.
     Missing,
-    /// Every value is that before it and this.
+    /// Every value is the previous value plus this step.
     Step(i64),
-    /// Offsets to be added to the first, in so many bytes each.
+    /// Offsets from the first value, with this number of bytes each.
     Offsets(usize),
 }
 
@@ -22,10 +22,10 @@ enum Form {
 #[derive(Clone, Copy, Debug)]
 struct Block {
     rows: usize,
-    /// The first of a [`Form::Step`], the smallest of others.
+    /// The first value of a [`Form::Step`], or the smallest value of other forms.
     first: i64,
     form: Form,
-    /// Bytes of the marks of rows that have a value; none if all have one.
+    /// Bytes of the marks of rows with a value; 0 if all rows have one.
     marks: usize,
 }
 
@@ -36,8 +36,7 @@ impl Block {
     }
 }
 
-/// A column in the order of its rows: times that lie close to each other take half the room of an [`IntColumn`], ids
-/// that count on almost none.
+/// A column in the order of its rows. Times that are close together take half the memory of an [`IntColumn`], consecutive ids almost none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Packed {
     blocks: Vec<Block>,
@@ -95,13 +94,13 @@ fn pack(values: &[i64], bytes: &mut Vec<u8>) -> (i64, Form) {
 }
 
 impl Packed {
-    /// Rows.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// Makes room for so many more rows at least. Room that stays empty takes no memory, and large room goes back to the
-    /// system when it is not needed any more, as what grew piece by piece may not.
+    /// Reserves room for at least this number of further rows. Unused room takes no memory, and the system gets large room back after use.
+    /// A buffer that grew piece by piece may not be returned.
     pub fn reserve(&mut self, rows: usize) {
         self.bytes.reserve(rows.saturating_mul(size_of::<i64>()));
     }
@@ -146,7 +145,7 @@ impl Packed {
     }
 }
 
-/// Rows of blocks one after another.
+/// Concatenated rows of blocks.
 struct Unpacked {
     values: Vec<i64>,
     present: Option<MutableBitmap>,
@@ -157,7 +156,7 @@ impl Unpacked {
         Self { values: Vec::with_capacity(rows), present: None }
     }
 
-    /// Adds the rows of a block that `bytes` start with, and gives the bytes behind it.
+    /// Adds the rows of a block at the start of `bytes`, and returns the bytes after it.
     fn add<'a>(&mut self, block: &Block, bytes: &'a [u8]) -> &'a [u8] {
         let (offsets, rest) = bytes.split_at_checked(block.bytes()).unwrap_or_default();
         let (marks, rest) = rest.split_at_checked(block.marks).unwrap_or_default();

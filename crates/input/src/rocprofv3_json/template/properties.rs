@@ -16,7 +16,7 @@ pub fn json_template(bytes: &[u8]) {
     }
 }
 
-/// Compares a run with the general parser, if there is a template for the first record, and returns whether there is.
+/// Compares a run with the general parser, if there is a template for the first record. Returns whether there is a template.
 pub(super) fn check(selected: &Selected, bytes: &[u8]) -> bool {
     let length = bytes.len();
     let padded = [bytes, &[0; PADDING]].concat();
@@ -47,7 +47,7 @@ pub(super) fn check(selected: &Selected, bytes: &[u8]) -> bool {
     }
     assert_eq!((run.records, run.end, run.stop), (records, at, stop));
     assert_eq!(columns, expected);
-    // Where a guess finds a record, the general parser finds one too.
+    // If a guess finds a record, the general parser also finds one there.
     if let Some(guess) = runner.guess(&padded, length / 2) {
         assert!(padded.get(guess..).is_some_and(|rest| selected.general(rest, &mut values).is_some()), "at {guess}");
     }

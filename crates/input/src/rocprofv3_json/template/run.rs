@@ -1,42 +1,42 @@
-//! Reads record after record.
+//! Reads consecutive records.
 
 use super::matching::Template;
 use super::packed::IntColumn;
 use super::skip::blanks;
 use crate::rocprofv3_json::layout::Selected;
 
-/// Layouts of records that are kept for a section.
+/// Maximum number of templates for a section.
 const MAX_TEMPLATES: usize = 4;
-/// How far the start of a record is looked for.
+/// Maximum distance of the search for the start of a record.
 const FARTHEST_GUESS: usize = 1 << 16;
 
-/// Why a run ended.
+/// Reason for the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The next record starts where the run had to end, or behind.
+    /// The next record starts at the limit of the run, or after it.
     Limit,
-    /// The last record of the run has no comma behind it; it is not counted in the run.
+    /// The last record has no comma after it; it is not part of the run.
     NoComma,
-    /// The following text was not understood.
+    /// The next text cannot be parsed.
     Unclear,
 }
 
 /// The result of a run.
 #[derive(Debug)]
 pub struct Run {
-    /// One for each wanted field.
+    /// One for each requested field.
     pub columns: Vec<IntColumn>,
-    /// Records, kept or not.
+    /// Number of records, kept or not.
     pub records: u64,
-    /// First byte of what comes next, behind a comma and white space.
+    /// Offset of the next text, after a comma and white space.
     pub end: usize,
-    /// Behind the last comma.
+    /// Offset after the last comma.
     pub behind_comma: usize,
-    /// Why it ended.
+    /// The reason for its end.
     pub stop: Stop,
 }
 
-/// Reads records by templates, and by the general parser where none fits.
+/// Reads records with templates, and with the general parser if none matches.
 #[derive(Clone)]
 pub struct Runner<'a> {
     selected: &'a Selected,
@@ -45,20 +45,19 @@ pub struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// A runner that learns from the record at the start of a text, which zeros have to follow; `None` if there is
-    /// nothing to learn.
+    /// A runner that learns from the record at the start of a text; `None` if there is no template for it. Zeros must follow the text.
     pub fn new(selected: &'a Selected, record: &[u8]) -> Option<Self> {
         let template = Template::learn(record, selected)?;
         Some(Self { selected, templates: vec![template], values: vec![None; selected.fields.len()] })
     }
 
-    /// Lets other fields be wanted from now on.
+    /// Changes the requested fields.
     #[cfg(test)]
     pub(crate) fn select(&mut self, selected: &'a Selected) {
         self.selected = selected;
     }
 
-    /// Reads the record at the start of a text into the values and gives its length.
+    /// Reads the record at the start of a text into the values, and returns its length.
     #[inline]
     fn record(&mut self, bytes: &[u8]) -> Option<usize> {
         for at in 0..self.templates.len() {
@@ -78,8 +77,7 @@ impl<'a> Runner<'a> {
         self.selected.general(bytes, &mut self.values)
     }
 
-    /// Reads the records from `start` on that start before `limit` and that a comma follows. Zeros have to follow the
-    /// text.
+    /// Reads the records from `start` on that start before `limit` and are followed by a comma. Zeros must follow the text.
     pub fn run(&mut self, bytes: &[u8], start: usize, limit: usize) -> Run {
         let columns = vec![IntColumn::default(); self.selected.fields.len()];
         let mut run = Run { columns, records: 0, end: start, behind_comma: start, stop: Stop::Limit };
@@ -101,8 +99,7 @@ impl<'a> Runner<'a> {
         run
     }
 
-    /// Adds the last record of a text of `length` bytes, behind which there is no comma, to a run; `None` if there is
-    /// more behind it.
+    /// Adds the last record of a text of `length` bytes to a run. It has no comma after it; `None` if other text follows.
     pub fn last(&mut self, bytes: &[u8], length: usize, run: &mut Run) -> Option<()> {
         let last = run.end + self.record(bytes.get(run.end..)?)?;
         let end = last + blanks(bytes.get(last..)?);
@@ -114,7 +111,7 @@ impl<'a> Runner<'a> {
         Some(())
     }
 
-    /// Adds the record that was read to a run.
+    /// Adds the current record to a run.
     #[inline]
     fn keep(&self, run: &mut Run) {
         run.records += 1;
@@ -125,7 +122,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Where a record may start, at `from` or behind: there is a comma before it, one behind it, and it fits a template.
+    /// A possible start of a record, at `from` or later: commas precede and follow the record, and it matches a template.
     pub fn guess(&mut self, bytes: &[u8], from: usize) -> Option<usize> {
         let head = self.templates.first()?.head.clone();
         let first = *head.first()?;

@@ -1,16 +1,16 @@
-//! Passes over values, accepting no more than a strict parser does.
+//! Skips values, and accepts only values that a strict parser accepts.
 
 use super::numbers::skip_integer;
 
-/// Containers in containers beyond this are left to the general parser.
+/// Maximum nesting of containers; the general parser reads deeper values.
 const DEEPEST: usize = 32;
-/// Longest number; a longer one may be beyond what a float holds.
+/// Maximum length of a number; a longer number may be out of range for a float.
 const LONGEST_NUMBER: usize = 32;
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
-/// Length of the value at the start of a text. `None` if it is not a value, or one that only the general parser judges:
-/// with characters beyond ASCII, `\u` escapes, exponents, or great depth.
+/// Length of the value at the start of a text. `None` if it is not a value, or only the general parser can judge it: it has characters
+/// beyond ASCII, `\u` escapes, exponents, or great depth.
 pub(crate) fn skip_value(bytes: &[u8]) -> Option<usize> {
     skip(bytes, DEEPEST)
 }
@@ -45,7 +45,7 @@ fn skip(bytes: &[u8], depth: usize) -> Option<usize> {
     }
 }
 
-/// Number and length of the members or elements from one bracket to the other.
+/// Number and length of the members or elements between two brackets.
 fn members(bytes: &[u8], end: u8, depth: usize, member: impl Fn(&[u8]) -> Option<usize>) -> Option<(usize, usize)> {
     depth.checked_sub(1)?;
     let mut at = 1 + blanks(bytes.get(1..)?);
@@ -64,7 +64,7 @@ fn members(bytes: &[u8], end: u8, depth: usize, member: impl Fn(&[u8]) -> Option
     None
 }
 
-/// Length of a number: an integer, or one with a fraction but without exponent.
+/// Length of a number: an integer, or a number with a fraction but without an exponent.
 pub(crate) fn skip_number(bytes: &[u8]) -> Option<usize> {
     let mut at = usize::from(bytes.first() == Some(&b'-'));
     at += skip_integer(bytes.get(at..)?).filter(|_| bytes.get(at) != Some(&b'-'))?;
@@ -76,7 +76,7 @@ pub(crate) fn skip_number(bytes: &[u8]) -> Option<usize> {
     (ends && at <= LONGEST_NUMBER).then_some(at)
 }
 
-/// Length of the rest of a text behind its opening quote, with the closing one.
+/// Length of the rest of a text after its opening quote, including the closing quote.
 pub(crate) fn skip_text(bytes: &[u8]) -> Option<usize> {
     let mut at = 0_usize;
     loop {
@@ -97,7 +97,7 @@ pub(crate) fn skip_text(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// How many of the first bytes of a word, but for the last, have no meaning in a text.
+/// Number of leading bytes of a word without a special meaning in a text, at most 7.
 fn plain_bytes(word: u64) -> usize {
     let equals = |byte: u8| {
         let differences = word ^ (ONES * u64::from(byte));

@@ -20,7 +20,7 @@ fn activities(keep: Keep) -> Selected {
     Selected::new::<Activity>(keep, |_| true)
 }
 
-/// Values that a number may be spelled as, and worse ones.
+/// Spellings of numbers, and other values.
 fn scalar() -> impl Strategy<Value = String> {
     prop_oneof![
         12 => (0_i64..100_000).prop_map(|n| n.to_string()),
@@ -45,7 +45,7 @@ fn key() -> impl Strategy<Value = String> {
     ]
 }
 
-/// The layout of records: keys, how their values come about, blanks.
+/// A member of records: its key, its value and its blanks.
 #[derive(Clone, Debug)]
 struct Member {
     key: String,
@@ -190,10 +190,10 @@ fn runner() -> TestRunner {
     TestRunner::new(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })
 }
 
-/// Whether records of these members must have a template: integers under plain keys, each once, and none where an object or an
-/// array is read.
+/// Whether records of these members must have a template: integers under plain keys, each key once, and no integer in the place of an
+/// object or an array.
 fn is_plain(members: &[Member]) -> bool {
-    // Those of 19 digits may be left to the general parser.
+    // Integers of 19 digits may be left to the general parser.
     let is_integer =
         |value: &str| value.len() < 19 && value.parse::<i64>().is_ok_and(|number| number.to_string() == value);
     let is_alone = |key: &str| members.iter().filter(|member| member.key == key).count() == 1;
@@ -241,11 +241,11 @@ fn templates_read_what_the_general_parser_reads() {
         Ok(())
     });
     outcome.unwrap();
-    // Most drawn records are odd, so that the general parser reads them.
+    // Most generated records are irregular, so that the general parser reads them.
     assert!(learnt.get() > 500 && plain.get() > 200, "{} with a template, {} plain", learnt.get(), plain.get());
 }
 
-/// A byte that means something in JSON.
+/// A byte with a meaning in JSON.
 fn byte() -> impl Strategy<Value = u8> {
     prop::sample::select(b"\"\\{}[],:0-9e.\n x\x00".to_vec())
 }

@@ -17,11 +17,11 @@ pub enum GroupCall {
     GroupStart,
     /// Launches what was collected, at the outermost level.
     GroupEnd,
-    /// Moves something: the number of its message.
+    /// Moves data: the number of its message.
     Message(u32),
 }
 
-/// A call in which kernels are launched, and whose messages these move.
+/// A call in which kernels are launched that move its messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     tid: Option<i64>,
@@ -36,7 +36,7 @@ pub struct Group {
 pub struct Groups(Vec<Group>);
 
 impl Groups {
-    /// Those of all calls. Calls inside one that moves something are how the library does it.
+    /// The groups of all calls. Calls inside a call that moves data are part of its implementation.
     pub fn from_calls(mut calls: Vec<Call>) -> Self {
         calls.sort_by_key(|call| (call.tid, call.start_ns, std::cmp::Reverse(call.end_ns)));
         let mut groups: Vec<Group> = Vec::new();
@@ -75,7 +75,7 @@ impl Groups {
         Self(groups)
     }
 
-    /// The place of the group in which something was launched.
+    /// The place of the group in which a launch happened.
     pub fn at(&self, tid: Option<i64>, time_ns: i64) -> Option<usize> {
         let after = self.0.partition_point(|group| (group.tid, group.start_ns) <= (tid, time_ns));
         let place = after.checked_sub(1)?;

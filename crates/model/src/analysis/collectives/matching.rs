@@ -1,5 +1,5 @@
-//! Matches collective calls of two GPUs: by their numbers where these are recorded, by order if both have equally many, otherwise by
-//! end time.
+//! Matches collective calls of two GPUs: by their numbers if these are recorded, by order if both sides have equally
+//! many calls, otherwise by end time.
 //!
 //! All ranks leave a collective at nearly the same time, however late each arrived. So if some calls were not recorded,
 //! end times identify which calls belong together. This works even between different clocks: the clock offset is the
@@ -29,7 +29,7 @@ pub struct Call {
     pub start_ns: i64,
     /// End, not before the start.
     pub end_ns: i64,
-    /// Number on its communicator, which all ranks count alike, where it is recorded.
+    /// Number on its communicator, which all ranks count alike, if it is recorded.
     pub sequence: Option<i64>,
 }
 
@@ -80,7 +80,7 @@ pub fn partners(reference: &[Call], other: &[Call], same_clock: bool) -> (Basis,
     (Basis::Time, if enough { matched } else { nobody })
 }
 
-/// The numbers of calls, if all are numbered and no number comes twice.
+/// The numbers of calls, if all are numbered and no number occurs twice.
 fn numbers_of(calls: &[Call]) -> Option<Vec<i64>> {
     let numbers: Vec<i64> = calls.iter().map(|call| call.sequence).collect::<Option<_>>()?;
     let distinct: BTreeSet<i64> = numbers.iter().copied().collect();
@@ -128,7 +128,7 @@ fn by_end(calls: &[Call]) -> Vec<(i64, u32)> {
     ends
 }
 
-/// The first of those that are nearest to a time.
+/// The first of the ends that are nearest to a time.
 fn nearest(ends: &[(i64, u32)], time_ns: i64) -> Option<(i64, u32)> {
     let after = ends.partition_point(|(end_ns, _)| *end_ns < time_ns);
     let before = after.checked_sub(1).and_then(|before| ends.get(before)).copied();
@@ -236,7 +236,7 @@ mod tests {
             if basis == Basis::Time || common.len() == one.len().max(two.len()) {
                 prop_assert_eq!(found, common);
             } else {
-                // By order only where no more of them run together by time.
+                // Order is used only if not more of them run together by time.
                 let together = found.iter().filter(|(here, there)| here == there).count();
                 let few = common.len() * 100 < MIN_BETTER_PCT * one.len();
                 prop_assert!(together >= common.len() || few, "{:?} {:?}", found, common);
@@ -276,7 +276,7 @@ mod tests {
         };
         let (basis, found) = partners(&calls(&[3, 4, 5, 6]), &calls(&[5, 6, 7]), false);
         assert_eq!((basis, found), (Basis::Sequence, vec![Some(2), Some(3), None]));
-        // Numbers that come twice say nothing.
+        // Numbers that occur twice do not identify a call.
         assert_eq!(partners(&calls(&[3, 3]), &calls(&[3, 4]), true).0, Basis::Order);
     }
 

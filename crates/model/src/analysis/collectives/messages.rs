@@ -1,7 +1,8 @@
 //! Data that communication calls move: sizes of messages, and their bandwidths.
 //!
-//! As in rccl-tests (doc/PERFORMANCE.md): algorithm bandwidth is the size S of a message over the time of the operation, bus
-//! bandwidth that times a factor of the operation and the number of ranks, so that it compares with the peak of the links.
+//! As in rccl-tests (doc/PERFORMANCE.md): algorithm bandwidth is the size S of a message over the time of the
+//! operation. Bus bandwidth is that times a factor of the operation and the number of ranks, so that it compares with
+//! the peak of the links.
 
 use serde::Deserialize;
 
@@ -11,7 +12,7 @@ use crate::text::fnv::fnv1a;
 const DATATYPE: &str = "datatype";
 /// The argument with the communicator.
 pub const COMMUNICATOR: &str = "comm";
-/// The argument with the rank, among those of the communicator, that a message goes to or comes from.
+/// The argument with the rank, among the ranks of the communicator, that a message goes to or comes from.
 const PEER: &str = "peer";
 
 #[derive(Debug, Default, Deserialize)]
@@ -34,12 +35,12 @@ pub struct Operation {
     count: Option<String>,
     per_rank: bool,
     bus: Bus,
-    /// Names that PyTorch has for it.
+    /// PyTorch's names for it.
     #[serde(default)]
     torch: Vec<String>,
-    /// The argument of a kernel with the number of elements.
+    /// The argument of a kernel that has the number of elements.
     elements: Option<String>,
-    /// Whether that is the number for all ranks.
+    /// Whether that is the number over all ranks.
     #[serde(default)]
     of_all: bool,
 }
@@ -69,27 +70,28 @@ pub struct ElementType {
 #[serde(deny_unknown_fields)]
 pub struct Creation {
     calls: Vec<String>,
-    /// Arguments that may have the number of ranks.
+    /// Arguments that may hold the number of ranks.
     pub ranks: Vec<String>,
-    /// Arguments that may have the communicator.
+    /// Arguments that may hold the communicator.
     pub communicator: Vec<String>,
-    /// Arguments that may have the id that its ranks share.
+    /// Arguments that may hold the id that its ranks share.
     pub id: Vec<String>,
 }
 
 spelled! {
-    /// Why the size of what a kernel moves is not known, or that it is.
+    /// Origin of the size of a kernel's message, or why the size is not known.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Sizes by words {
         /// From the arguments of the call.
         Arguments = "arguments",
-        /// No RCCL call is recorded that launched the kernel.
+        /// No recorded RCCL call launched the kernel.
         NoCall = "no call",
         /// The call is recorded without count or type.
         NoArguments = "no arguments",
         /// The type is unknown, or its bytes are not a number.
         Unreadable = "unreadable arguments",
-        /// The call or group launched several kernels, or did several things, and which is whose is not recorded.
+        /// The call or group launched several kernels or did several things, and it is not recorded which kernel moves
+        /// which message.
         Mixed = "mixed group",
         /// The size depends on the number of ranks, which is not known.
         NoRanks = "unknown ranks",
@@ -103,21 +105,21 @@ pub struct Message {
     pub operation: usize,
     /// Whether the bytes come in.
     pub receives: bool,
-    /// Count times size of the type; negative never.
+    /// Count times the size of the type; never negative.
     pub rank_bytes: Result<i64, Sizes>,
-    /// Number of the communicator in its process, where it is recorded.
+    /// Number of the communicator in its process, if it is recorded.
     pub communicator: Option<u32>,
-    /// Place of the type of the elements among [`element_types`], where it is recorded.
+    /// Place of the type of the elements among [`element_types`], if it is recorded.
     pub element_type: Option<usize>,
-    /// Number of the collective on its communicator, which all ranks count alike, where it is recorded.
+    /// Number of the collective on its communicator, which all ranks count alike, if it is recorded.
     pub sequence: Option<i64>,
-    /// A number that all ranks have for the collective: that one, otherwise its id.
+    /// A number that all ranks have for the collective: its sequence number, otherwise its id.
     pub number: Option<i64>,
     /// Whether it goes from one rank to another.
     pub is_pair: bool,
-    /// The rank that sends what is received, or receives what is sent, where it is recorded.
+    /// The rank that sends what is received, or receives what is sent, if it is recorded.
     pub peer: Option<i64>,
-    /// Whether it is several that go both ways, or may.
+    /// Whether it stands for several messages that go both ways, or may.
     pub goes_both_ways: bool,
 }
 
@@ -173,12 +175,12 @@ fn type_of(text: &str) -> Option<usize> {
     element_types().iter().position(|known| known.spellings.iter().any(|one| one == spelling))
 }
 
-/// Bytes of so many elements.
+/// Bytes of this many elements.
 fn bytes_of(count: i64, element_type: Option<usize>) -> Option<i64> {
     element_types().get(element_type?)?.bytes.checked_mul(count)
 }
 
-/// Arguments by which PyTorch describes the collective that a kernel is of: its name, the type of the elements, and the group.
+/// Arguments in which PyTorch describes the collective of a kernel: its name, the type of the elements, and the group.
 pub const COLLECTIVE: &str = "Collective name";
 pub const GROUP: [&str; 2] = ["Process Group Name", "Process Group Ranks"];
 pub const GROUP_SIZE: &str = "Group size";
@@ -194,7 +196,7 @@ const COALESCED: &str = "coalesced";
 /// Words in the names of kernels that only send and receive.
 const SEND_RECEIVE_KERNELS: [&str; 2] = ["sendrecv", "send_recv"];
 
-/// Whether a kernel sends and receives, to and from whomever.
+/// Whether a kernel sends and receives, whatever the peers.
 pub(crate) fn sends_and_receives(kernel: &str) -> bool {
     let name = kernel.to_ascii_lowercase();
     SEND_RECEIVE_KERNELS.iter().any(|word| name.contains(word))
@@ -216,7 +218,7 @@ pub fn ranks_in(text: &str) -> Option<Vec<i64>> {
 }
 
 impl Message {
-    /// The message that a kernel of this name with these arguments gives; `None` where they describe no collective that is known.
+    /// The message of a kernel with this name and these arguments; `None` if they describe no known collective.
     pub fn from_kernel<'a>(
         kernel: &str,
         communicator: Option<u32>,
@@ -236,7 +238,7 @@ impl Message {
         let recorded_type = argument(ELEMENT_TYPE);
         let element_type = recorded_type.and_then(type_of);
         let rank_bytes = match (count, recorded_type) {
-            // The sizes are those of the last of them.
+            // The sizes are those of the last operation only.
             _ if goes_both_ways => Err(Sizes::Mixed),
             (Some(count), Some(_)) => {
                 share(count).and_then(|count| bytes_of(count, element_type)).ok_or(Sizes::Unreadable)
@@ -301,7 +303,7 @@ impl Message {
 }
 
 impl Operation {
-    /// The size S of a message in bytes, computed from the count of one of `ranks`.
+    /// The size S of a message in bytes, computed from the bytes of one of `ranks`.
     ///
     /// # Errors
     /// [`Sizes::NoRanks`] or [`Sizes::Unreadable`] if the size cannot be determined.
@@ -324,9 +326,9 @@ impl Operation {
     }
 }
 
-/// Messages moved by each of the kernels that one call or group launched, in the order of their launches. One kernel has all; as
-/// many as communicators, one of each; as many as messages, each its own. Communicators come in the order in which they were
-/// first given something.
+/// Messages moved by each of the kernels that one call or group launched, in launch order. A single kernel moves all
+/// messages. If there are as many kernels as communicators, each moves the messages of one communicator. If there are
+/// as many as messages, each moves one. Communicators are in the order of their first message.
 pub fn shared_out(messages: &[Message], kernels: usize) -> Vec<Result<Message, Sizes>> {
     if messages.is_empty() {
         return vec![Err(Sizes::NoCall); kernels];
@@ -344,7 +346,7 @@ pub fn shared_out(messages: &[Message], kernels: usize) -> Vec<Result<Message, S
     if kernels == messages.len() {
         return communicators.iter().flat_map(|communicator| of(*communicator).copied().map(Ok)).collect();
     }
-    // Messages between two ranks stay that, though none knows which kernel moves which.
+    // Messages between two ranks remain such, though it is not known which kernel moves which.
     let all = |first: Message| Message { rank_bytes: Err(Sizes::Mixed), peer: None, goes_both_ways: true, ..first };
     let pair = messages.first().filter(|_| messages.iter().all(|message| message.is_pair));
     vec![pair.copied().map(all).ok_or(Sizes::Mixed); kernels]
@@ -353,7 +355,8 @@ pub fn shared_out(messages: &[Message], kernels: usize) -> Vec<Result<Message, S
 /// Ranks of a communicator from which sending to all others is a collective.
 const MIN_RANKS_OF_ALL: usize = 3;
 
-/// Whether messages go to and come from every other rank of their communicator, as an exchange of all is made where the library has none.
+/// Whether messages go to and come from every other rank of their communicator: a program implements an exchange of all
+/// ranks so if the library has none.
 pub fn is_among_all(messages: &[Message], ranks: Option<i64>) -> bool {
     let Some(others) = ranks.and_then(|ranks| usize::try_from(ranks).ok()?.checked_sub(1)) else { return false };
     let peers = |receives: bool| {

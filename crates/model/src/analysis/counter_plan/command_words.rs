@@ -1,10 +1,10 @@
-//! Words of a profiler's command, and what can be wrong with them.
+//! Words of a profiler's command, and the errors in them.
 
 use std::iter::Peekable;
 
 use serde::Deserialize;
 
-/// How many values a flag takes.
+/// Number of values that a flag takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Takes {
@@ -18,7 +18,7 @@ pub(super) enum Takes {
 }
 
 impl Takes {
-    /// The values of a flag: the one joined to it, otherwise those of the words behind it.
+    /// The values of a flag: the value joined to it, otherwise the words behind it.
     pub fn values<'a>(
         self,
         joined: Option<&str>,
@@ -55,7 +55,7 @@ pub(super) fn name_and_value(word: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Where the program of a command stands behind variables that are set for it, and its name.
+/// Position of the program of a command behind variables that are set for it, and its name.
 pub(super) fn program(words: &[String]) -> (usize, &str) {
     let is_variable = |word: &&String| word.split_once('=').is_some_and(|(name, _)| !name.starts_with('-'));
     let at = words.iter().take_while(is_variable).count();
@@ -80,10 +80,10 @@ pub enum CommandProblem {
     #[error("rocprofv3 has no flag {flag}{}", .nearest.as_ref().map(|name| format!(" (did you mean {name}?)")).unwrap_or_default())]
     Unknown {
         flag: String,
-        /// The one most like it.
+        /// The most similar flag.
         nearest: Option<String>,
     },
-    /// A flag that does not exist, or is not written down.
+    /// A flag that does not exist or is not documented.
     #[error("{0} is not known to have a flag {1}")]
     Unlisted(String, String),
     /// A flag without its value.
@@ -127,7 +127,7 @@ pub enum CommandProblem {
         /// The first release with the newer meaning.
         since: String,
     },
-    /// The same flag again, of which rocprofv3 takes the last.
+    /// A repeated flag, of which rocprofv3 takes the last.
     #[error("{0} stands twice{1}")]
     Twice(String, &'static str),
     /// Nothing to run.

@@ -1,4 +1,4 @@
-//! Blocks of the hardware that count, and how many counters of each a pass can hold: `share/counter_blocks.toml`.
+//! Hardware blocks that count, and how many counters of each fit into a pass: `share/counter_blocks.toml`.
 
 use std::collections::BTreeMap;
 
@@ -66,17 +66,17 @@ struct UnknownForm {
     reason: String,
 }
 
-/// Why a counter has no place in a pass.
+/// Why a counter does not fit into any pass.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BlockError {
-    /// The built-in tables do not state how many counters its blocks have room for.
+    /// The built-in tables do not state how many counters its blocks hold.
     #[error(
         "how many counters the blocks of {architecture} have room for is not known{reason}, only of {known}; give them with --block-limit"
     )]
     Architecture {
         architecture: String,
         known: String,
-        /// Why it is not, in parentheses.
+        /// The reason, in parentheses.
         reason: String,
     },
     /// A name without a block.
@@ -98,7 +98,7 @@ pub enum BlockError {
 pub struct CounterBlocks(CounterBlocksFile);
 
 impl CounterBlocks {
-    /// Those of `share/counter_blocks.toml`.
+    /// The facts of `share/counter_blocks.toml`.
     pub fn builtin() -> &'static Self {
         shared!(CounterBlocks, "share/counter_blocks.toml")
     }
@@ -108,16 +108,16 @@ impl CounterBlocks {
         self.0.architecture.iter().flat_map(|one| &one.names).map(String::as_str)
     }
 
-    /// Why the blocks of an architecture are not known, if that is written down.
+    /// Why the blocks of an architecture are not known, if the reason is documented.
     pub fn unknown(&self, architecture: &str) -> Option<&str> {
         let is_named = |one: &&UnknownForm| one.names.iter().any(|name| name == architecture);
         self.0.unknown.iter().find(is_named).map(|one| one.reason.as_str())
     }
 
-    /// The blocks of an architecture. `limits` are a user's own, which come first and may name blocks of their own.
+    /// The blocks of an architecture. `limits` are the limits of the user. They come first and may name further blocks.
     ///
     /// # Errors
-    /// Where neither is known.
+    /// If neither is known.
     pub fn for_architecture(
         &self,
         architecture: &str,
@@ -163,7 +163,7 @@ impl CounterBlocks {
         self.0.apart.iter().map(|one| one.names.as_slice())
     }
 
-    /// Whether rocprofv3 gives what the hardware accumulates on an architecture.
+    /// Whether rocprofv3 reports values that the hardware accumulates on an architecture.
     pub fn accumulates(&self, architecture: &str) -> bool {
         let is_without = |one: &WithoutForm| one.architectures.iter().any(|name| name == architecture);
         !self.0.without_accumulation.iter().any(is_without)
@@ -174,7 +174,7 @@ impl CounterBlocks {
 pub struct ArchitectureBlocks {
     /// LLVM name.
     pub architecture: String,
-    /// Where the figures are from.
+    /// Sources of the figures.
     pub sources: Vec<String>,
     /// Counters that a pass can hold, by block.
     pub limits: BTreeMap<String, usize>,
@@ -204,7 +204,7 @@ impl ArchitectureBlocks {
         Ok(block)
     }
 
-    /// Name on this architecture of a counter of other architectures; `None` where nothing is known to be renamed.
+    /// Name on this architecture of a counter of other architectures; `None` if no renaming is known.
     pub fn renamed(&self, counter: &str) -> Option<String> {
         let (prefix, there) = self.renamed.iter().find(|(prefix, _)| counter.starts_with(prefix.as_str()))?;
         Some(format!("{there}{}", counter.strip_prefix(prefix.as_str())?))

@@ -17,11 +17,11 @@ pub enum Accumulations {
     Paired,
 }
 
-/// The items of what was requested. With `by_name`, derived counters that rocprofiler-sdk defines are requested by their
-/// names, where they fit into a pass.
+/// The items of a request. With `by_name`, derived counters that rocprofiler-sdk defines are requested by their names
+/// if they fit into a pass.
 ///
 /// # Errors
-/// Where a counter has no block.
+/// If a counter has no block.
 pub fn items(
     resolved: &Resolved,
     blocks: &ArchitectureBlocks,
@@ -89,7 +89,8 @@ pub fn items(
     Ok(items)
 }
 
-/// Selections in the blocks for some needs; an accumulation takes the place of a counter next to the one it is of.
+/// Selections in the blocks for some needs. An accumulation takes the place of a counter next to the counter that it
+/// accumulates.
 fn selects(needs: &Needs, whose: &str, blocks: &ArchitectureBlocks) -> Result<BTreeSet<Select>, BlockError> {
     let mut selects = BTreeSet::new();
     for counter in &needs.counters {

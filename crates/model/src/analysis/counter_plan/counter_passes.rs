@@ -1,4 +1,4 @@
-//! Counters to passes: no pass holds more counters of a block than the block can count.
+//! Assigns counters to passes: no pass holds more counters of a block than the block can count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Select {
     pub block: String,
-    /// The counter, or what else takes the place of one.
+    /// The counter, or something else that takes the place of a counter.
     pub counter: String,
 }
 
@@ -15,7 +15,7 @@ pub struct Select {
 pub struct Item {
     /// Names for the profiler, in this order and without others between them.
     pub names: Vec<String>,
-    /// Selections that it needs in the blocks; one that another item of the pass needs as well counts once.
+    /// Selections that it needs in the blocks. A selection that another item of the pass also needs counts once.
     pub selects: BTreeSet<Select>,
     /// Counters that it accumulates. A pass accumulates only one counter, as there is only one accumulator name.
     pub accumulates: BTreeSet<String>,
@@ -38,7 +38,7 @@ impl Item {
         }
     }
 
-    /// Whether it is free to go wherever its block has room.
+    /// Whether it can go into any pass in which its block has room.
     fn is_free(&self) -> bool {
         self.selects.len() == 1 && self.accumulates.is_empty() && self.levels.is_empty() && self.apart.is_none()
     }
@@ -66,7 +66,7 @@ impl Pass {
         selects
     }
 
-    /// Whether an item has room next to those that are here, and may be.
+    /// Whether an item has room next to the items of the pass, and may join them.
     pub fn takes(&self, item: &Item, limits: &BTreeMap<String, usize>) -> bool {
         let mut together = self.selects();
         for select in &item.selects {
@@ -100,8 +100,8 @@ fn limit(limits: &BTreeMap<String, usize>, block: &str) -> usize {
     limits.get(block).copied().unwrap_or(0)
 }
 
-/// No plan can have fewer passes: of every block all counters must find room, every accumulated counter needs a pass,
-/// and so does every member of a group that is kept apart.
+/// A lower bound of the number of passes. All counters of every block must find room, every accumulated counter needs a
+/// pass, and so does every member of a group that is kept apart.
 pub(crate) fn lower_bound(items: &[Item], limits: &BTreeMap<String, usize>) -> usize {
     let whole = Pass { items: items.to_vec() };
     let of_blocks =
@@ -185,7 +185,8 @@ fn put(passes: &mut Vec<Pass>, item: &Item, limits: &BTreeMap<String, usize>) {
     }
 }
 
-/// The pass with room for all of these free counters that has most of the others of their set; the first of equals.
+/// The pass that has room for all of these free counters and holds most of the others of their set; the first of
+/// equals.
 fn best_for(passes: &[Pass], own: &[&Item], set: &BTreeSet<String>, limits: &BTreeMap<String, usize>) -> Option<usize> {
     if own.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! From what was requested (counters, derived counters, metrics, panels) to the raw counters that must be collected.
+//! Resolves a request (counters, derived counters, metrics, panels) to the raw counters that must be collected.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,9 +6,9 @@ use crate::analysis::counter_plan::counter_blocks::{ArchitectureBlocks, BlockErr
 use crate::analysis::hardware::metrics::{Definitions, Expression, Metric, Normalization, SUFFIXES};
 use crate::text::similar::{alike, alike_but_for_slips};
 
-/// So deep may derived counters be made from others.
+/// Maximum depth of derived counters that are made from others.
 const DEEPEST: usize = 8;
-/// So many names are proposed for one that is not known.
+/// Maximum number of names proposed for an unknown name.
 const PROPOSED: usize = 3;
 
 /// Why something that was requested cannot be collected.
@@ -22,7 +22,7 @@ pub enum RequestError {
     Unknown {
         /// The requested name.
         name: String,
-        /// Names like it.
+        /// Similar names.
         nearest: Vec<String>,
     },
     /// It exists on other architectures.
@@ -33,7 +33,7 @@ pub enum RequestError {
         architecture: String,
         /// Where it exists.
         on: String,
-        /// Names like it that exist there.
+        /// Similar names that exist there.
         nearest: Vec<String>,
     },
     /// It has another name there.
@@ -44,7 +44,7 @@ pub enum RequestError {
         /// Its name there.
         there: String,
     },
-    /// An accumulator without what it accumulates.
+    /// An accumulator without a counter to accumulate.
     #[error(
         "{name} accumulates the counter before it; ask for {example}_ACCUM, or name it right after one of {counters}"
     )]
@@ -53,14 +53,14 @@ pub enum RequestError {
         name: String,
         /// A counter that can be accumulated.
         example: String,
-        /// All that can be.
+        /// All counters that can be accumulated.
         counters: String,
     },
     /// A counter that the hardware does not accumulate.
     #[error("{counter} cannot be accumulated; the hardware does that for {counters}")]
     NotAccumulated {
         counter: String,
-        /// All that can be.
+        /// All counters that can be accumulated.
         counters: String,
     },
 }
@@ -69,7 +69,7 @@ fn proposal(names: &[String]) -> String {
     if names.is_empty() { String::new() } else { format!(" (did you mean {}?)", names.join(", ")) }
 }
 
-/// The raw counters of one thing that was requested.
+/// The raw counters of one requested thing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Needs {
     /// Counters by their names of the hardware.
@@ -84,7 +84,7 @@ impl Needs {
         self.counters.is_empty() && self.accumulated.is_empty()
     }
 
-    /// Counters, and those that are accumulated.
+    /// Counters, including the accumulated ones.
     pub fn all(&self) -> BTreeSet<String> {
         self.counters.union(&self.accumulated).cloned().collect()
     }
@@ -95,7 +95,7 @@ impl Needs {
     }
 }
 
-/// All that was requested.
+/// The result of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resolved {
     /// All raw counters.
@@ -108,7 +108,7 @@ pub struct Resolved {
     pub known_to_profiler: BTreeSet<String>,
     /// Metrics of panels that the architecture does not have.
     pub left_out: BTreeSet<String>,
-    /// Issues that should be looked at again, in words.
+    /// Issues to check, in words.
     pub notes: BTreeSet<String>,
 }
 
@@ -118,13 +118,13 @@ pub struct Resolver<'a> {
     facts: &'a CounterBlocks,
     blocks: &'a ArchitectureBlocks,
     per: Normalization,
-    /// Counters of the hardware that formulas of the architecture name.
+    /// Hardware counters that formulas of the architecture name.
     named: BTreeSet<&'a str>,
     resolved: Resolved,
 }
 
 impl<'a> Resolver<'a> {
-    /// With metrics counted `per` something.
+    /// Creates a resolver that counts metrics `per` something.
     pub fn new(
         definitions: &'a Definitions,
         facts: &'a CounterBlocks,
@@ -201,7 +201,7 @@ impl<'a> Resolver<'a> {
         for metric in here {
             match self.of_metric(metric) {
                 Ok(needs) => found.push((metric, needs)),
-                // One of many that cannot be collected must not keep the others from it.
+                // One of many that cannot be collected must not prevent the others.
                 Err(_) => left_out.push(metric.id.clone()),
             }
         }
@@ -251,7 +251,7 @@ impl<'a> Resolver<'a> {
         Ok(needs)
     }
 
-    /// Needs of a counter: a derived one by its formula, otherwise a hardware counter. What the name specifies about
+    /// Needs of a counter: of a derived one by its formula, otherwise of a hardware counter. The part of the name about
     /// instances is ignored.
     fn of_counter(&mut self, name: &str, depth: usize) -> Result<Needs, RequestError> {
         let definitions = self.definitions;
@@ -270,7 +270,7 @@ impl<'a> Resolver<'a> {
                     return Ok(needs);
                 }
                 Some(_) => {}
-                // The instances of a counter taken together may be requested wherever the counter is.
+                // The combined instances of a counter may be requested wherever the counter may be.
                 None if bare(name) != name => {}
                 None => return Err(self.not_here(name, &architectures(metric).collect())),
             }
@@ -296,13 +296,13 @@ impl<'a> Resolver<'a> {
                 there,
             });
         }
-        // Anything else would be read as something else by the shell, by YAML or by the profiler.
+        // Anything else would have another meaning for the shell, YAML or the profiler.
         if !counter.chars().all(|character| character.is_ascii_alphanumeric() || character == '_') {
             return Err(RequestError::Unknown { name: asked.to_owned(), nearest: self.nearest(asked) });
         }
         let block = self.blocks.block_of(counter);
         if let Err(error) = block {
-            // A name like that of a derived counter is more likely a slip than a counter of an unknown block.
+            // A name similar to a derived counter is more likely a typing error than a counter of an unknown block.
             let nearest = self.nearest(asked);
             return Err(match error {
                 BlockError::NoBlock { .. } if !nearest.is_empty() || !counter.contains('_') => {
@@ -327,7 +327,7 @@ impl<'a> Resolver<'a> {
         Ok(needs)
     }
 
-    /// Names like one that is not known, of what the architecture has; the nearest first.
+    /// Names on the architecture that are similar to an unknown one; the nearest first.
     fn nearest(&self, name: &str) -> Vec<String> {
         let mut candidates = self.named.clone();
         for metric in self.definitions.metrics.iter().filter(|metric| metric.on(&self.blocks.architecture).is_some()) {
@@ -336,7 +336,7 @@ impl<'a> Resolver<'a> {
         }
         candidates.extend(self.definitions.panel_names());
         let asked = name.to_lowercase();
-        // The one measure is for words that start alike, the other for slips of the finger.
+        // One measure suits words that start alike, the other typing errors.
         let score = |candidate: &str| {
             let candidate = candidate.to_lowercase();
             let spoken = alike(&asked, &candidate);
@@ -357,7 +357,7 @@ fn architectures(metric: &Metric) -> impl Iterator<Item = &str> {
     metric.on.iter().flat_map(|on| &on.architectures).map(String::as_str)
 }
 
-/// The counter of the hardware without instance and without how its instances are taken together.
+/// The hardware counter without its instance and the combination of its instances.
 fn bare(name: &str) -> &str {
     let name = name.split_once('[').map_or(name, |(name, _)| name);
     SUFFIXES.iter().find_map(|(suffix, _)| name.strip_suffix(suffix)).unwrap_or(name)

@@ -1,4 +1,4 @@
-//! A plan for scripts.
+//! A plan as JSON, for scripts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,7 +64,7 @@ struct BlockDocument<'a> {
     counters: Vec<&'a str>,
 }
 
-/// The plan as JSON, which `rocprofv3 -i` reads too.
+/// The plan as JSON, which `rocprofv3 -i` also reads.
 ///
 /// # Errors
 /// When it cannot be written as JSON.

@@ -1,4 +1,4 @@
-//! From what is to be collected to a plan: passes, the commands for them, and what they leave out.
+//! Makes a plan from a request: passes, the commands for them, and what they leave out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ pub struct PlanRequest {
     pub architecture: Option<String>,
     pub per: Normalization,
     pub definitions: Definitions,
-    /// Counters per pass that fit a block, in place of the built-in limits.
+    /// Counters of a block that fit into a pass, in place of the built-in limits.
     pub block_limits: BTreeMap<String, usize>,
     /// Whether derived counters are requested by name if the profiler knows them.
     pub by_name: bool,
@@ -38,10 +38,10 @@ pub struct PlanRequest {
     pub rocm: Option<RocmVersion>,
 }
 
-/// A plan with everything it reports.
+/// A plan with everything to report about it.
 pub struct Plan {
     pub passes: Vec<Pass>,
-    /// No plan has fewer passes.
+    /// Lower bound of the number of passes.
     pub fewest: usize,
     /// The words of a command for each pass.
     pub commands: Vec<Vec<String>>,
@@ -106,7 +106,7 @@ pub fn planned(request: &PlanRequest) -> Result<Plan, String> {
     Ok(Plan { passes, fewest, commands, job_command, collection, definitions: defined, blocks, resolved })
 }
 
-/// How many passes counters take on an architecture. Accumulations count as what they accumulate.
+/// Number of passes that counters take on an architecture. Accumulations count like the counters that they accumulate.
 ///
 /// # Errors
 /// The reason if a counter cannot be collected there.

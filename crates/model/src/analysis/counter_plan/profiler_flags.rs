@@ -46,9 +46,9 @@ struct Flag {
 #[serde(deny_unknown_fields)]
 struct Conflict {
     first: String,
-    /// The value of the first with which they conflict; any if none is named.
+    /// The value of the first flag with which they conflict; any value if `None`.
     value: Option<String>,
-    /// Whether they conflict only if the first is given more than once.
+    /// Whether they conflict only if the first flag is given more than once.
     #[serde(default)]
     is_repeated: bool,
     second: Vec<String>,
@@ -59,7 +59,7 @@ struct Conflict {
 #[serde(deny_unknown_fields)]
 struct Needed {
     by: String,
-    /// The value with which it needs them; any if none is named.
+    /// The value with which it needs them; any value if `None`.
     value: Option<String>,
     flags: Vec<String>,
     reason: String,
@@ -75,11 +75,11 @@ struct Implied {
     since: Option<RocmVersion>,
 }
 
-/// Flags that a flag turns on besides itself.
+/// Flags that a flag turns on in addition to itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImpliedFlags {
     pub flags: Vec<&'static str>,
-    /// Whether it collects more than these.
+    /// Whether it collects more than these flags do.
     pub is_more: bool,
 }
 
@@ -104,7 +104,7 @@ pub struct GivenFlag {
     /// The group of flags that it belongs to.
     pub group: &'static str,
     pub values: Vec<String>,
-    /// As it was written.
+    /// The words as they were written.
     pub words: Vec<String>,
 }
 
@@ -126,7 +126,7 @@ fn find<'a>(form: &'a ProfilerFlagsFile, word: &str) -> Option<&'a Flag> {
     form.flag.iter().find(|flag| flag.names.iter().any(|known| known == name))
 }
 
-/// Mistakes in the words behind rocprofv3 for a release; any release may have its flags if none is known.
+/// Errors in the words behind rocprofv3 for a release. If no release is known, flags may be those of any release.
 pub(super) fn check(words: &[String], version: Option<RocmVersion>) -> Vec<CommandProblem> {
     let form = flags();
     let mut rest = words.iter().peekable();
@@ -161,7 +161,7 @@ pub(super) fn check(words: &[String], version: Option<RocmVersion>) -> Vec<Comma
     problems
 }
 
-/// The flags among words between rocprofv3 and `--`. Words that belong to no flag are flags without a name.
+/// The flags among the words between rocprofv3 and `--`. Words that belong to no flag are flags without a name.
 pub fn given_flags(words: &[String]) -> Vec<GivenFlag> {
     let form = flags();
     let mut rest = words.iter().peekable();
@@ -180,7 +180,8 @@ pub fn given_flags(words: &[String]) -> Vec<GivenFlag> {
     given
 }
 
-/// The flags that each flag turns on besides itself in a release; those of all releases if none is known.
+/// The flags that each flag turns on in addition to itself in a release. If no release is known, only flags that all
+/// releases turn on.
 pub fn implied_flags(version: Option<RocmVersion>) -> BTreeMap<&'static str, ImpliedFlags> {
     let mut all: BTreeMap<&'static str, ImpliedFlags> = BTreeMap::new();
     let is_there = |since: RocmVersion| version.is_some_and(|version| version >= since);
@@ -214,13 +215,13 @@ pub(super) fn options() -> ProfilerOptions {
     options
 }
 
-/// Words after rocprofv3 and before `--`, as a release spells them.
+/// The words between rocprofv3 and `--`, as a release spells them.
 pub(super) fn spelled_flags(own: Vec<String>, version: RocmVersion) -> Vec<String> {
     flags().spelling.iter().fold(own, |own, spelling| spelling.apply(own, version))
 }
 
 impl Flag {
-    /// The first of its names.
+    /// The first name.
     fn name(&self) -> &str {
         self.names.first().map(String::as_str).unwrap_or_default()
     }
@@ -287,7 +288,7 @@ fn together(form: &ProfilerFlagsFile, given: &BTreeMap<&str, Given>) -> Vec<Comm
     });
     let mut problems = Vec::new();
     for conflict in conflicts {
-        // One reason is enough for flags of the same meaning.
+        // One reason is enough for flags with the same meaning.
         if let Some(second) = conflict.second.iter().find(|second| has(second)) {
             let (first, reason) = (conflict.first.clone(), Some(conflict.reason.clone()));
             problems.push(CommandProblem::Conflict { first, second: second.clone(), reason });

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use crate::analysis::counter_plan::counter_passes::Pass;
 
-/// How passes are collected.
+/// Options for the collection of passes.
 #[derive(Clone, Debug)]
 pub struct Collection {
     /// Directory that gets a folder `pass_N` for each.
     pub directory: String,
-    /// File of definitions; `None` where nothing is to be defined.
+    /// File of definitions; `None` if nothing must be defined.
     pub definitions: Option<String>,
     /// The program and its arguments.
     pub program: Vec<String>,
@@ -75,7 +75,7 @@ fn accumulates(pass: &Pass) -> bool {
     pass.items.iter().any(|item| defined(item).next().is_some())
 }
 
-/// The counters of an item whose accumulation is requested by a name that must be defined.
+/// The counters of an item whose accumulation is requested by a name that needs a definition.
 fn defined(item: &crate::analysis::counter_plan::counter_passes::Item) -> impl Iterator<Item = &String> {
     item.accumulates
         .iter()

@@ -11,9 +11,9 @@ pub struct ProfilerOptions {
     pub source: String,
     /// Day of the last comparison with the source.
     pub checked: String,
-    /// Releases, what newer ones have instead, and the options, in the order of the table.
+    /// Releases, the replacement in newer ones, and the options, in the order of the table.
     pub options: Vec<(String, Option<String>, Vec<String>)>,
-    /// How releases spell commands, and what options turn on, a sentence each.
+    /// Spellings of commands in releases, and what options turn on, one sentence each.
     pub sentences: Vec<String>,
 }
 

@@ -1,11 +1,11 @@
-//! Releases of ROCm, and which of them have something.
+//! Releases of ROCm, and ranges of them.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Highest number that a part of a release may have.
+/// Highest number in a release.
 const HIGHEST: u32 = 999;
 
 /// A release of ROCm by its first two numbers: options do not change between patches of one.
@@ -16,13 +16,13 @@ pub struct RocmVersion {
     minor: u32,
 }
 
-/// A text that names no release.
+/// A text that does not name a release.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a release of ROCm; give it as in 7.2 or 10.0.1")]
 pub struct RocmVersionError(String);
 
 impl RocmVersion {
-    /// The release of these numbers.
+    /// The release with these numbers.
     pub const fn new(major: u32, minor: u32) -> Self {
         Self { major, minor }
     }
@@ -77,7 +77,7 @@ impl fmt::Display for RocmVersion {
     }
 }
 
-/// Releases from one on, up to but without another.
+/// A range of releases, from `since` up to but without `until`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Releases {
     pub since: Option<RocmVersion>,
@@ -85,12 +85,12 @@ pub struct Releases {
 }
 
 impl Releases {
-    /// All from one on.
+    /// All releases from one on.
     pub fn since(version: RocmVersion) -> Self {
         Self { since: Some(version), until: None }
     }
 
-    /// Whether a release is among them; any of them may be meant if none is known.
+    /// Whether a release is among them; an unknown release may be any of them.
     pub fn has(self, version: Option<RocmVersion>) -> bool {
         version.is_none_or(|version| {
             self.since.is_none_or(|since| version >= since) && self.until.is_none_or(|until| version < until)

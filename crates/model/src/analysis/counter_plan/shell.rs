@@ -28,14 +28,14 @@ pub fn quoted(word: &str) -> String {
     line
 }
 
-/// Control characters, ends of lines, and what has no width or turns the direction of writing.
+/// Whether a character is a control character or an end of line, has no width, or changes the direction of writing.
 fn is_obeyed(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// The words of a line: blanks separate, quotes and backslashes hold together; nothing is expanded. `None` where a quote
-/// is left open, or where an escape cannot be understood.
+/// The words of a line. Blanks separate words, quotes and backslashes hold them together, and nothing is expanded.
+/// `None` if a quote is left open or an escape cannot be understood.
 pub fn words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

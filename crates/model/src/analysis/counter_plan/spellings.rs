@@ -1,17 +1,18 @@
-//! How the releases of a profiler spell a command: `[[spelling]]` and `[[tool.spelling]]` of the tables of flags.
+//! Spellings of a command in the releases of a profiler: `[[spelling]]` and `[[tool.spelling]]` of the tables of flags.
 
 use serde::Deserialize;
 
 use super::rocm_version::{Releases, RocmVersion};
 
-/// Words that some releases need in place of others.
+/// Words that some releases need in place of other words.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Spelling {
-    /// Words that are replaced: every one of these, each of words that follow one another. Nothing: the words are added.
+    /// Words that are replaced; all of them must be given. An entry may be several consecutive words. If empty, the
+    /// words are added.
     words: Vec<String>,
     becomes: Vec<String>,
-    /// Nothing changes where one of these is given.
+    /// Nothing changes if one of these is given.
     #[serde(default)]
     unless: Vec<String>,
     since: Option<RocmVersion>,

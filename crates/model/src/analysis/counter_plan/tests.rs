@@ -39,7 +39,7 @@ fn passes(names: &[&str], architecture: &str) -> Vec<Vec<String>> {
     passes.iter().map(|pass| pass.names().into_iter().map(ToOwned::to_owned).collect()).collect()
 }
 
-/// Asserts that a plan is valid, without the planner's own parts: by names and limits only.
+/// Asserts that a plan is valid. It uses names and limits only, not the planner's own functions.
 fn assert_valid(passes: &[Pass], items: &[Item], limits: &BTreeMap<String, usize>) {
     let mut placed: BTreeMap<&Item, usize> = BTreeMap::new();
     for pass in passes {
@@ -111,7 +111,7 @@ fn derived_counters_and_metrics_become_counters_of_the_hardware() {
     assert_eq!(several.needs.counters.len(), 2);
     let level = resolve(&["sol.wavefront_occupancy"], "gfx942").unwrap();
     assert!(level.needs.accumulated.contains("SQ_LEVEL_WAVES"), "{level:?}");
-    // Counters that values are divided by are collected with them.
+    // Counters of denominators are collected with the values.
     let counts = resolve(&["instruction_mix"], "gfx942").unwrap();
     assert!(counts.needs.counters.contains("SQ_WAVES"));
 }
@@ -219,7 +219,7 @@ fn what_is_too_large_for_a_pass_is_named() {
     assert!(error.contains("SQ_LEVEL_WAVES and SQ_ACCUM_PREV_HIRES need 2 counters of the block SQ"), "{error}");
 }
 
-/// Counters that all these architectures have, accumulations, derived counters, doubles and suffixes among them.
+/// Counters that all these architectures have, including accumulations, derived counters, duplicates and suffixes.
 fn requests() -> impl Strategy<Value = Vec<String>> {
     let panels =
         ["speed_of_light", "command_processor", "workgroup_manager", "address_and_data", "l2_cache", "vector_cache"];
@@ -252,7 +252,7 @@ proptest! {
         let architecture = ["gfx908", "gfx90a", "gfx942", "gfx950"][at % 4];
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let resolved = resolve(&names, architecture);
-        // The roofline and some derived counters have no gfx908.
+        // The roofline and some derived counters do not exist on gfx908.
         let is_elsewhere = matches!(resolved, Err(RequestError::NotHere { .. })) && architecture == "gfx908";
         prop_assert!(resolved.is_ok() || is_elsewhere, "{:?}", resolved.err());
         let Ok(resolved) = resolved else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Flags that the profilers next to rocprofv3 accept, and errors in their command lines: `share/commands.toml`.
+//! Flags of the profilers other than rocprofv3, and errors in their command lines: `share/commands.toml`.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ struct Flag {
     #[serde(default)]
     integer: bool,
     pattern: Option<String>,
-    /// Values that releases no longer take.
+    /// Values that newer releases do not take.
     #[serde(default)]
     value_until: BTreeMap<String, RocmVersion>,
     #[serde(default)]
@@ -67,12 +67,12 @@ fn form() -> &'static ToolFlagsFile {
     shared!(ToolFlagsFile, "share/commands.toml")
 }
 
-/// Errors in the words of a profiler's command; empty where the profiler takes it. Flags may be those of any release.
+/// Errors in the words of a profiler's command; empty if the profiler accepts it. Flags may be those of any release.
 pub fn check(words: &[String]) -> Vec<CommandProblem> {
     check_for(words, None)
 }
 
-/// Mistakes in the words of a command for a profiler of a release of ROCm; of any release if none is known.
+/// Errors in the words of a profiler's command for a release of ROCm, or for any release if none is known.
 pub fn check_for(words: &[String], version: Option<RocmVersion>) -> Vec<CommandProblem> {
     let (at, name) = program(words);
     let own = words.get(at + 1..).unwrap_or_default();
@@ -86,8 +86,8 @@ pub fn check_for(words: &[String], version: Option<RocmVersion>) -> Vec<CommandP
     tool.check(own, version)
 }
 
-/// The words of a profiler's command as a release spells them. They are written for ROCm 7.0 and later, and stay so if no release is
-/// known.
+/// The words of a profiler's command as a release spells them. They are written for ROCm 7.0 and later, and stay
+/// unchanged if no release is known.
 pub fn spelled(words: &[String], version: Option<RocmVersion>) -> Vec<String> {
     let Some(version) = version else { return words.to_vec() };
     let (at, name) = program(words);
@@ -127,7 +127,8 @@ fn find_tool(name: &str) -> Option<&'static Tool> {
 }
 
 impl Tool {
-    /// The flag of this name in a release; the newest if none is known. Its problem if it has none of it.
+    /// The flag with this name in a release, or the newest one if no release is known. Returns the problem if there is
+    /// none.
     fn find(&self, word: &str, version: Option<RocmVersion>) -> Result<&Flag, CommandProblem> {
         let mut named: Vec<&Flag> =
             self.flag.iter().filter(|flag| flag.names.iter().any(|name| name == word)).collect();
@@ -203,7 +204,7 @@ impl Tool {
         let mut problems = Vec::new();
         for flag in given.values() {
             let name = flag.name();
-            // Both of a pair name each other.
+            // Each of a conflicting pair names the other.
             let with = flag.conflicts.iter().find(|other| given.contains_key(other.as_str()) && name < other.as_str());
             problems.extend(with.cloned().map(|second| CommandProblem::Conflict {
                 first: name.to_owned(),
@@ -218,7 +219,7 @@ impl Tool {
 }
 
 impl Flag {
-    /// The first of its names.
+    /// The first name.
     fn name(&self) -> &str {
         self.names.first().map(String::as_str).unwrap_or_default()
     }
@@ -227,7 +228,7 @@ impl Flag {
         Releases { since: Some(self.since), until: self.until }
     }
 
-    /// The problem that a release does not have this, of which it knows other releases.
+    /// The problem that a release does not have this option, which other releases have.
     fn other_release(&self, what: &str, releases: Releases, version: RocmVersion) -> CommandProblem {
         let is_past = releases.until.is_some_and(|until| version >= until);
         CommandProblem::Release {
@@ -279,7 +280,7 @@ mod tests {
                 let is_flag = |name: &String| tool.flag.iter().any(|flag| flag.names.contains(name));
                 assert!(named.all(is_flag), "{} {:?}", tool.name, flag.names);
                 assert!(flag.until.is_none_or(|until| flag.since < until), "{} {:?}", tool.name, flag.names);
-                // Entries of the same name are of different releases.
+                // Entries with the same name are for different releases.
                 let others = tool.flag.iter().filter(|other| !std::ptr::eq(*other, flag));
                 for other in others.filter(|other| other.names.iter().any(|name| flag.names.contains(name))) {
                     let (first, second) = if flag.since < other.since { (flag, other) } else { (other, flag) };

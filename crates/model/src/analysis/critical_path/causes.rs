@@ -1,29 +1,29 @@
-//! Which work had to end before other work started, and before calls that wait returned.
+//! Finds the work that had to end before other work started, and before waiting calls returned.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use crate::analysis::critical_path::graph::{Call, Graph, NONE, Waits, Work};
 
-/// Where no launch is recorded, work is taken to have waited for what ended at most this long before, or this share of
-/// the span, whichever is more.
+/// Maximum time between the end of work and the start of work that is assumed to have waited for it, if no launch is
+/// recorded. The maximum is this time or this share of the span, whichever is more.
 pub(crate) const NEAR_NS: i64 = 50_000;
 const NEAR_SHARE: i64 = 100;
-/// Work whose launch is recorded is taken to have waited for work of another stream that ended at most this long before,
-/// where its launch and its own stream leave more than `UNEXPLAINED_NS` open.
+/// Maximum time between the end of work and the start of work of another stream that is assumed to have waited for it,
+/// although its launch is recorded. Its launch and its own stream must leave more than `UNEXPLAINED_NS` unexplained.
 const CLOSE_NS: i64 = 10_000;
 const UNEXPLAINED_NS: i64 = 20_000;
 
 /// Places of work that had to end before; [`NONE`] for work without a cause.
 #[derive(Debug, Default)]
 pub struct Causes {
-    /// By work: what ended last in its lane before it started.
+    /// By work: the work that ended last in its lane before it started.
     pub stream: Vec<u32>,
-    /// By work: what ended last anywhere, where that explains its start and nothing recorded does.
+    /// By work: the work that ended last anywhere, if that explains the start and nothing recorded does.
     pub inferred: Vec<u32>,
-    /// Pairs of work and what it is known to have waited for, of several what ended last.
+    /// Pairs of work and the work that it is known to have waited for; of several, the one that ended last.
     pub events: Vec<(u32, u32)>,
-    /// By call: what it waited for, if that ended while it waited.
+    /// By call: the work that it waited for, if that ended while the call waited.
     pub waited: Vec<u32>,
 }
 
@@ -84,7 +84,7 @@ pub fn causes(work: &[Work], calls: &[Call], recorded: Vec<(u32, u32)>, span_ns:
     found
 }
 
-/// The pairs of which the second was over when the first started; of each first the one whose second ended last.
+/// The pairs whose second work had ended when the first started; for each first, the one whose second ended last.
 fn events(work: &[Work], mut recorded: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     let at = |place: u32| work.get(place as usize);
     recorded.retain(|(place, before)| {
@@ -104,7 +104,7 @@ fn waits(work: &[Work], calls: &[Call], by_end: &[u32]) -> Vec<u32> {
     let at = |place: u32| work.get(place as usize);
     let fits = |call: &Call, work: &Work| {
         let may = call.start_ns < work.end_ns && work.end_ns <= call.end_ns;
-        // At the same moment what takes no time comes after the returns.
+        // At the same moment, work without length comes after the returns.
         may && (work.start_ns < work.end_ns || work.end_ns < call.end_ns)
     };
     for place in by_end {
@@ -157,7 +157,7 @@ fn waits(work: &[Work], calls: &[Call], by_end: &[u32]) -> Vec<u32> {
     waited
 }
 
-/// The work in each lane that ends last among what was issued so far, by end.
+/// The work issued so far that ends last in each lane, by end.
 #[derive(Default)]
 struct Tails {
     by_end: BTreeSet<(i64, u32)>,
@@ -185,10 +185,10 @@ impl Tails {
         self.by_end.insert((work.end_ns, place));
     }
 
-    /// The last that fits a call, of those that ended in it.
+    /// The last work that fits a call, among the work that ended in it.
     fn of_call(&self, call: &Call, fits: impl Fn(u32) -> bool) -> Option<u32> {
         let ended = self.by_end.range((call.start_ns, NONE)..=(call.end_ns, NONE)).rev().map(|(_, place)| *place);
-        // Only what takes no time and ends with the call does not fit.
+        // Only work without length that ends with the call does not fit.
         ended.into_iter().find(|place| fits(*place))
     }
 }

@@ -1,24 +1,24 @@
 //! Calls that wait for all work issued to a device: which work each of them waits for.
 //!
-//! There may be as many pairs of call and work as the product of both. So pairs are not stored, but derived from the
-//! order in which work was issued to its device.
+//! There may be as many pairs of call and work as the product of both numbers. So pairs are not stored but derived from
+//! the order in which work was issued to its device.
 
 use crate::analysis::critical_path::graph::{Call, Graph, NONE, Waits, Work};
 
-/// Which devices calls wait for, and which work was issued to these before.
+/// The devices that calls wait for, and the work that was issued to these devices before.
 #[derive(Debug, Default)]
 pub(crate) struct Drains {
     /// By work: its device and its place in the order of issue there; empty if no call waits for a device.
     issued: Vec<(u32, u32)>,
-    /// Calls in order, with their device and how much work was issued to it before.
+    /// Calls in order, with their device and the number of work items issued to it before.
     calls: Vec<(u32, u32, u32)>,
-    /// How much work each device has.
+    /// Number of work items of each device.
     sizes: Vec<u32>,
 }
 
 impl Drains {
-    /// Finds the drains of calls that wait for the device whose work they `waited` for. Where they found all work done it is not known
-    /// which device they meant, unless there is only one.
+    /// Finds the drains of calls that wait for the device of the work that they `waited` for. If a call found all work
+    /// done, its device is not known, unless there is only one.
     pub fn new(work: &[Work], calls: &[Call], devices: &[u32], waited: &[u32]) -> Self {
         if calls.iter().all(|call| call.waits != Waits::Device) {
             return Self::default();
@@ -64,7 +64,7 @@ impl Drains {
         }
     }
 
-    /// The device that a call waits for, and how much work was given to it before.
+    /// The device that a call waits for, and the number of work items issued to it before.
     fn of_call(&self, place: u32) -> Option<(u32, u32)> {
         let at = self.calls.binary_search_by_key(&place, |(call, _, _)| *call).ok()?;
         self.calls.get(at).map(|(_, device, before)| (*device, *before))
@@ -75,20 +75,20 @@ impl Drains {
     }
 }
 
-/// Times of what was walked over: ends of work for the calls that wait for it, or, from the end on, latest returns of calls for the
-/// work that they wait for.
+/// Times that a walk has passed. Forward, these are ends of work, for the calls that wait for it. Backward, they are
+/// latest returns of calls, for the work that they wait for.
 pub struct Passed<'a> {
     drains: &'a Drains,
     trees: Vec<PrefixMax>,
 }
 
 impl<'a> Passed<'a> {
-    /// Where nothing was walked over.
+    /// Starts before anything was passed.
     pub fn new(drains: &'a Drains) -> Self {
         Self { drains, trees: drains.sizes.iter().map(|size| PrefixMax::new(*size)).collect() }
     }
 
-    /// Work has ended.
+    /// Notes that work has ended.
     pub fn end(&mut self, place: u32, end_ns: i64) {
         if let Some((device, rank)) = self.drains.of_work(place) {
             self.raise(device, rank, end_ns);
@@ -101,7 +101,7 @@ impl<'a> Passed<'a> {
         self.trees.get(device as usize)?.most(before)
     }
 
-    /// A call may return at this time at the latest.
+    /// Notes that a call may return at this time at the latest.
     pub fn return_by(&mut self, call: u32, latest_ns: i64) {
         if let Some((device, before)) = self.drains.of_call(call) {
             // Calls that wait for more stand before those that wait for less.
@@ -109,7 +109,7 @@ impl<'a> Passed<'a> {
         }
     }
 
-    /// The earliest of these times of the calls that wait for work.
+    /// The earliest of the latest returns of the calls that wait for work.
     pub fn earliest_return(&self, place: u32) -> Option<i64> {
         let (device, rank) = self.drains.of_work(place)?;
         let first = self.size(device).saturating_sub(rank);
@@ -127,10 +127,10 @@ impl<'a> Passed<'a> {
     }
 }
 
-/// The largest value among the first of a row of places. Takes logarithmic time.
+/// The largest value among the first places of a row. Takes logarithmic time.
 struct PrefixMax(Vec<i64>);
 
-/// Value that no place has.
+/// Value that does not occur at any place.
 const MIN: i64 = i64::MIN;
 
 impl PrefixMax {

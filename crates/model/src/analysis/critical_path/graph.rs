@@ -1,4 +1,4 @@
-//! The graph: work on GPUs, calls of the host, and which waits for which.
+//! The graph: work on GPUs, calls of the host, and the waits between them.
 
 use crate::analysis::critical_path::causes::{Causes, causes};
 use crate::analysis::critical_path::drains::Drains;
@@ -24,9 +24,9 @@ pub struct Work {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waits {
     Nothing,
-    /// For the end of what was last given to a stream.
+    /// For the end of the last work given to a stream.
     Stream,
-    /// For the end of all that was given to a device.
+    /// For the end of all work given to a device.
     Device,
     /// For the end of some work given before.
     Any,
@@ -41,7 +41,7 @@ pub struct Call {
     pub end_ns: i64,
     /// Dense number of the thread.
     pub thread: u32,
-    /// Work that it waits for. A call that waits and has launched something waits for that.
+    /// Work that it waits for. A call that waits and has launched work waits for that work.
     pub waits: Waits,
 }
 
@@ -67,12 +67,12 @@ pub enum Point {
     CallEnd(u32),
 }
 
-/// A cause of the start of work, and when it was there.
+/// A cause of the start of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The end of work before it in its stream or queue.
     Stream(u32),
-    /// The end of work elsewhere that a recorded event stood for.
+    /// The end of work elsewhere that a recorded event represents.
     Event(u32),
     /// The end of work elsewhere; no recorded dependency proves that this work waited for it.
     Inferred(u32),
@@ -92,9 +92,9 @@ pub enum Before {
 }
 
 impl Graph {
-    /// From work in the order of starts, of those that start together by their ends, and calls in the order of threads and
-    /// starts. `devices` are dense numbers of the devices of the lanes. `recorded` are pairs of work of which the first is known to have waited for the second. Takes `O(n log n)` for
-    /// the sorting, and linear time else.
+    /// From work in the order of starts, then of ends, and calls in the order of threads and starts. `devices` are
+    /// dense numbers of the devices of the lanes. `recorded` are pairs of work of which the first is known to have
+    /// waited for the second. Takes `O(n log n)` for the sorting, otherwise linear time.
     pub fn new(work: Vec<Work>, calls: Vec<Call>, devices: &[u32], recorded: Vec<(u32, u32)>) -> Self {
         let first_ns = work.first().map_or(0, |work| work.start_ns);
         let last_ns = work.iter().map(|work| work.end_ns).max().unwrap_or(first_ns);
@@ -109,7 +109,8 @@ impl Graph {
         self.span
     }
 
-    /// When work was given to its device: at the start of the call that launched it, or at its start if that is earlier.
+    /// Time at which work was given to its device: the start of the call that launched it, or its own start if that is
+    /// earlier.
     pub(super) fn issued_ns(work: &Work, calls: &[Call]) -> i64 {
         calls.get(work.call as usize).map_or(work.start_ns, |call| call.start_ns.min(work.start_ns))
     }
@@ -131,7 +132,7 @@ impl Graph {
         self.calls.get(place as usize)
     }
 
-    /// Why work did not start before, each cause with its recorded time. The one that bound comes first.
+    /// The causes of the start of work, each with its recorded time. The binding one comes first.
     pub(super) fn causes_of(&self, place: u32) -> [Option<(Cause, i64)>; 4] {
         let ended = |cause: fn(u32) -> Cause, places: &[u32]| {
             let before = places.get(place as usize).copied().filter(|before| *before != NONE)?;
@@ -168,7 +169,7 @@ impl Graph {
         Some(if other.end_ns <= call.start_ns { Before::Returned(before) } else { Before::Begun(before) })
     }
 
-    /// The work whose end let a call return, where it waited for any.
+    /// The work whose end let a call return, if it waited for any.
     pub(super) fn waited_for(&self, place: u32) -> Option<u32> {
         self.causes.waited.get(place as usize).copied().filter(|work| *work != NONE)
     }

@@ -1,8 +1,8 @@
 //! The critical path of a process: kernels, copies and host calls as a graph, and the longest path through it.
 //!
-//! The recorded times are taken for the truth. Of the causes that something had, the one that was over last bound it; what
-//! lies between the two is a delay that belongs to that pair. So the path from the last event back to the first, always
-//! to the cause that bound, is as long as the time that passed, and never longer.
+//! The recorded times are taken as true. Of all causes, the last one to end was binding; the time between the two is a
+//! delay that belongs to that pair. So the path from the last event back to the first, always to the binding cause, is
+//! as long as the elapsed time, and never longer.
 
 mod causes;
 mod drains;

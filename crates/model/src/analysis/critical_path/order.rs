@@ -2,8 +2,8 @@
 
 use crate::analysis::critical_path::graph::{Call, Point, Work};
 
-/// Moments as numbers, in the order of time. At the same time work ends first, then calls return, then calls start, then
-/// work starts; what takes no time starts and ends there at once.
+/// Moments as numbers, in the order of time. At the same time work ends first, then calls return, then calls start,
+/// then work starts. Moments without length start and end there at once.
 pub fn sequence(work: &[Work], calls: &[Call]) -> Vec<u32> {
     let mut call_starts: Vec<u32> = (0..calls.len() as u32).collect();
     let start_of = |place: &u32| calls.get(*place as usize).map(|call| call.start_ns);
@@ -55,7 +55,7 @@ pub fn sequence(work: &[Work], calls: &[Call]) -> Vec<u32> {
     }
 }
 
-/// Places below 2³⁰ and the kind of moment in one number.
+/// Encodes the kind of a moment and a place below 2³⁰ in one number.
 fn code(point: Point) -> u32 {
     match point {
         Point::WorkStart(place) => place << 2,

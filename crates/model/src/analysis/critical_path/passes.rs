@@ -1,11 +1,11 @@
-//! Passes over the whole graph: how much later work could end, and when all would end without some of it.
+//! Passes over the whole graph: how much later work could end, and when everything would end without some of it.
 
 use crate::analysis::critical_path::drains::Passed;
 use crate::analysis::critical_path::graph::{Before, Cause, Graph, Point};
 use crate::analysis::critical_path::order::point;
 
-/// How much later each piece of work could end, everything after it shifted, without moving the last end, in nanoseconds.
-/// It is 0 for work on the longest path. Takes linear time.
+/// How much later each piece of work could end without moving the last end, with everything after it shifted, in
+/// nanoseconds. It is 0 for work on the longest path. Takes linear time.
 pub fn slack(graph: &Graph) -> Vec<i64> {
     let (_, last_ns) = graph.span();
     let mut latest = Times::new(graph, last_ns, i64::MAX);
@@ -55,8 +55,8 @@ pub fn slack(graph: &Graph) -> Vec<i64> {
     graph.work.iter().zip(latest.work_ends).map(|(work, latest_ns)| latest_ns.saturating_sub(work.end_ns)).collect()
 }
 
-/// When the last work would end if some of it took no time. What bound each start and return keeps its delay, and the host
-/// takes as long as it did between calls and in those that do not wait. Takes linear time.
+/// When the last work would end if some of it took no time. The binding cause of each start and return keeps its delay.
+/// The host takes as long as it did between calls and in calls that do not wait. Takes linear time.
 pub fn end_without(graph: &Graph, free: impl Fn(u32) -> bool) -> i64 {
     let mut times = Times::new(graph, 0, 0);
     let mut last_ns = i64::MIN;

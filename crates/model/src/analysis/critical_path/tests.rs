@@ -37,7 +37,7 @@ fn work_without_launches() {
     assert_eq!(found(&[(0, 10, 0), (0, 30, 1)]), (vec![1], 30));
     assert_eq!(found(&[(0, 10, 0), (10, 30, 0), (31, 60, 1)]), (vec![0, 1, 2], 59));
     assert_eq!(found(&[]), (vec![], 0));
-    // Work elsewhere that ended 50 µs before may have been waited for, not what ended longer before.
+    // Work elsewhere that ended 50 µs before may have been waited for, but not work that ended longer before.
     assert_eq!(found(&[(0, 10, 0), (50_010, 50_040, 1)]), (vec![0, 1], 40));
     assert_eq!(found(&[(0, 10, 0), (200_000, 200_030, 1)]), (vec![1], 30));
     // Work that overlaps in a queue did not wait for each other, and the path is no longer than the time.
@@ -120,7 +120,8 @@ fn long_waits_without_launch_are_unknown() {
 
 #[test]
 fn recorded_events_are_causes() {
-    // Work 2 waited for work 0 of another stream, which ended long before; what overlaps cannot have been waited for.
+    // Work 2 waited for work 0 of another stream, which ended long before. Overlapping work cannot have been waited
+    // for.
     let works = vec![work(0, 100, 0, NONE), work(10, 90, 1, NONE), work(90_000, 90_100, 1, NONE)];
     let edge = |recorded| {
         longest_path(&Graph::new(works.clone(), vec![], &[0, 0], recorded)).last().map(|segment| segment.edge)

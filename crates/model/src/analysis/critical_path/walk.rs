@@ -14,7 +14,7 @@ pub enum PathPart {
     Host(u32),
     /// This work was launched and had not started.
     LaunchLatency(u32),
-    /// This work stood in its queue when what it waited for was over.
+    /// This work was in its queue after the work that it waited for had ended.
     QueueWait(u32),
     /// The work that this call waited for was over, and the call had not returned.
     SyncWakeup(u32),
@@ -22,12 +22,12 @@ pub enum PathPart {
     Unknown(u32),
 }
 
-/// How the path got from what came before to a part.
+/// How the path got to a part from the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edge {
     /// The order of a stream or queue.
     Stream,
-    /// A recorded event stood for work elsewhere.
+    /// A recorded event represented work elsewhere.
     Event,
     /// Work elsewhere ended shortly before; no dependency was recorded.
     Inferred,
@@ -71,7 +71,7 @@ pub fn longest_path(graph: &Graph) -> Vec<Segment> {
     segments
 }
 
-/// The step that leads to a moment: the part of the path before it, and the moment before that.
+/// The step that leads to a moment: the part of the path before it, and the moment before that part.
 fn step(graph: &Graph, point: Point, first_ns: i64) -> (Option<Segment>, Option<Point>) {
     let part = |start_ns, end_ns, part, edge| Some(Segment { start_ns, end_ns, part, edge });
     let found = match point {

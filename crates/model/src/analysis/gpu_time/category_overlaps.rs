@@ -17,15 +17,16 @@ pub struct CategoryWork {
 /// An interval in which one category ran, or two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Overlap {
-    /// When; as long as can be.
+    /// The longest possible interval.
     pub time: Interval,
     pub category: u32,
-    /// Another one, not less; itself where two kernels of it ran. `None`: at least one kernel of `category` ran.
+    /// Another category with a higher number, or the same one if two of its kernels ran. `None`: at least one kernel of
+    /// `category` ran.
     pub other: Option<u32>,
 }
 
-/// Gives the intervals of *one* GPU in which kernels of each category ran, and of each two, from kernels sorted by
-/// start. Those of the same categories come in their order and neither overlap nor touch.
+/// Emits the intervals of *one* GPU in which kernels of each category ran, and of each two categories, from kernels
+/// sorted by start. Intervals of the same categories come in order and neither overlap nor touch.
 ///
 /// Takes `O(n (log n + categories))`.
 pub fn each_overlap(work: &[CategoryWork], emit: impl FnMut(Overlap)) {
@@ -58,7 +59,7 @@ struct Lane {
 
 struct Sweep<F> {
     lanes: Vec<Lane>,
-    /// The last interval of each kind, to which the next one may be joined.
+    /// The last interval of each kind, with which the next one may be joined.
     pending: BTreeMap<(u32, Option<u32>), Interval>,
     emit: F,
 }

@@ -1,4 +1,4 @@
-//! Why a GPU is idle: what the host did about the work that comes next.
+//! Why a GPU is idle, from the state of the host before the next work.
 
 use crate::analysis::intervals::{Interval, Joined};
 
@@ -32,15 +32,15 @@ pub enum Launch {
     Unknown,
     /// It was handed over to the GPU at this time.
     At(i64),
-    /// Nothing comes next.
+    /// No work follows.
     Never,
 }
 
-/// Splits an idle interval where its cause changes. `waits` and `pauses` are in their order and do not overlap; those
-/// before the interval may be left out.
+/// Splits an idle interval where its cause changes. `waits` and `pauses` are in order and do not overlap; those before
+/// the interval may be left out.
 ///
-/// While the recording is paused nothing else can be known. After the launch the work is delayed; before it the thread
-/// waits or is busy otherwise. The parts are given in their order, tile the interval, and neighbors differ.
+/// While the recording is paused, nothing else can be known. After the launch the work is delayed; before it, the
+/// thread waits or is otherwise busy. The parts are emitted in order, tile the interval, and neighbors differ.
 pub fn each_cause(
     idle: Interval,
     launch: Launch,
@@ -66,7 +66,7 @@ pub fn each_cause(
     parts.finish();
 }
 
-/// Gives the parts of an interval that lie inside and outside of others, in their order.
+/// Emits the parts of an interval that lie inside and outside of others, in order.
 fn alternate(gap: Interval, others: &[Interval], mut emit: impl FnMut(Interval, bool)) {
     let mut reached_ns = gap.start_ns;
     for other in others.iter().take_while(|other| other.start_ns < gap.end_ns) {

@@ -23,25 +23,25 @@ impl Work {
 /// An interval without kernels on one GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdleInterval {
-    /// When.
+    /// Time of the interval.
     pub time: Interval,
-    /// Whether at least one copy ran at every moment of it; otherwise nothing ran at any.
+    /// Whether at least one copy ran at every moment of it; otherwise nothing ran at any moment.
     pub copies: bool,
     /// Row of the kernel that ended last before it.
     pub kernel_before: Option<u32>,
-    /// Place, in what was given, of the kernel or copy that started last before it.
+    /// Place in the given work of the kernel or copy that started last before it.
     pub before: Option<usize>,
     /// Place of the first kernel after it.
     pub kernel_after: Option<usize>,
-    /// Place of the kernel or copy that ends it, or of the next kernel after copies.
+    /// Place of the kernel or copy that ends it; after copies, of the next kernel.
     pub after: Option<usize>,
 }
 
-/// Gives the intervals of *one* GPU within a span in their order, from work sorted by start.
+/// Emits the intervals of *one* GPU within a span in order, from work sorted by start.
 ///
-/// They are as long as can be: neighbors differ in whether copies run, or kernels run between them. Together with the
-/// time in which kernels run they tile the span. Work of zero length, and reversed work, is as if it were not there. All
-/// streams count: a stream that waits while another works gives no interval.
+/// They are as long as possible: neighbors differ in whether copies run, or kernels run between them. Together with the
+/// time in which kernels run they tile the span. Work without length and reversed work are ignored. All streams count:
+/// a stream that waits while another works does not make an interval.
 ///
 /// Takes linear time.
 pub fn each_interval(work: &[Work], span: Interval, emit: impl FnMut(IdleInterval)) {
@@ -77,7 +77,7 @@ struct Sweep<'a, F> {
 }
 
 impl<F: FnMut(IdleInterval)> Sweep<'_, F> {
-    /// Goes on to a time before which nothing else starts.
+    /// Advances to a time before which nothing else starts.
     fn until(&mut self, time_ns: i64, after: Option<usize>) {
         let without_kernels_ns = self.reached_ns.max(self.kernels_until_ns);
         let idle_ns = without_kernels_ns.max(self.copies_until_ns);

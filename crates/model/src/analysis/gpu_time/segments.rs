@@ -44,11 +44,11 @@ pub struct Segment {
     pub start_ns: i64,
     /// End in raw nanoseconds, always after the start.
     pub end_ns: i64,
-    /// Kernels running, communication apart.
+    /// Running kernels other than communication.
     pub compute: i64,
-    /// Communication kernels running.
+    /// Running communication kernels.
     pub comm: i64,
-    /// Copies running.
+    /// Running copies.
     pub copies: i64,
 }
 
@@ -67,12 +67,12 @@ pub fn segments(activities: impl IntoIterator<Item = ActivityInterval>) -> Vec<S
     segments
 }
 
-/// As [`segments`], handing over one segment after the other, so that millions of them need not be held twice.
+/// Same as [`segments`], but hands over one segment after the other, so that millions of them need not be held twice.
 pub fn each_segment(mut activities: Vec<ActivityInterval>, mut emit: impl FnMut(Segment)) {
     activities.retain(|activity| activity.start_ns <= activity.end_ns);
     let Some(span) = span(&activities) else { return };
     let order = |activity: &ActivityInterval| (activity.gpu, activity.start_ns);
-    // Stable, because that sort uses the runs which tables sorted by start bring along.
+    // A stable sort, because it uses the sorted runs that tables sorted by start have.
     if !activities.is_sorted_by_key(order) {
         activities.sort_by_key(order);
     }
@@ -94,7 +94,7 @@ pub fn each_segment(mut activities: Vec<ActivityInterval>, mut emit: impl FnMut(
     tiles.finish();
 }
 
-/// A GPU, and how much of each kind of work runs on it.
+/// A GPU, and the number of running items of each kind of work.
 type Running = (i64, [i64; 3]);
 
 /// Work that runs on one GPU at a moment.
@@ -102,12 +102,12 @@ struct Sweep {
     gpu: i64,
     reached_ns: i64,
     counts: [i64; 3],
-    /// Ends of what runs, with the kind of work; the next one first.
+    /// Ends of running work with its kind; the next one first.
     ends: BinaryHeap<Reverse<(i64, u8)>>,
 }
 
 impl Sweep {
-    /// Goes on to a time before which nothing else starts.
+    /// Advances to a time before which nothing else starts.
     fn until(&mut self, time_ns: i64, tiles: &mut Joined<Running, impl FnMut(Interval, Running)>) {
         while let Some(&Reverse((end_ns, lane))) = self.ends.peek()
             && end_ns <= time_ns

@@ -9,9 +9,9 @@ pub enum Quantity {
     Temperature,
 }
 
-/// Parts of names of clocks that are not those of the compute units.
+/// Parts of the names of clocks other than the compute units' clock.
 const OTHER_CLOCKS: [&str; 9] = ["mem", "mclk", "uclk", "fclk", "socclk", "vclk", "dclk", "cpu", "fabric"];
-/// Parts of names of power that is not drawn.
+/// Parts of the names of power values that are not a power draw.
 const OTHER_POWERS: [&str; 4] = ["cap", "limit", "max", "default"];
 
 /// The quantity of a metric and the factor to its unit, inferred from the metric's name and unit.
@@ -48,7 +48,7 @@ pub struct StepSeries {
 }
 
 impl StepSeries {
-    /// From samples in any order; of those at the same time the last holds.
+    /// Creates it from samples in any order; of samples at the same time, the last one counts.
     pub fn new(mut samples: Vec<(i64, f64)>) -> Self {
         samples.retain(|(_, value)| value.is_finite());
         samples.sort_by_key(|(time_ns, _)| *time_ns);
@@ -60,7 +60,7 @@ impl StepSeries {
         Self { steps }
     }
 
-    /// Mean over the part of an interval where the value is known; the value itself where that has no length.
+    /// Mean over the part of an interval where the value is known; the value itself if that part has no length.
     pub fn mean(&self, start_ns: i64, end_ns: i64) -> Option<f64> {
         let start_ns = start_ns.max(self.steps.first()?.0);
         if end_ns < start_ns {

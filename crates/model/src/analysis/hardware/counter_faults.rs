@@ -1,4 +1,4 @@
-//! Counters that releases or settings are known to get wrong: `share/counter_faults.toml`.
+//! Counters that are known to be wrong in some releases or settings: `share/counter_faults.toml`.
 
 use std::sync::LazyLock;
 
@@ -19,7 +19,7 @@ struct CounterFaultsFile {
 pub struct CounterFault {
     architectures: Vec<String>,
     counters: Vec<String>,
-    /// Whether they are wrong only where they are 0 in every dispatch.
+    /// Whether they are wrong only if they are 0 in every dispatch.
     #[serde(default)]
     pub is_zero: bool,
     until: Option<RocmVersion>,
@@ -33,7 +33,7 @@ static FILE: LazyLock<CounterFaultsFile> =
     LazyLock::new(|| toml::from_str(data!("share/counter_faults.toml")).unwrap_or_default());
 
 impl CounterFault {
-    /// Whether it is about a counter, which may be named with what was made of its instances.
+    /// Whether it is about a counter, whose name may include the combination of its instances.
     pub fn is_of(&self, counter: &str) -> bool {
         let inner = counter.split_once('(').map_or(counter, |(_, inner)| inner);
         self.counters.iter().any(|start| inner.starts_with(start.as_str()))

@@ -1,4 +1,4 @@
-//! Which values of counters and metrics cannot be right.
+//! Values of counters and metrics that cannot be right.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -48,10 +48,11 @@ struct Shares {
 static FILE: LazyLock<ImplausibleFile> =
     LazyLock::new(|| toml::from_str(data!("share/implausible_counters.toml")).unwrap_or_default());
 
-/// Endings of names that state what is counted over instances.
+/// Suffixes of names that state how instances are combined.
 const ENDINGS: [&str; 4] = ["_sum", "_avr", "_max", "_min"];
 
-/// The counters that are 0 because their block did not count, by whether each that was collected is 0 in every dispatch.
+/// The counters that are 0 because their block did not count. `all_zero` states for each collected counter whether it
+/// is 0 in every dispatch.
 pub fn dead_counters<'a>(all_zero: &BTreeMap<&'a str, bool>) -> BTreeSet<&'a str> {
     let mut known: BTreeMap<&str, bool> = BTreeMap::new();
     for (name, is_zero) in all_zero {
@@ -69,13 +70,14 @@ pub fn dead_counters<'a>(all_zero: &BTreeMap<&'a str, bool>) -> BTreeSet<&'a str
 /// A counter of cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cycles {
-    /// The constant of the device that says how many instances its value is the sum of; `None` for the value of a single one.
+    /// The constant of the device with the number of instances that its value is the sum of; `None` for the value of a
+    /// single instance.
     pub instances: Option<&'static str>,
     /// Whether every die counts the same cycles.
     pub is_of_dies: bool,
 }
 
-/// Whether a counter, as it is collected, counts cycles, and how many instances do.
+/// Whether a counter, as it is collected, counts cycles, and in how many instances.
 pub fn cycles_of(name: &str) -> Option<Cycles> {
     let known = FILE.cycles.iter().find(|known| known.counters.iter().any(|counter| counter == base(name)))?;
     let is_of_one = name.contains('(') || ["_max", "_min", "_avr"].iter().any(|ending| name.ends_with(ending));
@@ -83,7 +85,7 @@ pub fn cycles_of(name: &str) -> Option<Cycles> {
     Some(Cycles { instances, is_of_dies: !is_of_one && base(name).starts_with("GRBM_") })
 }
 
-/// By which factor the values of a counter may differ between passes that ran the same work; `None` where nothing is known.
+/// Maximum factor between the values of a counter in passes that ran the same work; `None` if none is known.
 pub fn factor_between_passes(name: &str) -> Option<f64> {
     let is_it = |pass: &&PassCounters| pass.prefixes.iter().any(|prefix| base(name).starts_with(prefix.as_str()));
     FILE.pass.iter().find(is_it).map(|pass| pass.factor)
@@ -94,13 +96,13 @@ pub fn is_share(metric: &str) -> bool {
     FILE.shares.metrics.iter().any(|known| known == metric)
 }
 
-/// Whether a share of a whole can be as large as this. Counters of several passes do not start at the same time, so that shares may
-/// be a little above all.
+/// Whether a share of a whole can have this value. Counters of several passes do not start at the same time, so that
+/// shares may slightly exceed the whole.
 pub fn is_possible_share(pct: f64) -> bool {
     (FILE.shares.below_pct..=FILE.shares.above_pct).contains(&pct)
 }
 
-/// A counter without what was made of its instances.
+/// The name of a counter without the combination of its instances.
 fn base(name: &str) -> &str {
     let inner = name.split_once('(').map_or(name, |(_, inner)| inner.trim_end_matches(')'));
     ENDINGS.iter().find_map(|ending| inner.strip_suffix(ending)).unwrap_or(inner)
@@ -162,7 +164,7 @@ mod tests {
     fn zeros_of_blocks_that_count_are_true() {
         let others = ["SQ_WAVES", "SQ_WAVE_CYCLES", "SQ_INSTS_SALU", "TCC_HIT_sum", "TCP_TCC_READ_REQ_sum"];
         assert!(dead(&["SQ_INSTS_VALU", "SQ_INSTS_MFMA", "TCC_MISS_sum", "TCC_EA0_WRREQ_64B_sum"], &others).is_empty());
-        // One of a group alone says nothing.
+        // One counter of a group alone proves nothing.
         assert!(dead(&["SQ_INSTS_VALU", "TCC_MISS"], &["SQ_WAVES"]).is_empty());
         assert!(dead(&["TCP_TOTAL_CACHE_ACCESSES_sum", "SQC_ICACHE_MISSES"], &[]).is_empty());
     }

@@ -6,7 +6,7 @@ use crate::analysis::kernel_names::base_name;
 const RULES: &str = data!("share/inference_kernels.toml");
 
 spelled! {
-    /// Role of a kernel in a step, if it helps to separate steps or their kinds.
+    /// Role of a kernel in a step, if it helps to distinguish steps or their kinds.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Role by word {
         Training = "training",
@@ -21,7 +21,7 @@ spelled! {
 }
 
 impl Role {
-    /// Whether only models of language have it: what follows a chosen token and has it belongs to another step.
+    /// Whether only language models have it. A kernel with such a role after a chosen token belongs to another step.
     pub(crate) fn is_of_model(self) -> bool {
         !matches!(self, Self::Training | Self::Image | Self::TokenChoice)
     }
@@ -31,7 +31,7 @@ impl Role {
 pub struct KernelRoles(Categories);
 
 impl KernelRoles {
-    /// Those of the binary.
+    /// The built-in rules.
     ///
     /// # Errors
     /// When the file is wrong, which the tests exclude.

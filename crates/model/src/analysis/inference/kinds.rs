@@ -1,4 +1,4 @@
-//! Which kind a step is, and by what that is known.
+//! The kind of a step, and the evidence for it.
 
 use std::fmt::Write as _;
 
@@ -9,9 +9,9 @@ use crate::analysis::inference::kernel_roles::Role;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
-    /// Prompts only.
+    /// Only prompts.
     Prefill,
-    /// One or a few tokens for each request only.
+    /// Only one or a few tokens for each request.
     Decode,
     /// Both.
     Mixed,
@@ -39,7 +39,7 @@ pub struct WorkOfStep {
     pub decode: RoleWork,
     pub shared: RoleWork,
     pub cache_writes: i64,
-    /// Workgroups of kernels that start one for each token, the most of a kernel.
+    /// Maximum number of workgroups of a kernel that starts one for each token.
     pub grid_tokens: Option<i64>,
 }
 
@@ -64,8 +64,8 @@ impl WorkOfStep {
         self.shared.kernels > 0 && self.prefill.kernels == 0 && self.decode.kernels == 0
     }
 
-    /// The kind by the names of its attention kernels. Attention over whole sequences without a cache is also that of encoders and of
-    /// diffusion.
+    /// The kind by the names of its attention kernels. Attention over whole sequences without a cache also occurs in
+    /// encoders and diffusion models.
     fn kind_by_kernels(&self) -> Option<StepKind> {
         match (self.prefill.kernels > 0, self.decode.kernels > 0) {
             (true, true) => Some(StepKind::Mixed),
@@ -76,7 +76,7 @@ impl WorkOfStep {
     }
 }
 
-/// The kind of a step, what it is known by, and the evidence in words.
+/// The kind of a step and the evidence for it, also in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     pub kind: Option<StepKind>,
@@ -84,7 +84,7 @@ pub struct Decision {
     pub evidence: String,
 }
 
-/// Decides about the steps of a process; the kinds are those of markers that state one.
+/// Decides about the steps of a process; the given kinds are from markers that state one.
 pub fn decide(steps: &[(Option<StepKind>, WorkOfStep)], least_prefill_ratio: i64) -> Vec<Decision> {
     let shared = || steps.iter().filter(|(_, work)| work.is_shared_only()).filter_map(|(_, work)| work.grid_tokens);
     let least = shared().min().unwrap_or_default().max(1);

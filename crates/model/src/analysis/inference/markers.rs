@@ -7,7 +7,7 @@ use crate::analysis::inference::kinds::StepKind;
 use crate::analysis::kernel_names::base_name;
 
 const FACTS: &str = data!("share/inference.toml");
-/// A larger number does not count the tokens or requests of a step.
+/// A larger number is not a count of tokens or requests of a step.
 const MOST_TOKENS: i64 = 1 << 40;
 
 #[derive(Deserialize)]
@@ -62,7 +62,7 @@ pub struct MarkedStep {
 }
 
 impl StepFacts {
-    /// Those of the binary.
+    /// The built-in facts.
     ///
     /// # Errors
     /// When the file is wrong, which the tests exclude.
@@ -75,7 +75,7 @@ impl StepFacts {
         Ok(Self { markers: markers?, sizes: file.sizes })
     }
 
-    /// The step that the text of a range describes, if it is one of a step.
+    /// The step that the text of a range describes, if it describes one.
     pub fn marked_step(&self, text: &str) -> Option<MarkedStep> {
         let (marker, found) = self.markers.iter().find_map(|marker| Some((marker, marker.regex.captures(text)?)))?;
         Some(MarkedStep::new(marker, &found))
@@ -86,7 +86,7 @@ impl StepFacts {
         self.sizes.grid_is_tokens.contains(&base_name(display_name))
     }
 
-    /// How many times the tokens of the smallest step make a prefill.
+    /// A prefill has at least this many times the tokens of the smallest step.
     pub fn least_prefill_ratio(&self) -> i64 {
         self.sizes.least_prefill_ratio
     }
@@ -104,7 +104,7 @@ impl MarkedStep {
             decode_tokens: count("decode_tokens").or(decode_requests.filter(|_| marker.one_token)),
         };
         step.kind = marker.kind.or_else(|| step.kind_by_counts());
-        // A text that states one kind has no requests of the other.
+        // A text that states one kind has no requests of the other kind.
         match marker.kind {
             Some(StepKind::Prefill) => (step.decode_requests, step.decode_tokens) = (Some(0), Some(0)),
             Some(StepKind::Decode) => (step.prefill_requests, step.prefill_tokens) = (Some(0), Some(0)),

@@ -1,4 +1,4 @@
-//! Steps of LLM servers: what markers and kernels say about them.
+//! Steps of LLM servers, from markers and kernels.
 
 mod kernel_roles;
 mod kinds;

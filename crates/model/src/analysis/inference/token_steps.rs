@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use crate::analysis::inference::kernel_roles::Role;
 
-/// Places of the kernels of each step, of kernels in the order of their starts.
+/// Ranges of the kernels of each step, among kernels in the order of their starts.
 ///
-/// A step ends behind the last kernel that chooses tokens before other kernels of the model follow. What comes behind the last step is in
-/// none. A process that trains or makes images, or whose kernels are of no known model, has no steps.
+/// A step ends after the last kernel that chooses tokens before other kernels of the model follow. Kernels after the
+/// last step are in no step. A process that trains or makes images, or whose model is not known, has no steps.
 pub fn steps_by_tokens(roles: &[Option<Role>]) -> Vec<Range<usize>> {
     if roles.iter().any(|role| matches!(role, Some(Role::Training | Role::Image))) {
         return Vec::new();

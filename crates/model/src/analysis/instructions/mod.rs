@@ -1,4 +1,4 @@
-//! GPU instructions as disassembly shows them: classes, source lines, and what waits wait for.
+//! GPU instructions in disassembly: classes, source lines, and the operations that waits wait for.
 
 mod rules;
 mod source_chain;

@@ -54,7 +54,7 @@ struct GenerationRule {
     counters: BTreeMap<String, Vec<String>>,
 }
 
-/// Which of several words belongs to a text, by patterns in order.
+/// Chooses a word for a text, by patterns in order.
 #[derive(Debug, Default)]
 struct Chooser {
     patterns: RegexSet,
@@ -100,7 +100,7 @@ impl Generation {
         self.counters.get(counter).is_some_and(|kinds| kinds.iter().any(|other| other == kind))
     }
 
-    /// Whether operations of these kinds finish in the order in which they were issued.
+    /// Whether operations of these kinds finish in issue order.
     pub(crate) fn finish_in_order<'a>(&self, mut kinds: impl Iterator<Item = &'a str>) -> bool {
         let Some(first) = kinds.next() else { return true };
         let group = self.ordered.iter().find(|group| group.iter().any(|kind| kind == first));
@@ -118,7 +118,7 @@ pub struct InstructionRules {
 }
 
 impl InstructionRules {
-    /// Those of `share/instructions.toml`; a test reads them, so that they are never without rules.
+    /// The rules of `share/instructions.toml`; a test reads them, so that they are never empty.
     pub fn builtin() -> &'static Self {
         static BUILTIN: OnceLock<InstructionRules> = OnceLock::new();
         BUILTIN.get_or_init(|| Self::parse(RULES).unwrap_or_default())
@@ -162,7 +162,7 @@ impl InstructionRules {
         self.operations.choose(instruction).filter(|kind| *kind != "none")
     }
 
-    /// The generation that a listing with such mnemonics is of.
+    /// The generation of a listing with these mnemonics.
     pub fn generation<'a>(&self, mnemonics: impl Iterator<Item = &'a str> + Clone) -> Option<&Generation> {
         self.generations.iter().find(|generation| mnemonics.clone().any(|name| generation.signs.knows(name)))
     }
@@ -183,7 +183,7 @@ mod tests {
             let counted: BTreeSet<&str> = generation.counters.values().flatten().map(String::as_str).collect();
             let ordered: BTreeSet<&str> = generation.ordered.iter().flatten().map(String::as_str).collect();
             assert!(ordered.is_subset(&counted) && counted.is_subset(&kinds), "{}", generation.name);
-            // Copies that pass no registers came with gfx1250.
+            // Copies that do not pass registers came with gfx1250.
             let not_counted = if generation.name == "gfx12" { &["none"][..] } else { &["async", "none", "tensor"] };
             assert_eq!(kinds.difference(&counted).copied().collect::<Vec<_>>(), not_counted, "{}", generation.name);
         }

@@ -1,6 +1,6 @@
-//! Where instructions come from: `FILE:LINE`, and behind ` -> ` the lines into which that code was inlined.
+//! Source lines of instructions: `FILE:LINE`, and after ` -> ` the lines into which that code was inlined.
 
-/// Stands between the links of a chain.
+/// Text between the links of a chain.
 const SEPARATOR: &str = " -> ";
 
 /// A line of a file; either may be unknown.
@@ -12,20 +12,20 @@ pub struct Link<'a> {
     pub line: Option<i64>,
 }
 
-/// The line that the instruction itself is of, which is the first of a chain.
+/// The line of the instruction itself, which is the first of a chain.
 pub fn innermost(chain: &str) -> Option<Link<'_>> {
     link(chain.split(SEPARATOR).next()?)
 }
 
-/// The line of the kernel into which all of it was inlined, which is the last of a chain; that of the instruction where nothing
-/// was.
+/// The line of the kernel into which the code was inlined, which is the last of a chain; the line of the instruction if
+/// nothing was inlined.
 pub fn outermost(chain: &str) -> Option<Link<'_>> {
     link(chain.rsplit(SEPARATOR).next()?)
 }
 
 fn link(text: &str) -> Option<Link<'_>> {
     let text = text.trim();
-    // Without debug information there is a comment in the place of a line.
+    // Without debug information, a comment stands in place of a line.
     if text.is_empty() || text.starts_with(';') {
         return None;
     }

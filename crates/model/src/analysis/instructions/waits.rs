@@ -4,15 +4,15 @@
 //! under way. If these finish in issue order, it waits for all but the last `n`. Otherwise only a wait for 0 reveals
 //! its operations.
 //!
-//! The order is known along straight code: through untaken branches, up to the next branch target, and behind
-//! instructions that nothing passes.
+//! The order is known along straight code: through untaken branches, up to the next branch target, and after
+//! instructions that do not let execution pass.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::instructions::mnemonic;
 use crate::analysis::instructions::rules::{Generation, InstructionRules};
 
-/// Maximum size of an instruction in bytes; a listing with greater steps lacks some.
+/// Maximum size of an instruction in bytes; a listing with larger steps lacks some instructions.
 const LONGEST_BYTES: i64 = 20;
 
 /// An instruction of a listing, in the order of addresses.
@@ -24,23 +24,24 @@ pub struct Instruction<'a> {
     pub place: Option<(i64, i64)>,
     /// Kernel of the listing.
     pub kernel: Option<i64>,
-    /// How often wavefronts ran it.
+    /// Number of executions by wavefronts.
     pub hits: i64,
 }
 
 spelled! {
-    /// Why a part of a wait belongs to no operation.
+    /// Why a part of a wait is not attributed to an operation.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Unattributed by name {
-        /// The operation was issued before a place to which other code branches, or after which nothing passes.
+        /// The operation was issued before a place to which other code branches, or after which execution does not
+        /// continue.
         OtherPath = "other_path",
-        /// Operations that finish in any order are under way, and it does not wait for all of them.
+        /// Operations that finish in any order are under way, and the wait is not for all of them.
         AnyOrder = "any_order",
         /// No operation that the counter counts was under way.
         NothingInFlight = "nothing_under_way",
-        /// It waits for something else than operations that are known.
+        /// It waits for something other than known operations.
         OtherReason = "other_reason",
-        /// Where a branch of the kernel goes is not known.
+        /// The target of a branch of the kernel is not known.
         UnknownBranch = "unknown_branch",
     }
 }
@@ -55,14 +56,14 @@ pub struct WaitPart {
     pub operation: Result<usize, Unattributed>,
 }
 
-/// So many of `total` cycles belong to part `at` of `parts`: as equal as whole numbers allow, and in sum all of them.
+/// Cycles of `total` that belong to part `at` of `parts`: as equal as whole numbers allow, with the exact sum.
 pub fn part_of(total: i64, parts: usize, at: usize) -> i64 {
     let (parts, at) = (i64::try_from(parts).unwrap_or(i64::MAX).max(1), i64::try_from(at).unwrap_or(i64::MAX));
     total.div_euclid(parts) + i64::from(at < total.rem_euclid(parts))
 }
 
-/// The parts of all waits that ran, in the order of the listing: one for every operation that is waited for, and one for every
-/// counter of which that is not known.
+/// The parts of all waits that ran, in the order of the listing: one for every operation that is waited for, and one
+/// for every counter whose operations are not known.
 pub fn attribute(listing: &[Instruction<'_>], rules: &InstructionRules) -> Vec<WaitPart> {
     let texts: Vec<String> = listing.iter().map(|row| row.text.trim().to_ascii_lowercase()).collect();
     let Some(generation) = rules.generation(texts.iter().map(|text| mnemonic(text))) else { return Vec::new() };
@@ -75,7 +76,7 @@ pub fn attribute(listing: &[Instruction<'_>], rules: &InstructionRules) -> Vec<W
             Some((before, previous)) if previous.kernel == row.kernel => {
                 let passed = texts.get(before).is_some_and(|text| !rules.is_final(mnemonic(text)));
                 let is_target = row.place.is_some_and(|place| branches.targets.contains(&place));
-                // A row that runs more often than the one before it is also reached otherwise.
+                // A row that runs more often than the row before it is also reached from elsewhere.
                 if !passed || !follows(previous, row) || is_target || row.hits > previous.hits {
                     state.forget(true);
                 }
@@ -96,7 +97,7 @@ pub fn attribute(listing: &[Instruction<'_>], rules: &InstructionRules) -> Vec<W
     parts
 }
 
-/// Whether an instruction lies right behind another.
+/// Whether an instruction lies directly after another.
 fn follows(previous: &Instruction<'_>, row: &Instruction<'_>) -> bool {
     match (previous.place, row.place) {
         (Some((object, before)), Some((same, after))) => {
@@ -106,10 +107,10 @@ fn follows(previous: &Instruction<'_>, row: &Instruction<'_>) -> bool {
     }
 }
 
-/// Where branches go.
+/// Targets of branches.
 struct Branches {
     targets: BTreeSet<(i64, i64)>,
-    /// Kernels with a branch of which that is not known.
+    /// Kernels with a branch whose target is not known.
     blind: BTreeSet<Option<i64>>,
 }
 
@@ -132,7 +133,7 @@ impl Branches {
             }
         }
         let all: BTreeSet<(i64, i64)> = branches.iter().map(|(_, target, _)| *target).collect();
-        // Passed as often as it was run, a branch was never taken, if nothing else leads behind it.
+        // If a branch was passed as often as it ran, it was never taken, unless other code leads to the row after it.
         let was_taken = |(at, _, is_conditional): &(usize, (i64, i64), bool)| {
             let Some((row, next)) = listing.get(*at).zip(listing.get(at + 1)) else { return true };
             let only_passed = follows(row, next) && next.place.is_some_and(|place| !all.contains(&place));
@@ -147,7 +148,7 @@ impl Branches {
 #[derive(Default)]
 struct Queue<'k> {
     operations: Vec<(usize, &'k str)>,
-    /// Whether others, issued before, may be under way too.
+    /// Whether other operations, issued before, may also be under way.
     open: bool,
 }
 
@@ -199,7 +200,7 @@ impl<'k> InFlight<'k> {
         // An operation that two counters count is waited for once.
         let mut known = BTreeSet::new();
         parts.retain(|part| part.operation.map_or(true, |operation| known.insert(operation)));
-        // A wait for several counters waits for nothing only if that is so of all.
+        // A wait for several counters waits for nothing only if this holds for each of them.
         if parts.iter().any(|part| part.operation != Err(Unattributed::NothingInFlight)) {
             parts.retain(|part| part.operation != Err(Unattributed::NothingInFlight));
         } else {
@@ -210,7 +211,7 @@ impl<'k> InFlight<'k> {
 }
 
 impl Queue<'_> {
-    /// Waits until at most `limit` operations are under way; those that are waited for.
+    /// Waits until at most `limit` operations are under way. Returns the operations that are waited for.
     fn until(&mut self, limit: usize, generation: &Generation) -> Result<Vec<usize>, Unattributed> {
         let count = self.operations.len();
         if limit > 0 && limit >= count {
@@ -229,7 +230,7 @@ impl Queue<'_> {
     }
 }
 
-/// The counters that a wait is for, and how many operations of each may stay under way; `None` where it is for something else.
+/// The counters of a wait, and how many operations of each may stay under way; `None` if it is for something else.
 fn limits(text: &str, counters: &[&str]) -> Option<Vec<(String, usize)>> {
     let name = mnemonic(text);
     let operands = text.get(name.len()..)?.trim();
@@ -341,7 +342,7 @@ mod tests {
 
     #[test]
     fn code_that_is_branched_to_begins_anew() {
-        // The branch at 5 goes back to 2, so that what is under way at 2 is not known.
+        // The branch at 5 goes back to 2, so it is not known what is under way at 2.
         let wait = "s_waitcnt vmcnt(0)";
         let back = |last: i64| {
             listing_waits(&[
@@ -355,17 +356,17 @@ mod tests {
             ])
         };
         assert_eq!(back(1), ["2 vmcnt other_path", "4 vmcnt 3", "6 vmcnt nothing_under_way"]);
-        // As often as it was run, the branch was passed.
+        // The branch was passed as often as it ran.
         let passed = [(LOAD, 9), (LOAD, 9), (wait, 9), (LOAD, 9), (wait, 9), ("s_cbranch_scc1 65529", 9), (wait, 9)];
         let expected = ["2 vmcnt 0", "2 vmcnt 1", "4 vmcnt 3", "6 vmcnt nothing_under_way"];
         assert_eq!(listing_waits(&passed), expected);
-        // A row that runs more often than the one before it is reached from elsewhere, even if no branch is seen that leads there.
+        // A row that runs more often than the row before it is reached from elsewhere, even if no branch to it is seen.
         assert_eq!(listing_waits(&[(LOAD, 1), (LOAD, 2), (wait, 2), (wait, 2)])[..1], ["2 vmcnt 1"]);
         assert_eq!(listing_waits(&[(LOAD, 1), (wait, 2)]), ["1 vmcnt other_path"]);
-        // Nothing branches from where nothing ran.
+        // Code that never ran does not branch.
         let skipped = [(LOAD, 1), ("s_nop 0", 1), (wait, 1), ("s_endpgm", 1), ("s_branch 65530", 0)];
         assert_eq!(listing_waits(&skipped), ["2 vmcnt 0"]);
-        // A branch that is not taken changes nothing; behind one that always is, the code is reached otherwise.
+        // An untaken branch changes nothing; after a branch that is always taken, the code is reached from elsewhere.
         assert_eq!(waits(&[LOAD, "s_cbranch_scc1 40", "s_waitcnt vmcnt(0)"]), ["2 vmcnt 0"]);
         assert_eq!(waits(&[LOAD, "s_branch 40", "s_waitcnt vmcnt(0)"]), ["2 vmcnt other_path"]);
         assert_eq!(waits(&[LOAD, "s_swappc_b64 s[0:1], s[2:3]", LOAD, "s_waitcnt vmcnt(1)"]), ["3 vmcnt other_path"]);
@@ -406,7 +407,7 @@ mod tests {
         assert!(of(&[]).is_empty());
         assert_eq!(of(&[row(LOAD, None, None), row(wait, None, None)]), ["1 vmcnt 0"]);
         assert_eq!(of(&[row(wait, None, None)]), ["0 vmcnt other_path"]);
-        // Between these there is code that the listing lacks; another kernel starts with nothing under way.
+        // The listing lacks code between these; another kernel starts with nothing under way.
         assert_eq!(of(&[row(LOAD, Some((1, 0)), Some(1)), row(wait, Some((1, 100)), Some(1))]), ["1 vmcnt other_path"]);
         let found = of(&[row(LOAD, Some((1, 0)), Some(1)), row(wait, Some((1, 8)), Some(2))]);
         assert_eq!(found, ["1 vmcnt nothing_under_way"]);

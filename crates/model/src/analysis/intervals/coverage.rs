@@ -1,9 +1,9 @@
-//! How much of an interval is covered by others.
+//! How much of an interval is covered by other intervals.
 
 use crate::analysis::intervals::Interval;
 use crate::analysis::intervals::gallop::gallop_near;
 
-/// Merged intervals, ready to be asked many times.
+/// Merged intervals, prepared for many lookups.
 #[derive(Debug, Default)]
 pub struct Coverage {
     intervals: Vec<Interval>,
@@ -33,7 +33,7 @@ impl Coverage {
         if start_ns < end_ns { self.until_ns(end_ns).saturating_sub(self.until_ns(start_ns)) } else { 0 }
     }
 
-    /// The same for intervals that are requested one after the other, each near the one before.
+    /// Looks up intervals one after the other, each near the one before.
     pub fn walk(&self) -> Walk<'_> {
         Walk { coverage: self, start: 0, end: 0 }
     }
@@ -42,7 +42,7 @@ impl Coverage {
         self.until_within(self.intervals.partition_point(|interval| interval.start_ns < time_ns), time_ns)
     }
 
-    /// Covered nanoseconds until a time before which so many intervals have started.
+    /// Covered nanoseconds until a time before which this many intervals have started.
     fn until_within(&self, begun: usize, time_ns: i64) -> i64 {
         let Some(last) = begun.checked_sub(1) else { return 0 };
         match (self.intervals.get(last), self.before_ns.get(last)) {
@@ -54,14 +54,14 @@ impl Coverage {
         }
     }
 
-    /// How many intervals have started before a time; `near` is about as many.
+    /// Number of intervals that have started before a time; `near` is about that number.
     fn begun(&self, near: usize, time_ns: i64) -> usize {
         let has_begun = |place: usize| self.intervals.get(place).is_some_and(|interval| interval.start_ns < time_ns);
         gallop_near(near, self.intervals.len(), has_begun)
     }
 }
 
-/// Goes along what is covered, see [`Coverage::walk`].
+/// Walks along the covered time, see [`Coverage::walk`].
 pub struct Walk<'a> {
     coverage: &'a Coverage,
     start: usize,
@@ -69,7 +69,7 @@ pub struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// As [`Coverage::between_ns`].
+    /// Same as [`Coverage::between_ns`].
     pub fn between_ns(&mut self, start_ns: i64, end_ns: i64) -> i64 {
         if start_ns >= end_ns {
             return 0;

@@ -1,7 +1,7 @@
-//! A search that goes forward from where the last one ended.
+//! A search that continues from the last result.
 
-/// The first place from `from` on for which `is_before` is false, or `len`; it must be true for all places up to some
-/// one and false from there. Takes `O(log d)` for a place that is `d` further.
+/// The first place from `from` on for which `is_before` is false, or `len`. `is_before` must be true up to some place
+/// and false from there. Takes `O(log d)` for a place that is `d` further.
 pub fn gallop(from: usize, len: usize, is_before: impl Fn(usize) -> bool) -> usize {
     let mut low = from;
     let mut step = 1;
@@ -25,11 +25,11 @@ pub fn gallop(from: usize, len: usize, is_before: impl Fn(usize) -> bool) -> usi
     low.min(len)
 }
 
-/// As [`gallop`] from 0 on, but goes forward or back from `near`, which is about the place. Takes `O(log d)` for one that is
-/// `d` off.
+/// Same as [`gallop`] from 0 on, but searches forward or back from `near`, which is about the place. Takes `O(log d)`
+/// for a place that is `d` off.
 pub fn gallop_near(near: usize, len: usize, is_before: impl Fn(usize) -> bool) -> usize {
     let near = near.min(len);
-    // Backwards those come first that are not before.
+    // Backwards, the places that are not before come first.
     match gallop(0, near, |back| !is_before(near - 1 - back)) {
         0 => gallop(near, len, is_before),
         back => near - back,

@@ -1,4 +1,4 @@
-//! Operations on merged lists, which tests compare faster ways with.
+//! Operations on merged lists, which tests compare with faster methods.
 
 use super::arithmetic::{Interval, to_signed, union};
 

@@ -1,9 +1,9 @@
-//! How much alike repetitions are.
+//! Similarity of repetitions.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Share of the pairs of neighbors that two sequences have in common, of those of the longer one.
+/// Number of pairs of neighbors that two sequences have in common, as a share of the pairs of the longer one.
 pub fn likeness(one: &[u32], other: &[u32]) -> f64 {
     let neighbors = |of: &[u32]| -> Vec<u64> {
         let pairs = of.iter().zip(of.iter().skip(1)).map(|(one, next)| u64::from(*one) << 32 | u64::from(*next));
@@ -25,7 +25,7 @@ pub fn likeness(one: &[u32], other: &[u32]) -> f64 {
     common as f64 / longest as f64
 }
 
-/// Place of the repetition that occurs most often as it is, of several the first.
+/// Place of the most frequent repetition; the first one of several.
 pub(crate) fn commonest(repetitions: &[&[u32]]) -> usize {
     let hash = |repetition: &[u32]| {
         let mut hasher = DefaultHasher::new();
@@ -37,7 +37,7 @@ pub(crate) fn commonest(repetitions: &[&[u32]]) -> usize {
     for hash in &hashes {
         *counts.entry(*hash).or_insert(0) += 1;
     }
-    // Where no two are the same, that of the middle length is nearest to all.
+    // If no two are the same, the one of the middle length is nearest to all.
     let most = counts.values().max().copied().unwrap_or(0);
     if most < 2 {
         let mut by_length: Vec<usize> = (0..repetitions.len()).collect();

@@ -2,13 +2,13 @@
 
 use crate::analysis::iterations::occurrences::Occurrences;
 
-/// Occurrences that make a repetition worth the name.
+/// Minimum number of occurrences that make a repetition.
 pub(crate) const MIN_REPETITIONS: usize = 3;
 /// Share of the sequence that repetitions must cover.
 const MIN_COVERED: f64 = 0.3;
 /// Periods that differ by less than this share are taken for one.
 const SAME_PERIOD: f64 = 0.05;
-/// Distances of so many periods are not held against an anchor, nor for it.
+/// Distances of up to this many periods count neither against an anchor nor for it.
 const MAX_MISSING: u32 = 3;
 /// Cost of an irregular distance, where a regular one gains 1.
 const IRREGULAR: i64 = 2;
@@ -29,7 +29,7 @@ pub struct Anchor {
     pub start: u32,
 }
 
-/// How far a distance may be from a period and still be regular; of periods below 4, which accident makes easily, not at all.
+/// Maximum deviation of a regular distance from a period. Periods below 4 occur easily by accident, so they have none.
 pub fn tolerance(period: u32) -> u32 {
     period / 4
 }
@@ -43,11 +43,11 @@ pub fn anchors(occurrences: &Occurrences) -> Vec<Anchor> {
     often.filter_map(|(symbol, positions)| anchor(symbol, positions, length, &mut distances)).collect()
 }
 
-/// The anchor that a symbol is, if it is one; `distances` is written over.
+/// The anchor of a symbol, if it has one; `distances` is overwritten.
 fn anchor(symbol: u32, positions: &[u32], length: usize, distances: &mut Vec<u32>) -> Option<Anchor> {
     let is_much = |covered: f64| covered >= MIN_COVERED * length as f64;
     let extent = f64::from(positions.last()? - positions.first()?);
-    // No distance is longer than all together.
+    // No distance is longer than all of them together.
     if !is_much(2.0 * extent) {
         return None;
     }
@@ -80,7 +80,7 @@ fn anchor(symbol: u32, positions: &[u32], length: usize, distances: &mut Vec<u32
     Some(Anchor { symbol, period, regular, first: best.start, end: best.end + 1, start })
 }
 
-/// Which distances are regular, and which are those of a symbol that is missing here and there: the smallest and the largest.
+/// Distances that are regular, and the smallest and largest distance of a symbol that is missing here and there.
 struct DistanceRules {
     regular: [u32; 2],
     missing: [[u32; 2]; (MAX_MISSING - 1) as usize],
@@ -90,7 +90,7 @@ impl DistanceRules {
     fn new(period: u32) -> Self {
         let (wide, off) = (u64::from(period), u64::from(tolerance(period)));
         let bound = |distance: u64| u32::try_from(distance).unwrap_or(u32::MAX);
-        // Those that are nearer to so many periods than to another number of them, and not too far off.
+        // Distances that are nearer to this many periods than to another number of them, and not too far off.
         let about = |times: u64| {
             let nearest = ((2 * times - 1) * wide).div_ceil(2)..((2 * times + 1) * wide).div_ceil(2);
             let (least, most) = (times * (wide - off), times * (wide + off));

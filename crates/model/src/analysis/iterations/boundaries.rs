@@ -1,4 +1,4 @@
-//! Where repetitions start, and what occurs in each of them.
+//! Starts of repetitions, and the symbols of each of them.
 
 use crate::analysis::intervals::gallop::gallop;
 use crate::analysis::iterations::anchors::{Anchor, tolerance};
@@ -27,11 +27,12 @@ const MAX_SEARCHED: usize = 64;
 pub(crate) struct PeriodFit {
     /// Symbols that occur equally often in nearly all repetitions.
     pub symbols: usize,
-    /// How often these occur so.
+    /// Number of these occurrences.
     pub occurrences: usize,
 }
 
-/// Counts what belongs to the repetitions that start at `starts`, the last of which only ends the one before.
+/// Counts the occurrences that belong to the repetitions that start at `starts`. The last start only ends the
+/// repetition before.
 pub fn explained(occurrences: &Occurrences, starts: &[u32]) -> PeriodFit {
     counted(occurrences, starts, 0).unwrap_or_default()
 }
@@ -46,7 +47,8 @@ pub fn explains(occurrences: &Occurrences, sample: &Sample, starts: &[u32], leas
 fn counted(occurrences: &Occurrences, starts: &[u32], enough: usize) -> Option<PeriodFit> {
     let mut pieces = Pieces::new(starts)?;
     let mut explained = PeriodFit::default();
-    // Occurrences that may still belong. The most frequent symbols, which come first, take the smallest work for each occurrence.
+    // Occurrences that may still belong. The most frequent symbols come first and take the least work for each
+    // occurrence.
     let mut left = (pieces.last - pieces.first) as usize;
     for positions in occurrences.with_at_least(pieces.least) {
         if explained.occurrences + left < enough {
@@ -62,7 +64,7 @@ fn counted(occurrences: &Occurrences, starts: &[u32], enough: usize) -> Option<P
     (explained.occurrences >= enough).then_some(explained)
 }
 
-/// Which of very many symbols are sampled to detect a poor fit early; none if there are not so many.
+/// Sampled ones of very many symbols, to detect a poor fit early; none if there are fewer symbols.
 pub(crate) struct Sample {
     /// Places among the symbols that recur, in rising order, each with the number of symbols that it represents.
     places: Vec<(usize, usize)>,
@@ -85,9 +87,9 @@ struct Pieces<'a> {
     starts: &'a [u32],
     first: u32,
     last: u32,
-    /// Repetitions in which a symbol must occur equally often, which are more than half.
+    /// Minimum number of repetitions in which a symbol must occur equally often, which is more than half.
     least: usize,
-    /// By how often the symbol occurs that is looked at: in how many repetitions.
+    /// Number of repetitions by the number of occurrences of the present symbol.
     having: Vec<usize>,
 }
 
@@ -104,7 +106,7 @@ impl<'a> Pieces<'a> {
         let mut seen = 0;
         for (place, substitutes) in &sample.places {
             let positions = occurrences.of_symbol(*place as u32);
-            // The following symbols are even rarer.
+            // All following symbols are even rarer.
             if positions.len() < self.least {
                 break;
             }
@@ -113,7 +115,7 @@ impl<'a> Pieces<'a> {
         !sample.places.is_empty() && (seen as f64) < HOPEFUL * enough as f64
     }
 
-    /// Those of the positions that are in a repetition.
+    /// The positions that are in a repetition.
     fn within<'b>(&self, positions: &'b [u32]) -> &'b [u32] {
         let from = positions.partition_point(|position| *position < self.first);
         let to = positions.partition_point(|position| *position < self.last);
@@ -128,10 +130,11 @@ impl<'a> Pieces<'a> {
         let having = &mut self.having;
         having.clear();
         let (mut at, mut most, mut usual) = (0, 0, 0);
-        // The ends of few repetitions are far from one another. Searches that do not wait for the one before go on together.
+        // The ends of few repetitions are far from one another. Searches that do not depend on the one before run
+        // together.
         let is_often = self.starts.len() > MAX_SEARCHED;
         for (place, end) in self.starts.iter().enumerate().skip(1) {
-            // The remaining repetitions cannot make up for it any more.
+            // The remaining repetitions cannot compensate any more.
             if most + (self.starts.len() - place) < self.least {
                 return None;
             }
@@ -159,7 +162,8 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// Chooses one in [`ONE_IN`] places, at no regular distance: symbols are nearly in the order in which they come in a repetition.
+/// Chooses one in [`ONE_IN`] places at irregular distances, because symbols are nearly in the order in which they occur
+/// in a repetition.
 fn is_sampled(place: usize) -> bool {
     // The steps of splitmix64.
     let mixed = (place as u64).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -168,7 +172,8 @@ fn is_sampled(place: usize) -> bool {
     mixed >> (u64::BITS - ONE_IN.trailing_zeros()) == 0
 }
 
-/// Where the repetitions start by an anchor; where it is missing once, by the first of the others that is not.
+/// Starts of the repetitions by an anchor. Where it is missing once, the first other anchor that is present replaces
+/// it.
 pub fn starts(anchor: &Anchor, others: &[Anchor], occurrences: &Occurrences) -> Vec<u32> {
     let positions = occurrences.of_symbol(anchor.symbol).get(anchor.first..anchor.end).unwrap_or_default();
     let period = anchor.period;
@@ -190,7 +195,7 @@ pub fn starts(anchor: &Anchor, others: &[Anchor], occurrences: &Occurrences) -> 
                     from = start;
                 }
             } else if distance + tolerance(period) < period {
-                // One occurrence too many: the regular one is that which came first.
+                // One occurrence too many: the regular one came first.
                 continue;
             }
         }
@@ -199,7 +204,8 @@ pub fn starts(anchor: &Anchor, others: &[Anchor], occurrences: &Occurrences) -> 
     starts
 }
 
-/// How far behind the anchor the others usually are, with where these are; nearest first, then as they come first.
+/// Usual distances of the other anchors behind this one, with their positions; nearest first, then in order of
+/// occurrence.
 fn usual_offsets<'a>(anchor: &Anchor, others: &[Anchor], occurrences: &'a Occurrences) -> Vec<(u32, &'a [u32])> {
     let of_anchor = occurrences.of_symbol(anchor.symbol);
     let step = of_anchor.len().div_ceil(MAX_MEASURED).max(1);
@@ -232,14 +238,14 @@ fn usual_offsets<'a>(anchor: &Anchor, others: &[Anchor], occurrences: &'a Occurr
     offsets
 }
 
-/// Where a repetition starts whose anchor is missing, about where it is expected.
+/// Start of a repetition whose anchor is missing, near the expected place.
 fn guessed(expected: u32, period: u32, offsets: &[(u32, &[u32])]) -> Option<u32> {
     offsets.iter().find_map(|(offset, positions)| {
         let expected = expected.saturating_add(*offset);
         let at = positions.partition_point(|position| *position < expected);
         let near = [at.checked_sub(1), Some(at)].into_iter().flatten().filter_map(|at| positions.get(at));
         let found = near.min_by_key(|position| position.abs_diff(expected))?;
-        // Without the anchor everything is one place nearer.
+        // Without the anchor, everything is one place nearer.
         let start = found.checked_sub(offset.saturating_sub(1))?;
         (found.abs_diff(expected) <= tolerance(period)).then_some(start)
     })
@@ -283,7 +289,7 @@ mod tests {
 
     #[test]
     fn some_of_many_symbols_tell_that_little_is_explained() {
-        // Three repetitions of 9,000 symbols; in the second and third of `mixed` four of five are any.
+        // Three repetitions of 9,000 symbols; in the second and third of `mixed`, four of five are arbitrary.
         let step: Vec<u32> = (0..9_000).collect();
         let any = |at: u32, symbol: u32| {
             let hash = u64::from(at * 9_000 + symbol).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;

@@ -1,4 +1,4 @@
-//! The part of a run in which GPUs work densely, where it starts or ends with long sparse intervals.
+//! The part of a run in which GPUs work densely, if the run starts or ends with long sparse intervals.
 
 use serde::Deserialize;
 
@@ -20,7 +20,7 @@ pub struct PartThresholds {
 }
 
 impl PartThresholds {
-    /// Those of the binary.
+    /// The built-in thresholds.
     ///
     /// # Errors
     /// When the file is wrong, which the tests exclude.
@@ -28,8 +28,8 @@ impl PartThresholds {
         Ok(toml::from_str(FACTS)?)
     }
 
-    /// From the first start to the last end of the dense work, which may be all: times are start and end of every kernel and copy.
-    /// `None` if no time passes in it.
+    /// From the first start to the last end of the dense work, which may be all work. `times_ns` are start and end of
+    /// every kernel and copy. `None` if no time passes in it.
     pub fn dense_part(&self, times_ns: &[(i64, i64)]) -> Option<(i64, i64)> {
         let first_ns = times_ns.iter().map(|(start, _)| *start).min()?;
         let last_ns = times_ns.iter().map(|(_, end)| *end).max()?;
@@ -55,8 +55,8 @@ impl PartThresholds {
     }
 }
 
-/// The most bins from an end on whose work averages less than `sparse` and is no more than `most`, the last of them less than that
-/// average too; none where they are fewer than `least`.
+/// Maximum number of bins from an end whose work averages less than `sparse` and adds up to at most `most`. The last
+/// bin is also below `sparse`. 0 if there are fewer than `least`.
 fn sparse_bins<'a>(work: impl Iterator<Item = &'a f64>, sparse: f64, most: f64, least: usize) -> usize {
     let mut sum = 0.0;
     let mut bins = 0;
@@ -97,7 +97,7 @@ impl Bins {
         usize::try_from(bin).unwrap_or(0).min(self.count as usize - 1)
     }
 
-    /// How long something ran in each, overlaps counted again.
+    /// Busy time in each bin; overlaps count repeatedly.
     fn work(&self, times_ns: &[(i64, i64)]) -> Vec<f64> {
         let mut work = vec![0_i128; self.count as usize];
         for (start_ns, end_ns) in times_ns {
@@ -130,13 +130,14 @@ mod tests {
     fn sparse_ends_are_told_apart() {
         let kernel = |start: i64| vec![(start, start + 20)];
         assert_eq!(part(&[dense(0, 100_000)]), Some((0, 99_980)));
-        // Few kernels in the first third; the dense work starts within the bin of its first kernel or with the next.
+        // Few kernels in the first third; the dense work starts within the bin of its first kernel or with the next
+        // bin.
         let (from, to) = part(&[kernel(0), kernel(9_000), dense(40_000, 120_000)]).unwrap();
         assert!((40_000..41_200).contains(&from) && from % 100 == 0, "{from}");
         assert_eq!(to, 119_980);
         let (from, to) = part(&[dense(0, 80_000), kernel(100_000), kernel(120_000)]).unwrap();
         assert!(from == 0 && (78_700..=79_980).contains(&to), "{to}");
-        // Less than a tenth is not a part of its own.
+        // Less than a tenth is not a separate part.
         assert_eq!(part(&[kernel(0), dense(9_000, 100_000)]), Some((0, 99_980)));
     }
 

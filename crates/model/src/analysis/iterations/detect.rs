@@ -8,23 +8,24 @@ use crate::analysis::iterations::boundaries::{PeriodFit, Sample, explained, expl
 use crate::analysis::iterations::occurrences::Occurrences;
 use crate::analysis::iterations::recurring::recurring_share;
 
-/// Periods that are looked at, of those that cover most.
+/// Maximum number of periods to try, those that cover most.
 const MAX_PERIODS: usize = 24;
-/// Share of what lies in repetitions that must recur in them.
+/// Minimum share of the symbols in repetitions that must recur in them.
 const MIN_EXPLAINED: f64 = 0.6;
-/// Share of a sequence that recurs if it repeats: an anchor covers 0.3 of it with a distance more than it has, of which there are
-/// two; half of what is left may be missing at the end, and [`MIN_EXPLAINED`] of the other half recurs.
+/// Share of a sequence that recurs if it repeats. An anchor covers 0.3 of it with one distance more than it has, at
+/// least two. Half of the rest may be missing at the end, and [`MIN_EXPLAINED`] of the other half recurs.
 const MIN_RECURRING: f64 = 0.05;
-/// Sequences of so many symbols are looked at for what recurs at length first, which is little work next to looking for wide
-/// periods, of which none is left where next to nothing does: half of the repetitions of one have [`MIN_ALIKE_WIDE`] of the
-/// fives in common with the usual one, and either they are [`SAME`], or they are [`NEARLY_ALL`]. One kernel in eighteen
-/// is another one then at most, and two in five of the sixteens are as they were.
+/// Longer sequences are first checked for long recurring parts, which is little work next to a search for wide periods.
+/// There is no such period if next to nothing recurs: half of its repetitions have [`MIN_ALIKE_WIDE`] of the fives in
+/// common with the usual one, and either they are [`SAME`], or they are [`NEARLY_ALL`]. Then at most one kernel in
+/// eighteen is another one, and two in five of the sixteens are unchanged.
 const LONG: usize = 4_096;
-/// How many symbols stand together in the narrowest of those periods.
+/// Number of symbols that stand together in the narrowest of those periods.
 const WIDE: usize = 4;
-/// A period is preferred to a longer one that has a place for as many symbols, but for this share,
+/// A period is preferred to a longer one if it has a place for at least this share of the symbols of the longer one.
 const AS_MANY: f64 = 0.97;
-/// or but for one symbol, if that is rarer than once in so many of its repetitions: a step with a record now and then.
+/// It is also preferred if it lacks a single symbol that occurs less than once in this many of its repetitions: a step
+/// with an occasional record.
 const RARE: u32 = 8;
 /// Minimum likeness of a period's repetitions, as a share of the maximum likeness.
 const AS_ALIKE: f64 = 0.8;
@@ -57,9 +58,9 @@ const MORE_WIDTHS: [usize; 2] = [8, 16];
 pub struct Repetitions {
     /// Usual length of a repetition.
     pub period: u32,
-    /// How much alike the usual repetition and the others are on average, from 0 to 1.
+    /// Average likeness of the usual repetition and the others, from 0 to 1.
     pub alike: f64,
-    /// Positions of each repetition; those in no repetition come before, behind or between.
+    /// Positions of each repetition. Other positions are before, after or between them.
     pub ranges: Vec<Range<u32>>,
 }
 
@@ -67,24 +68,24 @@ struct Candidate {
     starts: Vec<u32>,
     period: u32,
     explained: PeriodFit,
-    /// How much alike the usual repetition and the others are on average.
+    /// Average likeness of the usual repetition and the others.
     alike: f64,
     /// Whether the symbols alone do not reveal it.
     wide: bool,
 }
 
-/// The shortest period in which nearly every symbol that recurs has its place, of a sequence of symbols numbered densely
-/// from 0; `None` if none repeats at least three times and covers enough of the sequence.
+/// The shortest period in which nearly every recurring symbol has its place, of a sequence of symbols numbered densely
+/// from 0. `None` if no period repeats at least three times and covers enough of the sequence.
 ///
-/// Repetitions may differ: a few symbols may be missing, added or out of order in each. Where periods nest, as layers in a
-/// step, it is the outer one as long as it has symbols of its own. The period is 1 where nearly all is one symbol. Takes
-/// `O(n log n)`.
+/// Repetitions may differ: a few symbols may be missing, added or out of order in each. If periods nest, as layers do
+/// in a step, it is the outer one, provided that it has symbols of its own. The period is 1 if nearly all symbols are
+/// one. Takes `O(n log n)`.
 pub fn repetitions(sequence: &[u32]) -> Option<Repetitions> {
     if sequence.len() < 2 * MIN_REPETITIONS || u32::try_from(sequence.len()).is_err() {
         return None;
     }
     let occurrences = Occurrences::from_sequence(sequence.to_vec());
-    // Those of symbols that stand together; none while each stands alone.
+    // Occurrences of symbols that stand together; `None` while each stands alone.
     let mut together: Option<Occurrences> = None;
     let mut candidates = Vec::new();
     for width in WIDTHS.into_iter().chain(MORE_WIDTHS) {
@@ -100,7 +101,7 @@ pub fn repetitions(sequence: &[u32]) -> Option<Repetitions> {
         }
         let least_alike = if width > 1 { MIN_ALIKE_WIDE } else { MIN_ALIKE };
         let of_wide = together.as_ref().unwrap_or(&occurrences);
-        // The more stand together, the fewer of them recur.
+        // The more symbols stand together, the fewer of them recur.
         if (of_wide.recurring() as f64) < MIN_RECURRING * sequence.len() as f64 {
             break;
         }
@@ -125,8 +126,8 @@ pub fn repetitions(sequence: &[u32]) -> Option<Repetitions> {
     found.or_else(|| one_by_one(sequence, &occurrences))
 }
 
-/// The shortest period that has a place for nearly all symbols for which any has one, and whose repetitions are nearly as
-/// much alike as those of any other such.
+/// The shortest period that has a place for nearly all symbols for which any period has one. Its repetitions are nearly
+/// as much alike as the repetitions of any other such period.
 fn chosen(mut candidates: Vec<Candidate>) -> Option<Candidate> {
     candidates.sort_by_key(|candidate| candidate.period);
     let most = candidates.iter().map(|candidate| candidate.explained.symbols).max()?;
@@ -140,11 +141,11 @@ fn chosen(mut candidates: Vec<Candidate>) -> Option<Candidate> {
     candidates.retain(|candidate| candidate.alike >= AS_ALIKE * most_alike);
     let shortest = candidates.first()?.period;
     let is_same = |candidate: &Candidate| candidate.period - shortest <= tolerance(shortest);
-    // Among several ways to cut into the same period, the one that fits more wins; among equals the first.
+    // Among several ways to cut into the same period, the best fitting one wins; among equals the first.
     candidates.into_iter().rev().filter(is_same).max_by_key(|candidate| candidate.explained.occurrences)
 }
 
-/// A symbol that is nearly all of the sequence in one run.
+/// A symbol that makes up nearly all of the sequence in one run.
 fn one_by_one(sequence: &[u32], occurrences: &Occurrences) -> Option<Repetitions> {
     let most_frequent = occurrences.symbols().next()?;
     let is_nearly_all = |times: usize| times as f64 >= NEARLY_ALL * sequence.len() as f64;
@@ -162,11 +163,12 @@ fn one_by_one(sequence: &[u32], occurrences: &Occurrences) -> Option<Repetitions
     is_much.then(|| Repetitions { period: 1, alike: 1.0, ranges: longest.map(|place| place..place + 1).collect() })
 }
 
-/// Where repetitions may start, with their usual length.
+/// Possible starts of repetitions, with their usual length.
 fn candidates_of(occurrences: &Occurrences, least_alike: f64) -> Vec<(Vec<u32>, u32)> {
     let mut groups = by_period(anchors(occurrences));
     if groups.len() > MAX_PERIODS {
-        // A long period has few occurrences of many symbols, a short one in much noise many of few.
+        // A long period has few occurrences of many symbols. A short period in much noise has many occurrences of few
+        // symbols.
         let by = |group: &[Anchor], often: bool| match often {
             true => group.iter().map(|anchor| anchor.regular).sum(),
             false => group.len(),
@@ -213,7 +215,8 @@ fn pieces<'a>(starts: &[u32], sequence: &'a [u32]) -> Vec<&'a [u32]> {
     starts.iter().zip(starts.iter().skip(1)).filter_map(|(from, to)| piece(sequence, &(*from..*to))).collect()
 }
 
-/// How much alike the usual repetition and each of the others are, or as many of them as are compared, evenly spread.
+/// Likeness of the usual repetition and each of the others, or of evenly spread ones if there are more than are
+/// compared.
 fn likenesses(starts: &[u32], sequence: &[u32]) -> Vec<f64> {
     let pieces = pieces(starts, sequence);
     let place = commonest(&pieces);
@@ -228,9 +231,9 @@ fn usual<'a>(pieces: &[&'a [u32]]) -> &'a [u32] {
     pieces.get(commonest(pieces)).copied().unwrap_or_default()
 }
 
-/// The repetitions that start at the starts of a candidate: each ends where the next starts, or after a period where
-/// something else follows. The last counts if it is whole. All start earlier where that makes the last one more
-/// like the others.
+/// The repetitions that start at the starts of a candidate. Each ends where the next starts, or after a period if
+/// something else follows. The last counts if it is complete. All start earlier if that makes the last one more like
+/// the others.
 fn cut(candidate: &Candidate, sequence: &[u32]) -> Repetitions {
     let period = candidate.period;
     let length = sequence.len() as u32;
@@ -262,7 +265,7 @@ fn cut(candidate: &Candidate, sequence: &[u32]) -> Repetitions {
     Repetitions { period, alike: candidate.alike, ranges }
 }
 
-/// The repetitions but the last.
+/// The repetitions except the last.
 fn full(starts: &[u32], period: u32) -> Vec<Range<u32>> {
     let ends = |(from, to): (&u32, &u32)| {
         let is_long = to - from > period.saturating_add(2 * tolerance(period));

@@ -4,17 +4,17 @@ use std::ops::Range;
 
 use crate::analysis::iterations::phases::Slowness;
 
-/// The longest interval of neighboring repetitions that takes, from the start of its first to the end of its last, at most
-/// `most_excess_pct` longer than as many medians; of several the first. It has no slow repetitions at its ends. Times are
-/// start and end of each repetition in order. `None` without repetitions.
+/// The longest interval of neighboring repetitions that is even: from the start of its first to the end of its last, it
+/// takes at most `most_excess_pct` longer than as many medians. Of several, the first. It has no slow repetitions at
+/// its ends. Times are start and end of each repetition in order. `None` without repetitions.
 pub fn even_part(times_ns: &[(i64, i64)], most_excess_pct: u32) -> Option<Range<usize>> {
     let durations: Vec<i64> = times_ns.iter().map(|(start, end)| end.saturating_sub(*start)).collect();
     let slowness = Slowness::compute(&durations)?;
-    // In hundredths of nanoseconds, which have no rounding. An interval is even where its end, less what its repetitions may take, is
-    // no later than its start.
+    // In hundredths of nanoseconds, to avoid rounding. An interval is even if its end, less the time that its
+    // repetitions may take, is not later than its start.
     let allowed = i128::from(slowness.median_ns) * (100 + i128::from(most_excess_pct));
     let less = |time_ns: i64, place: usize| i128::from(time_ns) * 100 - allowed * place as i128;
-    // A start counts only if none before it allows as much.
+    // A start counts only if no earlier one allows as much.
     let mut starts: Vec<(i128, usize)> = Vec::new();
     let mut longest: Option<Range<usize>> = None;
     for (place, (start_ns, end_ns)) in times_ns.iter().enumerate() {
@@ -46,7 +46,7 @@ mod tests {
 
     use super::*;
 
-    /// Repetitions that follow one another: length, and the pause before it.
+    /// Consecutive repetitions, each with its length and the pause before it.
     fn times(repetitions: &[(i64, i64)]) -> Vec<(i64, i64)> {
         let mut at_ns = 1_000;
         let place = |(length, pause): &(i64, i64)| {
@@ -63,10 +63,10 @@ mod tests {
         let joined = |parts: &[&[(i64, i64)]]| times(&parts.concat());
         assert_eq!(even_part(&times(&even(7)), 10), Some(0..7));
         assert_eq!(even_part(&[], 10), None);
-        // A long one, and a long pause.
+        // A long repetition, and a long pause.
         assert_eq!(even_part(&joined(&[&even(5), &[(2_000, 0)], &even(8)]), 10), Some(6..14));
         assert_eq!(even_part(&joined(&[&even(9), &[(100, 3_000)], &even(6)]), 10), Some(0..9));
-        // One of ten that takes twice as long is within a tenth, but not where it is the last.
+        // One of ten repetitions may take twice as long, but not if it is the last.
         assert_eq!(even_part(&joined(&[&even(5), &[(190, 0)], &even(5)]), 10), Some(0..11));
         assert_eq!(even_part(&joined(&[&even(10), &[(190, 0)]]), 10), Some(0..10));
     }

@@ -1,4 +1,4 @@
-//! The period of a sequence: where it repeats itself, in spite of noise, and where each repetition starts and ends.
+//! The period of a sequence: detects repetition in spite of noise, and the start and end of each repetition.
 
 mod alike;
 mod anchors;

@@ -1,10 +1,10 @@
-//! Where the symbols of a sequence occur that occur more than once.
+//! Positions of the symbols of a sequence that occur more than once.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
 const NONE: u32 = u32::MAX;
-/// Pairs that symbols may make, for each symbol of a sequence, to have a table of them.
+/// Maximum number of pairs of symbols, for each symbol of a sequence, for which there is a table.
 const MAX_PAIRS: usize = 4;
 
 /// The positions of the symbols that recur, numbered by frequency, the most frequent first. Symbols that do not recur
@@ -15,7 +15,7 @@ pub struct Occurrences {
     symbols: u32,
     /// Positions in rising order, symbol by symbol.
     positions: Vec<u32>,
-    /// Where in `positions` those of each symbol that recurs are.
+    /// Range in `positions` of each symbol that recurs.
     recurring: Vec<Range<u32>>,
 }
 
@@ -30,7 +30,7 @@ impl Occurrences {
             }
         }
         let mut groups = Groups::of_at_most(sequence.len());
-        // In the order of the symbols; where the positions of each go next.
+        // The next place for a position of each symbol, in the order of the symbols.
         let mut places = counts;
         places.iter_mut().for_each(|place| *place = groups.reserve(*place));
         for (position, symbol) in (0_u32..).zip(&sequence) {
@@ -41,10 +41,11 @@ impl Occurrences {
         groups.into_occurrences(sequence, symbols)
     }
 
-    /// Widens a sequence whose symbols each stand for `width` of another one: each symbol then stands for twice as
-    /// many: themselves and those that follow. Takes linear time.
+    /// Widens a sequence whose symbols each represent `width` symbols of another one: each symbol then represents twice
+    /// as many, itself and those that follow. Takes linear time.
     ///
-    /// In a step that has every kernel more than once none marks where it starts; with what follows it, one does.
+    /// In a step that has every kernel more than once, no kernel marks the start. A kernel together with the kernels
+    /// after it may.
     pub(crate) fn widened(&self, width: usize) -> Self {
         // The end has a symbol of its own as its successor.
         let pairs = (self.symbols as usize).saturating_mul(self.symbols as usize + 1);
@@ -55,7 +56,7 @@ impl Occurrences {
         }
     }
 
-    /// With a number for every pair of symbols that there may be.
+    /// Widens with a number for every possible pair of symbols.
     fn paired(&self, width: usize, pairs: usize) -> Self {
         let mut known = vec![NONE; pairs];
         let mut next = 0;
@@ -73,12 +74,12 @@ impl Occurrences {
         Self::from_sequence(sequence)
     }
 
-    /// Symbol by symbol, of which only those are looked at that recur.
+    /// Widens symbol by symbol; only recurring symbols are visited.
     fn split(&self, width: usize) -> Self {
         let mut sequence = self.sequence.clone();
         let mut symbols = self.symbols;
         let mut groups = Groups::of_at_most(self.positions.len());
-        // By what follows: the symbol that it followed last, and the group of the two.
+        // By following symbol: the symbol that it followed last, and the group of the two.
         let mut known = vec![(NONE, 0_u32); self.symbols as usize + 1];
         let (mut sizes, mut of_group): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
         for symbol in self.symbols() {
@@ -113,7 +114,7 @@ impl Occurrences {
         groups.into_occurrences(sequence, symbols)
     }
 
-    /// The sequence: the same number where the same symbol is.
+    /// The sequence: equal numbers for equal symbols.
     pub fn sequence(&self) -> &[u32] {
         &self.sequence
     }
@@ -129,7 +130,7 @@ impl Occurrences {
         0..self.recurring.len() as u32
     }
 
-    /// Positions of the symbols that occur so often at least, the most frequent first.
+    /// Positions of the symbols that occur at least this often, the most frequent first.
     pub(crate) fn with_at_least(&self, times: usize) -> impl Iterator<Item = &[u32]> {
         self.symbols().map(|symbol| self.of_symbol(symbol)).take_while(move |positions| positions.len() >= times)
     }
@@ -140,7 +141,7 @@ impl Occurrences {
     }
 }
 
-/// Positions of symbols, put in their places.
+/// Positions of symbols, sorted into their places.
 struct Groups {
     positions: Vec<u32>,
     recurring: Vec<Range<u32>>,
@@ -151,7 +152,7 @@ impl Groups {
         Self { positions: Vec::with_capacity(positions), recurring: Vec::new() }
     }
 
-    /// The first place for a symbol that occurs so often; [`NONE`] if it does not recur.
+    /// The first place for a symbol that occurs this often; [`NONE`] if it does not recur.
     fn reserve(&mut self, times: u32) -> u32 {
         if times < 2 {
             return NONE;
@@ -164,7 +165,7 @@ impl Groups {
 
     /// Puts a position into the next place of its symbol.
     fn put(&mut self, position: u32, place: &mut u32) {
-        // No position is at the place of those that have none.
+        // Symbols that do not recur have no place for their positions.
         if let Some(slot) = self.positions.get_mut(*place as usize) {
             *slot = position;
             *place += 1;
@@ -196,7 +197,7 @@ mod tests {
                     }
                     prop_assert!(symbols[one] < occurrences.symbols);
                 }
-                // Every position whose symbol recurs is at one place, with the others of its symbol.
+                // Every position whose symbol recurs is at exactly one place, with the others of its symbol.
                 let times = |place: usize| symbols.iter().filter(|symbol| **symbol == symbols[place]).count();
                 prop_assert_eq!(occurrences.recurring(), (0..sequence.len()).filter(|place| times(*place) > 1).count());
                 let of_symbols: Vec<&[u32]> = occurrences.symbols().map(|symbol| occurrences.of_symbol(symbol)).collect();

@@ -1,13 +1,13 @@
-//! Which repetitions warm up, run steadily and cool down.
+//! Warm-up, steady and cool-down repetitions.
 
 use crate::analysis::collectives::matching::MedianDeviation;
 
-/// Least distance from the median that counts, as a divisor of it.
+/// Minimum distance from the median that counts, as a divisor of it.
 const TENTH: i64 = 10;
 /// Scaled median distances from the median beyond which a repetition is slow: 3 × 1.4826, in thousandths.
 const SCALED_DISTANCES: i64 = 4_448;
-/// Slow repetitions at an end are a phase of the run if they are no more than a quarter of it, or than these; more of them
-/// are a change of pace.
+/// Slow repetitions at an end are a phase of the run if they are at most a quarter of it, or at most this many. More of
+/// them are a change of pace.
 const FEW: usize = 3;
 const QUARTER: usize = 4;
 
@@ -17,14 +17,14 @@ spelled! {
     pub enum Phase by word {
         /// Slow at the start.
         WarmUp = "warmup",
-        /// Between.
+        /// The repetitions between.
         Steady = "steady",
         /// Slow at the end.
         CoolDown = "cooldown",
     }
 }
 
-/// From when on a repetition is slow.
+/// The duration from which a repetition is slow.
 pub(super) struct Slowness {
     /// Usual duration.
     pub median_ns: i64,
@@ -32,8 +32,8 @@ pub(super) struct Slowness {
 }
 
 impl Slowness {
-    /// By the durations of all repetitions: slow is what takes longer than the median by more than a tenth of it and more than
-    /// three times the scaled median distance from it. `None` of none.
+    /// From the durations of all repetitions. A repetition is slow if it exceeds the median by more than a tenth of it
+    /// and by more than three times the scaled median distance from it. `None` without repetitions.
     pub fn compute(durations_ns: &[i64]) -> Option<Self> {
         let MedianDeviation { median_ns, deviation_ns } = MedianDeviation::compute(&mut durations_ns.to_vec())?;
         let scaled = i64::try_from(i128::from(deviation_ns) * i128::from(SCALED_DISTANCES) / 1_000).unwrap_or(i64::MAX);
@@ -46,8 +46,8 @@ impl Slowness {
     }
 }
 
-/// Phase of each repetition by their durations in order: those at the start and at the end that are slow, unless so many are that
-/// the run has changed its pace.
+/// Phase of each repetition, from their durations in order. Slow repetitions at the start and at the end are phases,
+/// unless there are so many that the run has changed its pace.
 pub fn phases(durations_ns: &[i64]) -> Vec<Phase> {
     let Some(slowness) = Slowness::compute(durations_ns) else { return Vec::new() };
     let is_slow = |duration: &&i64| slowness.is_slow(**duration);

@@ -1,31 +1,33 @@
-//! How much of a sequence recurs at length.
+//! The share of a sequence that recurs in long parts.
 
 use crate::analysis::iterations::occurrences::Occurrences;
 
-/// Symbols that stand together in short sequences. In longer ones it is so many more than it takes bits to number the places: what
-/// comes as a coin falls recurs that long at one place in 32 at most.
+/// Symbols that stand together in short sequences. In longer sequences there are as many more as it takes bits to
+/// number the places. A random sequence of two symbols recurs that long at one place in 32 at most.
 const MIN_WIDTH: usize = 16;
 const MORE_THAN_BITS: usize = 5;
-/// Bits for each place, so that few of those that differ share one.
+/// Bits for each place, so that few different ones share a bit.
 const BITS_EACH: usize = 8;
-/// Places that are looked at, about, of longer sequences: a table for them fits into a processor's cache.
+/// Approximate number of places to sample in longer sequences: a table for them fits into a processor's cache.
 const SAMPLED: usize = 1 << 20;
-/// Base of the powers in which the symbols count, and the factor that spreads them: odd numbers without a pattern.
+/// Base of the powers by which the symbols are weighted, and the factor that spreads them: odd numbers without a
+/// pattern.
 const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
 const SPREAD: u64 = 0xBF58_476D_1CE4_E5B9;
 
-/// Share of the places of a sequence from which on sixteen symbols, or some more in longer ones, are the same as from an earlier
-/// one.
+/// Share of the places of a sequence from which sixteen symbols, or some more in longer sequences, are the same as from
+/// an earlier place.
 ///
-/// Estimated, to about a hundredth in sequences of thousands and closer in longer ones, by how many bits of a table the
-/// different ones occupy (linear counting; Whang, Vander-Zanden and Taylor, "A linear-time probabilistic counting algorithm for
-/// database applications", 1990). 0 where there are fewer symbols than that. Takes linear time.
+/// It is estimated by the number of bits of a table that the different ones occupy (linear counting; Whang,
+/// Vander-Zanden and Taylor, "A linear-time probabilistic counting algorithm for database applications", 1990). The
+/// error is about a hundredth in sequences of thousands, and smaller in longer ones. 0 if there are fewer symbols than
+/// that. Takes linear time.
 pub(crate) fn recurring_share(occurrences: &Occurrences) -> f64 {
     sampled_share(occurrences, SAMPLED)
 }
 
-/// As [`recurring_share`], of about so many places. Those with the same symbols are looked at together or not at all: the more
-/// places are skipped, the more different ones each of the others stands for.
+/// Same as [`recurring_share`], for about this many places. Places with the same symbols are sampled together or not at
+/// all: the more places are skipped, the more different ones each sampled place represents.
 fn sampled_share(occurrences: &Occurrences, sampled: usize) -> f64 {
     let sequence = occurrences.sequence();
     let width = width(sequence.len());

@@ -1,4 +1,4 @@
-//! Planted periods are found, and none where none was planted.
+//! Planted periods are found, and no period is found where none was planted.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ fn dense(sequence: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// The smallest number of places by which a step that repeats without end can be moved onto itself.
+/// The smallest number of places by which an endlessly repeated step can be moved onto itself.
 fn least_period(step: &[u32]) -> usize {
     (1..=step.len()).find(|by| (0..step.len()).all(|at| step[at] == step[(at + by) % step.len()])).unwrap()
 }
@@ -41,18 +41,18 @@ fn seven_kernels() {
 
 #[test]
 fn steps_that_repeat() {
-    // The outer of nested periods; 40 kernels in each of 16 layers, and two of their own in each step.
+    // The outer of nested periods; `layers` has 40 kernels in each of 16 layers, and two of its own in each step.
     let nested = [vec![100], [1, 2, 3, 4].repeat(8), vec![101]].concat();
     let layers = [vec![100], (0..40).collect::<Vec<u32>>().repeat(16), vec![101]].concat();
     for (step, times) in [
         (&nested[..], 6),
         (&layers, 5),
-        // The inner period where the outer adds nothing.
+        // The inner period, if the outer one adds nothing.
         (&[1, 2, 3], 20),
         (&[0, 1], 20),
         // Steps that alternate are one period.
         (&[1, 2, 3, 4, 1, 2, 5, 6], 10),
-        // Every kernel comes more than once in a step.
+        // Every kernel occurs more than once in a step.
         (&[0, 1, 0, 2, 1, 0, 2], 9),
         (&[0, 0, 1, 0, 1, 1], 9),
         (&[0, 1, 0, 1, 0, 1, 2, 2, 0, 1], 9),
@@ -75,8 +75,8 @@ fn a_break_belongs_to_no_repetition() {
     assert_eq!(found.ranges.get(5), Some(&(80..90)));
 }
 
-/// Steps of three kernels in any order, each of which may come many times. Halves that are nearly the same may be taken for
-/// a step, but seldom.
+/// Steps of three kernels in any order, each of which may occur many times. Nearly equal halves may be taken for a
+/// step, but seldom.
 #[test]
 fn steps_of_few_kernels_are_found() {
     let mut exact = 0;
@@ -94,8 +94,8 @@ fn steps_of_few_kernels_are_found() {
     assert!(exact >= 485, "{exact} of 500");
 }
 
-/// Long sequences whose steps have every kernel, and mostly every pair of them, more than once, behind half as much that does
-/// not repeat; with one kernel in 211 another one.
+/// Long sequences whose steps have every kernel, and mostly every pair of kernels, more than once. Half as many symbols
+/// before them do not repeat, and one kernel in 211 is another one.
 #[test]
 fn long_steps_of_few_kernels_are_found_in_noise() {
     for seed in 0..6_u64 {
@@ -117,7 +117,7 @@ fn one_kernel_over_and_over() {
     let found = found(&sequence).unwrap();
     assert_eq!((found.period, found.ranges.len()), (1, 100));
     assert_eq!(found.ranges.first(), Some(&(3..4)));
-    // Too few to tell, and not nearly all.
+    // Too few to decide, and not nearly all.
     assert_eq!(self::found(&[1; 20]), None);
     let mut half: Vec<u32> = (100..150).collect();
     half.extend([1; 50]);
@@ -161,7 +161,7 @@ fn nothing_is_made_up() {
     }
 }
 
-/// Random symbols; by a seed, because a list of them would be made simpler until it repeats itself.
+/// Random symbols from a seed. Proptest would simplify a list of them until it repeats.
 fn random(seed: u64, symbols: u64, length: usize) -> Vec<u32> {
     let mut state = seed;
     let mut next = || {
@@ -175,7 +175,7 @@ fn random(seed: u64, symbols: u64, length: usize) -> Vec<u32> {
 
 #[test]
 fn random_sequences_have_no_period() {
-    // The same ones each time: some do repeat themselves by accident.
+    // The same sequences each time: some do repeat by accident.
     for seed in 0..3_000 {
         let symbols = 2 + seed % 28;
         let length = 20 + (seed * 7) as usize % 580;
@@ -183,8 +183,8 @@ fn random_sequences_have_no_period() {
     }
 }
 
-/// Steps in which of 50 kernels one is missing and another is an odd one. Now and then so many are that nothing is found; by
-/// seeds, because noise that is drawn anew each time would have such a case in some runs and not in others.
+/// Steps in which one of 50 kernels is missing and another is out of place. Occasionally so many are that nothing is
+/// found. Seeds make this reproducible, because new noise in each run would have such a case in some runs only.
 #[test]
 fn noisy_periods_are_found() {
     let mut exact = 0;
@@ -221,7 +221,7 @@ proptest! {
         warm_up in 0_u32..20,
         tail in 0_u32..6,
     ) {
-        // A symbol of its own at the start makes the period that of the whole step.
+        // A unique symbol at the start makes the period that of the whole step.
         let mut step = step;
         step.insert(0, 1_000);
         let within = step.len() * times;

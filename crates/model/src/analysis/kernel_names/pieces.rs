@@ -22,7 +22,7 @@ pub(super) enum Piece<'a> {
 /// Things in round brackets that are names rather than parameters.
 const UNNAMED: [&str; 3] = ["(anonymous namespace)", "(anonymous class)", "(unnamed class)"];
 
-/// Operators that hold brackets, longest first. Others contain nothing that could be mistaken.
+/// Operators that contain brackets, longest first. Other operators contain nothing that could be mistaken.
 const OPERATORS: [&str; 15] =
     ["->*", "<=>", "<<=", ">>=", "()", "[]", "->", "<<", ">>", "<=", ">=", "<", ">", ",", "\"\""];
 

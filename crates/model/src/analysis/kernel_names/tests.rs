@@ -37,7 +37,7 @@ fn identifiers_of_mangled_names() {
     }
 }
 
-/// Bits of which every name consists, put together without sense.
+/// Typical parts of names, combined at random.
 fn nonsense() -> impl Strategy<Value = String> {
     let bits = "foo|ns|::|<|>|(|)|{|}|[|]| |,|*|&|'lambda'|operator|operator<|operator()|operator->|\
                 (anonymous namespace)|{lambda(int)#1}|.kd| [clone .kd]|const|void|é|_Z|4|-|->|:|\

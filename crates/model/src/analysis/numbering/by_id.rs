@@ -1,6 +1,6 @@
-//! Values by id: in a table where ids lie close together, otherwise found by a search.
+//! Values by id: in a table if ids lie close together, otherwise in a sorted list.
 
-/// Ids spread over at most this many times their number are looked up in a table, wider ones by a search.
+/// Maximum spread of ids, as a multiple of their number, for a table. Wider ones are searched.
 const WIDEST_TABLE: u64 = 8;
 
 /// One value for each of a set of ids.
@@ -8,7 +8,7 @@ const WIDEST_TABLE: u64 = 8;
 pub enum ById<T> {
     /// By `id - first`; `absent` for ids without a value.
     Table {
-        /// Least id.
+        /// Smallest id.
         first: i64,
         /// Values by distance from the smallest id.
         values: Vec<T>,
@@ -20,10 +20,10 @@ pub enum ById<T> {
 }
 
 impl<T: Copy + PartialEq> ById<T> {
-    /// The values of `each`, which gives the same ids every time it is called. No value is `absent`. Of two values of an
-    /// id `choose` gives the one that stays; it is handed the earlier one first.
+    /// The values of `each`, which must return the same ids in every call. No value may be `absent`. If an id has two
+    /// values, `choose` returns the one to keep; its first argument is the earlier one.
     ///
-    /// Takes linear time where ids lie close together, otherwise `O(n log n)`.
+    /// Takes linear time if ids lie close together, otherwise `O(n log n)`.
     pub fn new<I: Iterator<Item = (i64, T)>>(each: impl Fn() -> I, absent: T, choose: impl Fn(T, T) -> T) -> Self {
         let (mut number, mut least, mut greatest) = (0_u64, i64::MAX, i64::MIN);
         each().for_each(|(id, _)| {

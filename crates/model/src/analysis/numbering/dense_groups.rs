@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 
 /// Integers below this are looked up in a table.
 const SMALL: usize = 1 << 22;
-/// Entries of a table for each row that there may be.
+/// Maximum number of entries of a table, for each possible row.
 const MAX_PER_ROW: usize = 64;
-/// Pairs of a kind and a value that there may be, for each row, to have a table of them.
+/// Maximum number of pairs of a kind and a value, for each row, for which there is a table.
 const MAX_PAIRS: usize = 4;
 const NONE: u32 = u32::MAX;
 
-/// Numbers integers, and missing ones, in the order in which they come.
+/// Numbers integers, and missing values, in the order in which they come.
 pub(crate) struct DenseIds {
-    /// Integers from this on are not small.
+    /// Integers from here on are not small.
     small_end: usize,
-    /// Numbers of small integers, [`NONE`] of those that did not come.
+    /// Numbers of small integers; [`NONE`] for those that have not occurred.
     small: Vec<u32>,
     others: BTreeMap<Option<i64>, u32>,
     next: u32,
-    /// The integer that came last, which often comes again, and its number.
+    /// The last integer, which often recurs, and its number.
     last: Option<(Option<i64>, u32)>,
 }
 
@@ -29,7 +29,7 @@ impl Default for DenseIds {
 }
 
 impl DenseIds {
-    /// For the integers of so many rows: a table that is much longer than these costs more than it saves.
+    /// For the integers of this many rows: a table that is much longer costs more than it saves.
     fn of_rows(rows: usize) -> Self {
         Self { small_end: SMALL.min(rows.saturating_mul(MAX_PER_ROW)), ..Self::default() }
     }
@@ -64,7 +64,7 @@ impl DenseIds {
     }
 }
 
-/// Rows of so many kinds, numbered from 0 in the order in which they come.
+/// Kinds of rows, numbered from 0 in the order in which they come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DenseGroups {
     /// The kind of each row.
@@ -74,19 +74,19 @@ pub struct DenseGroups {
 }
 
 impl DenseGroups {
-    /// Rows that are all alike. There are at most `u32::MAX` of them.
+    /// Rows of a single kind. There are at most `u32::MAX` of them.
     pub fn alike(rows: usize) -> Self {
         Self { of_rows: vec![0; rows], count: rows.min(1) }
     }
 
-    /// Those with the same value of `values`, which has one for each row.
+    /// Rows with equal values are of one kind; `values` has one value for each row.
     pub fn from_values(values: impl Iterator<Item = Option<i64>>) -> Self {
         let mut numbers = DenseIds::of_rows(values.size_hint().1.unwrap_or(SMALL));
         let of_rows = values.map(|value| numbers.intern(value)).collect();
         Self { of_rows, count: numbers.next as usize }
     }
 
-    /// The same of values of which none is missing.
+    /// The same for values that are never missing.
     pub fn of_values(values: impl ExactSizeIterator<Item = i64> + Clone) -> Self {
         let (Some(least), Some(greatest)) = (values.clone().min(), values.clone().max()) else {
             return Self::alike(0);
@@ -111,13 +111,13 @@ impl DenseGroups {
         Self { of_rows, count: next as usize }
     }
 
-    /// Those that are alike and have the same value too.
+    /// Rows that are of one kind and also have equal values.
     #[must_use]
     pub fn and_of(self, values: impl Iterator<Item = Option<i64>>) -> Self {
         self.and(&Self::from_values(values))
     }
 
-    /// Those that are alike in both ways.
+    /// Rows that are of one kind in both.
     #[must_use]
     pub fn and(mut self, other: &Self) -> Self {
         if other.count <= 1 {
@@ -161,7 +161,7 @@ impl DenseGroups {
         self
     }
 
-    /// Those of the chosen rows, numbered anew; rows that are not chosen are of no kind.
+    /// Kinds of the chosen rows, numbered anew; other rows have no kind.
     pub fn of_chosen(&self, chosen: impl Iterator<Item = bool>) -> (Vec<Option<u32>>, usize) {
         let mut known = vec![NONE; self.count];
         let mut next = 0;
@@ -184,7 +184,7 @@ mod tests {
 
     use super::*;
 
-    /// Numbers of rows by their values, one after the other.
+    /// Numbers of rows by their values, compared one by one.
     fn by_definition<T: PartialEq>(rows: &[T]) -> Vec<u32> {
         let mut known: Vec<&T> = Vec::new();
         let mut number = |row| {

@@ -1,8 +1,8 @@
-//! Numbers for queues, streams and GPUs, of which there are few among many rows.
+//! Numbers for queues, streams and GPUs. Many rows share few of them.
 
 use std::collections::BTreeMap;
 
-/// Numbers keys in the order in which they come; quick where a row often has the key of the row before.
+/// Numbers keys in the order in which they come; fast if a row often has the key of the row before.
 pub struct IdInterner<K> {
     known: BTreeMap<K, u32>,
     last: Option<(K, u32)>,

@@ -1,11 +1,11 @@
-//! The order of numbers of dispatches, which are mostly given without gaps.
+//! The order of dispatch numbers, which mostly have no gaps.
 
 const NONE: u32 = u32::MAX;
-/// Numbers that there may be for each value, to have a table of them.
+/// Maximum spread of the numbers, for each value, for a table.
 const WIDEST_TABLE: usize = 4;
 
-/// Places of values in their order, the first of equal ones first; `None` where that is the order given. Takes linear time
-/// where values are close to one another and all different, otherwise `O(n log n)`.
+/// Places of values in order, the first of equal ones first; `None` if that is the given order. Takes linear time if
+/// values are close to one another and all different, otherwise `O(n log n)`.
 pub fn order_of(values: &[i64]) -> Option<Vec<u32>> {
     if values.is_sorted() {
         return None;
@@ -17,7 +17,7 @@ pub fn order_of(values: &[i64]) -> Option<Vec<u32>> {
     })
 }
 
-/// The same of values that are close to one another and all different, in linear time; `None` of others.
+/// The same for values that are close to one another and all different, in linear time; `None` for others.
 fn places_of_different(values: &[i64]) -> Option<Vec<u32>> {
     let (least, greatest) = (values.iter().min()?, values.iter().max()?);
     let most = values.len().saturating_mul(WIDEST_TABLE);

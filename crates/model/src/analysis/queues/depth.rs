@@ -1,4 +1,4 @@
-//! How much waits in queues, and how much of it runs, at every moment.
+//! How many dispatches wait in queues, and how many run, at every moment.
 
 use crate::analysis::intervals::{Interval, Joined};
 
@@ -7,11 +7,11 @@ use crate::analysis::intervals::{Interval, Joined};
 pub struct Work {
     /// Its queue, of queues numbered from 0.
     pub queue: u32,
-    /// When it was issued, in raw nanoseconds; one that starts before is issued at its start.
+    /// Time of issue in raw nanoseconds; a dispatch that starts earlier counts as issued at its start.
     pub issued_ns: i64,
-    /// When it started.
+    /// Time of the start.
     pub start_ns: i64,
-    /// When it ended.
+    /// Time of the end.
     pub end_ns: i64,
 }
 
@@ -23,16 +23,17 @@ pub struct QueueInterval {
     pub start_ns: i64,
     /// Its end, always after the start.
     pub end_ns: i64,
-    /// Dispatches issued and not started.
+    /// Dispatches issued but not started.
     pub waiting: i64,
-    /// Dispatches started and not ended.
+    /// Dispatches started but not ended.
     pub running: i64,
 }
 
-/// Intervals of all queues, sorted by (queue, start). Those of a queue tile the time from its first issue to its last end,
-/// neighbors differ, and an empty queue is an interval of zeros. Work that ends before it starts takes part in nothing.
+/// Intervals of all queues, sorted by (queue, start). The intervals of a queue tile the time from its first issue to
+/// its last end, neighbors differ, and an empty queue is an interval of zeros. Work that ends before it starts is
+/// ignored.
 ///
-/// Takes `O(n log n)`, and linear time where the work of a queue comes in order.
+/// Takes `O(n log n)`, and linear time if the work of a queue comes in order.
 pub fn each_interval(work: impl IntoIterator<Item = Work>, mut emit: impl FnMut(QueueInterval)) {
     let mut queues: Vec<Changes> = Vec::new();
     for work in work.into_iter().filter(|work| work.start_ns <= work.end_ns) {
@@ -50,7 +51,7 @@ pub fn each_interval(work: impl IntoIterator<Item = Work>, mut emit: impl FnMut(
     }
 }
 
-/// When something changes in a queue.
+/// Times of changes in a queue.
 #[derive(Default)]
 struct Changes {
     issued_ns: Vec<i64>,
@@ -61,7 +62,7 @@ struct Changes {
 impl Changes {
     fn each_interval(self, queue: u32, emit: &mut impl FnMut(QueueInterval)) {
         let sorted = |mut times: Vec<i64>| {
-            // Runs that are in order are only merged.
+            // Sorted runs only need to be merged.
             times.sort();
             times.into_iter().peekable()
         };
@@ -73,7 +74,7 @@ impl Changes {
         });
         let mut reached: Option<i64> = None;
         while let Some(time_ns) = [issued.peek(), started.peek(), ended.peek()].into_iter().flatten().min().copied() {
-            // Before the first change nothing was issued yet.
+            // Nothing was issued before the first change.
             if let Some(start_ns) = reached {
                 tiles.push(start_ns, time_ns, (waiting, running));
             }

@@ -6,14 +6,14 @@ pub const FOLLOWERS: usize = 3;
 /// Stands for no row.
 pub const NO_ROW: u32 = u32::MAX;
 
-/// The next rows of the lane of each row, nearest first, [`NO_ROW`] where there are no more. Lanes have small numbers;
-/// `order` has all rows in the order in which they come, `None` where that is the order given.
+/// The next rows of the lane of each row, nearest first, and [`NO_ROW`] if there are no more. Lanes have small numbers.
+/// `order` has all rows in the order in which they come; `None` means the given order.
 ///
 /// Takes linear time.
 pub fn followers(lanes: &[u32], order: Option<&[u32]>) -> Vec<[u32; FOLLOWERS]> {
     let mut all = vec![[NO_ROW; FOLLOWERS]; lanes.len()];
     let count = lanes.iter().max().map_or(0, |greatest| *greatest as usize + 1);
-    // The next rows in each lane, seen from behind.
+    // The next rows in each lane, seen from the end.
     let mut next = vec![[NO_ROW; FOLLOWERS]; count];
     let mut see = |row: u32| {
         let lane = lanes.get(row as usize).map(|lane| *lane as usize);

@@ -13,7 +13,7 @@ pub struct Dispatch<L> {
     pub end_ns: i64,
 }
 
-/// So many dispatches in the order of their starts, then of their ids, then as they come; `None` where that is how they come.
+/// The order of `count` dispatches by start, then by id, then as they come; `None` if that is the given order.
 pub fn start_order(
     count: usize,
     start: impl Fn(usize) -> Option<i64>,
@@ -23,9 +23,9 @@ pub fn start_order(
     if (0..count).is_sorted_by_key(key) {
         return None;
     }
-    // Starts are compared far more often than ids, which are looked up where starts are the same.
+    // Starts are compared far more often than ids, which are looked up only if starts are equal.
     let mut order: Vec<(i64, u32)> = (0..count).map(|place| start(place).unwrap_or(i64::MIN)).zip(0..).collect();
-    // Dispatches of a queue are mostly in order: runs that are so are only merged.
+    // Dispatches of a queue are mostly in order, and sorted runs only need to be merged.
     order.sort();
     let same_start = |one: &(i64, u32), other: &(i64, u32)| one.0 == other.0;
     for together in order.chunk_by_mut(same_start).filter(|together| together.len() > 1) {
@@ -34,9 +34,9 @@ pub fn start_order(
     Some(order.into_iter().map(|(_, place)| place).collect())
 }
 
-/// For each of so many dispatches, in the order given, the latest end of those of its queue, and of the `others` there, that
-/// started before it; of dispatches that start at the same time the one that is first in `order` counts as started before, and
-/// of the others none does. `None` for the first of a queue.
+/// For each of the given dispatches, in the given order: the latest end of the dispatches of its queue, and of the
+/// `others` there, that started before it. Of dispatches that start at the same time, the one that is first in `order`
+/// counts as started before, but none of the others does. `None` for the first of a queue.
 ///
 /// `order` is [`start_order`] of the dispatches. Takes `O(n log q)` for `q` queues; the others are sorted.
 pub fn free_before<'a, L: Copy + Ord + 'a>(
@@ -71,7 +71,7 @@ pub fn free_before<'a, L: Copy + Ord + 'a>(
 struct Queues<L> {
     places: BTreeMap<L, usize>,
     latest_ns: Vec<i64>,
-    /// The queue of the last dispatch, which is often that of the next.
+    /// The queue of the last dispatch, which is often also the queue of the next.
     last: Option<(L, usize)>,
 }
 
@@ -82,7 +82,7 @@ impl<L> Default for Queues<L> {
 }
 
 impl<L: Copy + Ord> Queues<L> {
-    /// Adds a dispatch; gives the latest end before.
+    /// Adds a dispatch; returns the latest end before.
     fn add(&mut self, dispatch: &Dispatch<L>) -> Option<i64> {
         let known = self.last.filter(|(lane, _)| *lane == dispatch.lane).map(|(_, place)| place);
         let place = known.or_else(|| self.places.get(&dispatch.lane).copied());

@@ -1,4 +1,4 @@
-//! Which range of a thread is the innermost one at each moment.
+//! The innermost range of a thread at each moment.
 
 use std::cmp::Reverse;
 
@@ -7,15 +7,15 @@ use crate::analysis::intervals::Interval;
 /// A range of a thread, or a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
-    /// When.
+    /// Time of the range.
     pub time: Interval,
     pub row: u32,
 }
 
-/// The intervals of *one* thread inside of at least one range, each with the range that started last of those open.
+/// The intervals of *one* thread inside at least one range, each with the range that started last of those open.
 ///
-/// The longest of ranges that start together is the outermost, then the one with the lowest row. The result is in order,
-/// its parts do not overlap, and there are at most twice as many as ranges. Takes `O(n log n)`.
+/// Among ranges that start together, the longest is the outermost, then the one with the lowest row. The result is in
+/// order, its parts do not overlap, and there are at most twice as many as ranges. Takes `O(n log n)`.
 pub fn innermost(mut ranges: Vec<Range>) -> Vec<Range> {
     ranges.retain(|range| !range.time.is_empty());
     let order = |range: &Range| (range.time.start_ns, Reverse(range.time.end_ns), range.row);
@@ -32,7 +32,7 @@ pub fn innermost(mut ranges: Vec<Range>) -> Vec<Range> {
     parts.done
 }
 
-/// Goes on to a time before which no range starts.
+/// Advances to a time before which no range starts.
 fn close_until(open: &mut Vec<Range>, time_ns: i64, parts: &mut Parts) {
     while let Some(range) = open.last() {
         parts.reach(range, time_ns);

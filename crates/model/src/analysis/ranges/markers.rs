@@ -1,25 +1,26 @@
-//! Which records of the domain `marker` are ranges of the program.
+//! Records of the domain `marker` that are ranges of the program.
 
-/// Names of operations that open a range of the whole process, which may end on another thread: by rocprofv3, and by the
-/// call that started it.
+/// Names of operations that open a range of the whole process, which may end on another thread: rocprofv3's name, and
+/// the name of the call that starts it.
 const OF_PROCESS: [&str; 2] = ["roctxProcessRange", "roctxRangeStart"];
 
-/// Names of calls that are not ranges: they end one, name something, or stop and start the profiler.
+/// Names of calls that are not ranges: they end a range, name something, or stop and start the profiler.
 const NO_RANGE: [&str; 6] =
     ["roctxRangePop", "roctxRangeStop", "roctxMark", "roctxName", "roctxProfiler", "roctxGetThreadId"];
 
-/// Categories of such calls, where the name is the text of the record.
+/// Categories of such calls, for records whose name is the text.
 const NO_RANGE_CATEGORIES: [&str; 2] = ["MARKER_CONTROL", "MARKER_NAME"];
 
-/// The operation of rocprofv3 for a range that is pushed and popped.
+/// rocprofv3's operation for a range that is pushed and popped.
 pub const THREAD_RANGE: &str = "roctxThreadRangeA";
-/// Its operation for one that is started and stopped.
+/// rocprofv3's operation for a range that is started and stopped.
 pub const PROCESS_RANGE: &str = "roctxProcessRangeA";
 
 /// Names of other operations.
 const OTHERS: [&str; 2] = ["roctxThreadRange", "roctxRangePush"];
 
-/// Whether a name is that of an operation which starts with `prefix`. Texts of markers can start so too, such as `roctxMark-test`.
+/// Whether a name is an operation that starts with `prefix`. Texts of markers may also start so, such as
+/// `roctxMark-test`.
 fn is_of(name: &str, prefix: &str) -> bool {
     let rest = name.strip_prefix(prefix);
     rest.is_some_and(|rest| {
@@ -28,22 +29,22 @@ fn is_of(name: &str, prefix: &str) -> bool {
     })
 }
 
-/// Whether a name is that of an operation of ROCTx, not a text.
+/// Whether a name is an operation of ROCTx, not a text.
 pub fn is_operation(name: &str) -> bool {
     OF_PROCESS.iter().chain(&NO_RANGE).chain(&OTHERS).any(|prefix| is_of(name, prefix))
 }
 
-/// Whether an operation of that name opens a range of the whole process.
+/// Whether an operation with this name opens a range of the whole process.
 pub fn is_process_range(name: &str) -> bool {
     OF_PROCESS.iter().any(|prefix| is_of(name, prefix))
 }
 
-/// Whether a record of that name and of the domain `marker` is a range.
+/// Whether a record with this name, of the domain `marker`, is a range.
 pub fn is_range(name: &str) -> bool {
     !NO_RANGE.iter().any(|prefix| is_of(name, prefix))
 }
 
-/// Whether records of that category are ranges.
+/// Whether records of this category are ranges.
 pub fn is_range_category(category: &str) -> bool {
     let category = category.to_ascii_uppercase();
     !NO_RANGE_CATEGORIES.iter().any(|part| category.contains(part))

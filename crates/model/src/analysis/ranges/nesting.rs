@@ -1,4 +1,4 @@
-//! Which call of a thread contains which.
+//! Containment of the calls of a thread.
 
 use crate::analysis::intervals::Interval;
 
@@ -11,9 +11,9 @@ pub struct Nesting {
 }
 
 impl Nesting {
-    /// From the calls in the order of their starts, of those that start together the longest first. A call's parent is
-    /// the one with the latest start of those that contain it. Of calls that overlap in part neither is the other's, and
-    /// what both contain belongs to the later one.
+    /// From the calls in the order of their starts, the longest first of those that start together. The parent of a
+    /// call is the call with the latest start that contains it. If two calls overlap in part, neither is the other's
+    /// parent, and calls inside both belong to the later one.
     ///
     /// Takes linear time.
     pub fn new(calls: impl ExactSizeIterator<Item = Interval>) -> Self {
@@ -29,12 +29,12 @@ impl Nesting {
         Self { parents }
     }
 
-    /// Place of the call that contains a call.
+    /// Place of the parent of a call.
     pub fn parent(&self, place: usize) -> Option<usize> {
         self.parents.get(place).filter(|parent| **parent != NO_PARENT).map(|parent| *parent as usize)
     }
 
-    /// Places of the calls that no other contains, in their order; their starts and ends both rise.
+    /// Places of the calls without a parent, in order; both their starts and their ends rise.
     pub fn roots(&self) -> impl Iterator<Item = u32> + '_ {
         (0_u32..).zip(&self.parents).filter(|(_, parent)| **parent == NO_PARENT).map(|(place, _)| place)
     }

@@ -1,9 +1,10 @@
-//! Which ranges of threads were started and stopped rather than pushed and popped, where only their times tell.
+//! Infers from their times which ranges of threads were started and stopped rather than pushed and popped.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// How often the ranges of one text are taken out before all that still overlap are.
+/// Maximum number of rounds, each of which takes out the ranges of one text. After that, all ranges that still overlap
+/// are taken out.
 const ROUNDS: usize = 32;
 
 /// A range of either kind.
@@ -15,12 +16,12 @@ pub struct OpenRange {
     pub end_ns: i64,
     /// Number of its text: ranges of one text are of one kind.
     pub text: u32,
-    /// Whether something was recorded as called in it, which only happens in ranges that are pushed.
+    /// Whether a call was recorded as made inside it, which is only possible for ranges that are pushed.
     pub is_parent: bool,
 }
 
-/// Whether each range was started and stopped. Ranges that are pushed and popped lie in one another or apart; of those that overlap
-/// partly, the ones are taken out that overlap most others each, until the rest nests.
+/// Whether each range was started and stopped. Ranges that are pushed and popped nest or are apart. Among ranges that
+/// overlap partly, those that overlap most others on average are taken out, until the rest nests.
 pub fn started_and_stopped(ranges: &[OpenRange]) -> Vec<bool> {
     let mut is_started = vec![false; ranges.len()];
     for round in 0.. {
@@ -39,7 +40,8 @@ pub fn started_and_stopped(ranges: &[OpenRange]) -> Vec<bool> {
     is_started
 }
 
-/// The text whose ranges overlap most others each; those in which nothing was called come first, and of equals the longest.
+/// The text whose ranges overlap most others on average. Texts without calls inside come first, and among equals the
+/// longest ranges.
 fn most_overlapping(ranges: &[OpenRange], overlaps: &[u64], is_started: &[bool]) -> Option<u32> {
     #[derive(Default)]
     struct OfText {
@@ -68,7 +70,7 @@ fn most_overlapping(ranges: &[OpenRange], overlaps: &[u64], is_started: &[bool])
     chosen.map(|(text, _)| *text)
 }
 
-/// How many ranges of the same thread each overlaps without that one lies in the other.
+/// Number of ranges of the same thread that each range overlaps without nesting.
 fn partial_overlaps(ranges: &[OpenRange], is_started: &[bool]) -> Vec<u64> {
     let mut by_thread: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
     for (at, (range, _)) in ranges.iter().zip(is_started).enumerate().filter(|(_, (_, is_started))| !**is_started) {
@@ -77,11 +79,11 @@ fn partial_overlaps(ranges: &[OpenRange], is_started: &[bool]) -> Vec<u64> {
     let mut overlaps = vec![0; ranges.len()];
     for mut of_thread in by_thread.into_values() {
         let range = |at: usize| ranges.get(at).map_or((0, 0), |range| (range.start_ns, range.end_ns));
-        // Ranges that start before and end within.
+        // Ranges that start before and end inside.
         of_thread.sort_by_key(|at| range(*at));
         let within = |at: usize| (range(at).0, range(at).1, range(at).1);
         add_crossing(&of_thread, &mut overlaps, |at| range(at).0, within);
-        // Ranges that start within and end after: the same with time turned round.
+        // Ranges that start inside and end after: the same with time reversed.
         of_thread.sort_by_key(|at| (Reverse(range(*at).1), range(*at).0));
         let within = |at: usize| (range(at).0, range(at).1, range(at).0);
         add_crossing(&of_thread, &mut overlaps, |at| range(at).1, within);
@@ -89,8 +91,8 @@ fn partial_overlaps(ranges: &[OpenRange], is_started: &[bool]) -> Vec<u64> {
     overlaps
 }
 
-/// Adds to each of the ordered ranges the number of those of another `rank` before it whose edge lies inside it. `edges` gives the
-/// bounds of a range, and its edge.
+/// Adds to each of the ordered ranges the number of ranges of another `rank` before it whose edge lies inside it.
+/// `edges` returns the bounds of a range, and its edge.
 fn add_crossing(
     ordered: &[usize],
     overlaps: &mut [u64],
@@ -116,7 +118,7 @@ fn add_crossing(
     }
 }
 
-/// Numbers at places, summed up to a place in logarithmic time.
+/// Numbers at places, with prefix sums in logarithmic time.
 struct Counts(Vec<u64>);
 
 impl Counts {

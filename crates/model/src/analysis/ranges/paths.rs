@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Ranges that lie deeper share the path of their ancestor at this depth, with [`DEEPER`] behind it.
+/// Ranges that lie deeper share the path of their ancestor at this depth, followed by [`DEEPER`].
 const DEEPEST: i64 = 128;
 const DEEPER: &str = "…";
 
@@ -15,7 +15,7 @@ pub struct RangePaths {
 }
 
 impl RangePaths {
-    /// Number of the path of a range by the path of the range it lies in, its depth (0 is outermost), and the number of
+    /// Number of the path of a range, from the path of its parent range, its depth (0 is outermost), and the number of
     /// its message.
     pub fn path(&mut self, parent: Option<u32>, depth: i64, message: (u32, &str)) -> u32 {
         let next = self.texts.len() as u32;
@@ -59,7 +59,7 @@ impl RangePaths {
     }
 }
 
-/// A message as a part of a path: `/` and `\` get a `\` before them.
+/// A message as a part of a path: `/` and `\` are escaped with a `\`.
 fn escaped(message: &str) -> String {
     message.replace('\\', "\\\\").replace('/', "\\/")
 }

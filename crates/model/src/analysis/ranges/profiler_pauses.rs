@@ -1,21 +1,21 @@
-//! When the recording was stopped by the program itself.
+//! Intervals in which the program itself had stopped the recording.
 
 use crate::analysis::intervals::{Interval, union};
 
 /// A call that stops or starts the recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Control {
-    /// When the call started and returned.
+    /// Start and return of the call.
     pub time: Interval,
     /// Whether it starts the recording; otherwise it stops it.
     pub resumes: bool,
 }
 
-/// The intervals of a process's life in which nothing was recorded, in their order and apart from one another.
+/// The intervals of a process lifetime in which nothing was recorded, in order and disjoint.
 ///
-/// A pause lasts from the start of the first call that stops the recording to the return of the next that starts it, or
-/// to the end of the life. Where the first call of all starts it and nothing ran on a GPU before, the
-/// recording started stopped. `first_work_ns` is the first start of anything on a GPU.
+/// A pause lasts from the start of the first call that stops the recording to the return of the next call that starts
+/// it, or to the end of the process. If the first of all calls starts the recording, and nothing ran on a GPU before,
+/// the recording was stopped from the start. `first_work_ns` is the first start of anything on a GPU.
 pub fn pauses(mut controls: Vec<Control>, lifetime: Interval, first_work_ns: Option<i64>) -> Vec<Interval> {
     controls.sort_by_key(|control| (control.time.start_ns, control.time.end_ns, control.resumes));
     let starts_stopped = controls.first().is_some_and(|first| {

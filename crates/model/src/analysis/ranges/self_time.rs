@@ -6,11 +6,11 @@ use rayon::prelude::*;
 
 pub use crate::analysis::intervals::Interval as Call;
 
-/// A call that has started and may contain those that start next.
+/// A call that has started and may contain the next calls.
 struct Open {
     index: usize,
     end_ns: i64,
-    /// Contained calls cover `covered_ns` of it, and nothing behind this time.
+    /// Contained calls cover `covered_ns` of it, and nothing after this time.
     covered_until_ns: i64,
     covered_ns: u64,
     /// Every call below it in the stack contains it.
@@ -29,13 +29,13 @@ impl Open {
 
 /// Self time in nanoseconds of each of the calls of *one* thread, given in any order.
 ///
-/// `result[i]` is the duration of call `i` minus the time covered by the other calls contained
-/// in it. A call is contained in another if it neither starts before nor ends after it; of
-/// calls with equal bounds, those with the higher index are contained in those with the lower. Calls that
-/// overlap in part take nothing from one another. A reversed call has self time 0 and takes part in nothing.
-/// Durations are at most `i64::MAX`.
+/// `result[i]` is the duration of call `i` minus the time covered by the other calls contained in it. A call is
+/// contained in another if it neither starts before nor ends after it; of calls with equal bounds, those with the
+/// higher index are contained in those with the lower. Calls that overlap in part take nothing from one another. A
+/// reversed call has self time 0 and is otherwise ignored. Durations are at most `i64::MAX`.
 ///
-/// Takes `O(n log n)` when calls nest; each call that is open and overlaps in part adds a step per call started meanwhile.
+/// Takes `O(n log n)` when calls nest. Each open call that overlaps in part adds a step for every call that starts
+/// meanwhile.
 pub fn self_times(calls: &[Call]) -> Vec<i64> {
     let forward = (0_u32..).zip(calls).filter(|(_, call)| call.start_ns <= call.end_ns);
     let mut order: Vec<u32> = forward.map(|(index, _)| index).collect();

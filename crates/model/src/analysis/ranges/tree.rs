@@ -1,11 +1,11 @@
-//! How the ranges of one thread lie in one another, and which of them is innermost at a time.
+//! Nesting of the ranges of one thread, and the innermost range at a time.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 pub use crate::analysis::intervals::Interval as Extent;
 
-/// The ranges that are open at a time, those that end first in front; of equal ends, the one opened last.
+/// The ranges that are open at a time, in the order of their ends; of equal ends, the one opened last comes first.
 #[derive(Default)]
 struct Open {
     ranges: BTreeMap<(i64, Reverse<u32>), u32>,
@@ -33,7 +33,7 @@ impl Open {
     }
 }
 
-/// Positions of the ranges that have a length, containing ones before those they contain.
+/// Positions of the ranges that have a length; outer ranges come before those inside them.
 pub(crate) fn outermost_first(ranges: &[Extent]) -> Vec<u32> {
     let mut order: Vec<u32> =
         (0_u32..).zip(ranges).filter(|(_, range)| range.start_ns < range.end_ns).map(|(index, _)| index).collect();
@@ -44,11 +44,11 @@ pub(crate) fn outermost_first(ranges: &[Extent]) -> Vec<u32> {
     order
 }
 
-/// The range that each range of *one* thread lies in, given in any order.
+/// The parent of each range of *one* thread, given in any order.
 ///
-/// A range lies in those that neither start after nor end before it, of which the one that ends first is meant, then the
-/// one that starts last; of ranges with equal bounds, those with the higher position lie in those with the lower. Ranges
-/// that overlap in part do not lie in one another, and neither do ranges without length. Takes `O(n log n)`.
+/// A range lies in ranges that neither start after nor end before it. Its parent is the one that ends first, then the
+/// one that starts last. Of ranges with equal bounds, those with the higher position lie in those with the lower.
+/// Ranges that overlap in part do not lie in one another, and neither do ranges without length. Takes `O(n log n)`.
 pub fn parents(ranges: &[Extent]) -> Vec<Option<u32>> {
     let mut parents = vec![None; ranges.len()];
     let mut open = Open::default();
@@ -63,8 +63,9 @@ pub fn parents(ranges: &[Extent]) -> Vec<Option<u32>> {
     parents
 }
 
-/// The innermost of the ranges of *one* thread at each of some times: of those that have started and not ended, the one that
-/// ends first, then the one that starts last, then the one with the highest position. Takes `O(n log n)`.
+/// The innermost of the ranges of *one* thread at each of some times. Of the ranges that have started and not ended, it
+/// is the one that ends first, then the one that starts last, then the one with the highest position. Takes `O(n log
+/// n)`.
 pub fn innermost(ranges: &[Extent], times_ns: &[i64]) -> Vec<Option<u32>> {
     let mut found = vec![None; times_ns.len()];
     let mut order: Vec<u32> = (0_u32..).zip(times_ns).map(|(index, _)| index).collect();

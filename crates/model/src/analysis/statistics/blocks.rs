@@ -1,5 +1,5 @@
-//! Blocks of consecutive values. Durations of neighboring dispatches depend on each other, so that single values would seem more
-//! certain than they are; means of long blocks hardly do.
+//! Blocks of consecutive values. Durations of neighboring dispatches depend on each other, so single values would seem
+//! more certain than they are. Means of long blocks hardly depend on each other.
 
 use super::trimmed::{Estimate, mean, sum_of_squares, trimmed_mean};
 

@@ -1,7 +1,7 @@
-//! Several tests at once.
+//! Corrections for several tests at once.
 
-/// The p values adjusted by Holm's step-down rule, in the order given: below alpha where the test rejects while the probability of
-/// any false rejection stays below alpha (S. Holm, Scand. J. Statist. 6, 1979).
+/// The p values adjusted by Holm's step-down rule, in the given order. An adjusted value is below alpha if the test
+/// rejects while the probability of any false rejection stays below alpha (S. Holm, Scand. J. Statist. 6, 1979).
 pub fn adjusted(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<(f64, usize)> = p_values.iter().copied().zip(0..).collect();
     order.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));

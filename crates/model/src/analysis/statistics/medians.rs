@@ -1,9 +1,9 @@
-//! Medians of values that are at hand. Groups of queries have their own (`engine/groups/statistics.rs`), which keep small integers
-//! in half the memory.
+//! Medians of values in memory. Groups of queries have their own implementation (`engine/groups/statistics.rs`), which
+//! keeps small integers in half the memory.
 
 use std::cmp::Ordering;
 
-/// The two values in the middle, of an odd number twice the same one; the values are put into another order.
+/// The two middle values; for an odd number, twice the same value. The values are reordered.
 ///
 /// Takes linear time.
 pub fn middle<T: Copy>(values: &mut [T], order: impl Fn(&T, &T) -> Ordering) -> Option<[T; 2]> {
@@ -16,22 +16,22 @@ pub fn middle<T: Copy>(values: &mut [T], order: impl Fn(&T, &T) -> Ordering) -> 
     Some([lower.copied().unwrap_or(*upper), *upper])
 }
 
-/// The lesser of the two values in the middle.
+/// The lower of the two middle values.
 pub fn lower_median(mut values: Vec<i64>) -> Option<i64> {
     middle(&mut values, i64::cmp).map(|[lower, _]| lower)
 }
 
-/// The mean of the two values in the middle; the values are put into another order.
+/// The mean of the two middle values; the values are reordered.
 pub fn median(values: &mut [i64]) -> Option<f64> {
     middle(values, i64::cmp).map(|[lower, upper]| f64::midpoint(lower as f64, upper as f64))
 }
 
-/// As [`median`].
+/// Same as [`median`], for floats.
 pub fn median_of_floats(values: &mut [f64]) -> Option<f64> {
     middle(values, f64::total_cmp).map(|[lower, upper]| f64::midpoint(lower, upper))
 }
 
-/// As [`median`], of sorted values.
+/// Same as [`median`], for sorted values.
 pub(crate) fn median_of_sorted(sorted: &[i64]) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     Some(f64::midpoint(*sorted.get(last / 2)? as f64, *sorted.get(sorted.len() / 2)? as f64))

@@ -1,5 +1,5 @@
-//! Statistics that several parts use. Logarithms and special functions come from the crate `libm`, not from the platform, so that
-//! results are the same bytes everywhere.
+//! Statistics for several parts of the program. Logarithms and special functions come from the crate `libm`, not from
+//! the platform, so that results are the same bytes everywhere.
 
 pub mod blocks;
 pub mod holm;

@@ -1,4 +1,4 @@
-//! Whole numbers for fractions, so that sums stay sums.
+//! Whole numbers for fractions, with exact sums.
 
 use std::cmp::Reverse;
 
@@ -9,9 +9,9 @@ pub fn nearest(numerator: i128, denominator: i128) -> i128 {
     (size.saturating_add(half) / denominator) * numerator.signum()
 }
 
-/// Integers for fractions with one denominator that add up to `whole`, the integer for their sum: each is rounded down, and
-/// those with the largest remainders are raised by one. Of equal remainders earlier parts are raised first. What rounding cannot
-/// explain, because `whole` is not the integer for the sum, goes to the last part.
+/// Integers for fractions with one denominator that add up to `whole`, the integer for their sum. Each fraction is
+/// rounded down, and those with the largest remainders are raised by one. Of equal remainders, earlier parts are raised
+/// first. If `whole` is not the integer for the sum, the last part takes the difference.
 pub fn largest_remainder(whole: i128, numerators: &[i128], denominator: i128) -> Vec<i128> {
     let denominator = denominator.max(1);
     let mut parts: Vec<i128> = numerators.iter().map(|part| part.div_euclid(denominator)).collect();
@@ -33,7 +33,7 @@ pub fn largest_remainder(whole: i128, numerators: &[i128], denominator: i128) ->
     parts
 }
 
-/// Integers for real parts of an integer, of which they are the exact sum; the parts of the negated whole are the negated parts.
+/// Integers for real parts of an integer, with an exact sum. The parts of the negated whole are the negated parts.
 pub fn divided(whole: i64, parts: &[f64]) -> Vec<i64> {
     let first = parts.iter().find(|part| **part != 0.0).copied().unwrap_or(0.0);
     let is_negated = whole < 0 || whole == 0 && first < 0.0;

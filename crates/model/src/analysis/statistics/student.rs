@@ -1,15 +1,16 @@
 //! Student's t distribution.
 
-/// Steps of the continued fraction; 200 suffice for all degrees of freedom below 10,000.
+/// Maximum number of steps of the continued fraction; 200 suffice for all degrees of freedom below 10,000.
 const MAX_STEPS: usize = 500;
-/// Where a continued fraction stops.
+/// Relative change at which a continued fraction stops.
 const PRECISION: f64 = 1e-15;
 /// Stands for zero in a continued fraction.
 const TINY: f64 = 1e-300;
 /// From here on t is normal to 1e-9.
 const NORMAL_FROM: f64 = 1e7;
 
-/// Probability that a t of these degrees of freedom (infinite: a normal value) lies at least so far from zero on either side.
+/// Probability that a t with these degrees of freedom (infinite: a normal value) is at least this far from zero on
+/// either side.
 pub fn two_sided_p(t: f64, degrees: f64) -> f64 {
     let t = t.abs();
     if !t.is_finite() {

@@ -1,4 +1,4 @@
-//! Trimmed means, and how sure they are.
+//! Trimmed means, and their certainty.
 
 /// Share that is left out at each end.
 const TRIMMED: f64 = 0.1;
@@ -12,7 +12,7 @@ pub struct Estimate {
     pub degrees: f64,
 }
 
-/// Mean of the values without the lowest and the highest tenth; `None` of none.
+/// Mean of the values without the lowest and the highest tenth; `None` without values.
 pub fn trimmed_mean(values: &[f64]) -> Option<f64> {
     let sorted = sorted(values);
     let kept = sorted.get(cut(sorted.len())..sorted.len() - cut(sorted.len()))?;
@@ -37,7 +37,7 @@ pub fn trimmed_estimate(values: &[f64]) -> Option<Estimate> {
     Some(Estimate { value, standard_error, degrees })
 }
 
-/// Mean of values, added in their order.
+/// Mean of values, summed in their order.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }

@@ -1,4 +1,4 @@
-//! Clocks of the compute units while kernels ran, where they were sampled.
+//! Clocks of the compute units while kernels ran, if they were sampled.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::model::{Clock, KernelDigest};
 use super::units::unit_at;
 use wavesieve_tables::columns::values::I64Values;
 
-/// Adds what the samples say about the kernels of each GPU to their digests.
+/// Adds the sampled clocks of the kernels of each GPU to their digests.
 pub(super) fn add_clocks<'a>(
     frame: &DataFrame,
     units: &[(i64, i64)],
@@ -31,7 +31,7 @@ pub(super) fn add_clocks<'a>(
             continue;
         };
         let [run, steady] = sums.entry((gpu, name.unwrap_or_default())).or_default();
-        // A clock of 1 MHz is a cycle in 1000 ns.
+        // A clock of 1 MHz makes one cycle in 1000 ns.
         let cycles = length_ns as f64 * clock_mhz / 1000.0;
         let add = |sum: &mut Clock| {
             sum.time_ns = sum.time_ns.saturating_add(length_ns);

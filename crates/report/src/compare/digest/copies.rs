@@ -10,7 +10,7 @@ use super::model::CopyDigest;
 use super::units::unit_at;
 use wavesieve_tables::columns::values::{BoolValues, I64Values};
 
-/// Copies of each GPU by direction; one between two GPUs keeps both busy.
+/// Copies of each GPU by direction; a copy between two GPUs keeps both busy.
 pub(super) fn copies(frame: &DataFrame, units: &[(i64, i64)]) -> Result<BTreeMap<i64, Vec<CopyDigest>>> {
     let integers = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
     let (gpus, starts, ends) = (integers("gpu")?, integers("start_ns")?, integers("end_ns")?);

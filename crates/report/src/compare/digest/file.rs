@@ -1,5 +1,5 @@
-//! Digests as files: a Parquet file with a row for each GPU and for each kernel on it, for each counter of a kernel and for each part of
-//! critical paths, and the facts of the run in its metadata.
+//! Digests as files. A Parquet file has a row for each GPU and for each kernel on it, for each counter of a kernel and
+//! for each part of critical paths. Its metadata has the facts of the run.
 
 use std::io::{Cursor, Read, Write};
 use std::path::Path;
@@ -21,15 +21,17 @@ use wavesieve_model::text::causes::with_causes;
 /// Keys of the metadata: of the facts, and of the sum over the file.
 const KEY: &str = "wavesieve.digest";
 const SUM_KEY: &str = "wavesieve.digest.sum";
-/// Digests are far smaller, whatever the run.
+/// Maximum size of a file. Digests are far smaller, whatever the run.
 const MAX_BYTES: u64 = 1 << 30;
-/// How digests are called.
+/// Extension of the file names of digests.
 pub(crate) const EXTENSION: &str = "wsd";
 /// Bytes at the start of Parquet files.
 const MAGIC: &[u8] = b"PAR1";
-/// Integers that a shape takes: sizes, calls and total of the run and of steady iterations, and how many levels of both there are.
+/// Number of integers of a shape: sizes, calls and total of the run and of steady iterations, and the number of levels
+/// of both.
 const SHAPE: usize = 12;
-/// Above every time and every count of a run, in nanoseconds two years; sums of such cannot overflow.
+/// Exclusive limit of every time and every count of a run: two years in nanoseconds. Sums of valid values cannot
+/// overflow.
 const LIMIT: i64 = 1 << 56;
 
 /// The metadata.
@@ -46,19 +48,19 @@ struct Head {
     rows: Vec<(usize, usize)>,
     /// Rows of counters, of paths and of ranges.
     other_rows: (usize, usize, usize),
-    /// Whether the file has a sum over its bytes. Those of older versions have none.
+    /// Whether the file has a sum over its bytes. Files of older versions have none.
     #[serde(default)]
     has_sum: bool,
 }
 
-/// In place of the number of a GPU, in rows of no GPU.
+/// Replaces the number of a GPU in rows that belong to no GPU.
 const COUNTER: i64 = -1;
 const PATH: i64 = -2;
 const RANGE: i64 = -3;
 
-/// Whether a file is a digest, by its metadata, or is called one.
+/// Whether a file is a digest, by its metadata or by its name.
 pub fn is_digest(path: &Path) -> bool {
-    // A pipe would be waited for.
+    // Opening a pipe would block.
     if !path.is_file() {
         return false;
     }
@@ -86,8 +88,9 @@ struct Columns {
     gpu: Vec<i64>,
     name: Vec<Option<String>>,
     category: Vec<Option<String>>,
-    /// For a kernel: calls, total, twice the median, p95, p99 and time with a known clock, for the run and its steady iterations; then
-    /// whether it is transfer time. For a counter: the dispatches. For a part of a path: the process, and its time in both.
+    /// For a kernel: calls, total, twice the median, p95, p99 and time with a known clock, for the run and its steady
+    /// iterations, then whether it is transfer time. For a counter: the dispatches. For a part of a path: the process,
+    /// and its time in both.
     sums: Lists<i64>,
     /// For a kernel: the level and the cycles, for the run and its steady iterations. For a counter: the sum.
     levels: Lists<f64>,
@@ -99,7 +102,8 @@ struct Columns {
     shapes: Lists<i64>,
     /// Levels of the shapes one after the other, of the run and of steady iterations.
     shape_levels: Lists<f64>,
-    /// For a GPU: the times of each steady iteration: span, compute, communication, copies, exposed ones of both, kernels, idle by cause.
+    /// For a GPU: the times of each steady iteration: span, compute, communication, copies, exposed communication and
+    /// copies, kernels, idle by cause.
     iterations: Lists<i64>,
 }
 
@@ -177,7 +181,7 @@ pub fn read(path: &Path) -> Result<Digest, InputError> {
     parsed(version, &text, &content, path).map_err(damaged)
 }
 
-/// The content of a digest, of a limited size.
+/// The content of a digest, up to a maximum size.
 fn bytes(path: &Path) -> Result<Vec<u8>> {
     let mut content = Vec::new();
     let file = regular::open(path).with_context(|| format!("cannot open {}", path.display()))?;
@@ -186,7 +190,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>> {
     Ok(content)
 }
 
-/// The digest in a file with this content.
+/// Parses the digest in a file with this content.
 fn parsed(version: u32, text: &str, content: &[u8], path: &Path) -> Result<Digest> {
     ensure!(version > 0, "it has no version");
     let head: Head = serde_json::from_str(text)?;
@@ -206,7 +210,7 @@ fn rows_of(gpu: &GpuDigest) -> (usize, usize) {
     (gpu.kernels.len() + gpu.transfers.len(), gpu.iterations.len())
 }
 
-/// Refuses times that no run has. Those of kernels are looked at as they are read.
+/// Refuses impossible times. The times of kernels are checked when they are read.
 fn check_times(gpu: &GpuDigest) -> Result<()> {
     for times in gpu.iterations.iter().chain([&gpu.run]) {
         let of_times = [times.span_ns, times.compute_ns, times.comm_ns, times.copy_ns];
@@ -291,7 +295,7 @@ impl Columns {
         }
     }
 
-    /// A row, whose other lists are empty.
+    /// Adds a row, whose other lists are empty.
     fn push(&mut self, place: i64, name: Option<(&str, &str)>, sums: Vec<i64>, levels: Vec<f64>) {
         self.gpu.push(place);
         self.name.push(name.map(|(name, _)| name.to_owned()));
@@ -567,7 +571,7 @@ mod tests {
         assert!(refused(&|gpu| gpu.copies = vec![CopyDigest { run: (1, i64::MIN), ..CopyDigest::default() }]));
     }
 
-    /// Digests of older versions can be read, and say that nothing checks their bytes.
+    /// Digests of older versions can be read, with a warning that their bytes cannot be checked.
     #[test]
     fn a_digest_without_a_sum_warns() {
         let directory = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@ use super::model::Times;
 use wavesieve_tables::columns::frames::values_by_text;
 use wavesieve_tables::columns::values::I64Values;
 
-/// Idle time that `idle_gaps` does not explain, as where filters leave part of it.
+/// Idle time that `idle_gaps` does not explain, for example if filters leave only a part of it.
 const UNEXPLAINED: &str = "no_record";
 /// Causes in `idle_gaps` that are not idle time of the span.
 const OUTSIDE: [&str; 3] = ["copy_only", "lead", "tail"];
@@ -18,8 +18,8 @@ const OUTSIDE: [&str; 3] = ["copy_only", "lead", "tail"];
 /// Times of a GPU over the run, and in each iteration.
 pub type GpuTimes = (Times, Vec<Times>);
 
-/// Sums up rows of `gpu_segments` and `idle_gaps` by GPU. `iterations` are disjoint intervals in order of time; an iteration
-/// of which a GPU has no time has none in it.
+/// Sums up rows of `gpu_segments` and `idle_gaps` by GPU. `iterations` are disjoint intervals in order of time. An
+/// iteration in which a GPU has no time is empty for it.
 pub fn gpu_times(segments: &DataFrame, gaps: &DataFrame, iterations: &[(i64, i64)]) -> Result<BTreeMap<i64, GpuTimes>> {
     let integers =
         |frame: &DataFrame, name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };

@@ -9,16 +9,16 @@ use wavesieve_model::analysis::statistics::blocks::block_means;
 use wavesieve_model::analysis::statistics::medians::middle;
 use wavesieve_model::analysis::statistics::trimmed::trimmed_mean;
 
-/// Iterations below which no blocks of them are made.
+/// Minimum number of iterations for blocks of them.
 const MIN_ITERATIONS: usize = 3;
-/// Shapes of a kernel whose levels are kept, those with most time.
+/// Maximum number of shapes of a kernel whose levels are kept, those with most time.
 const MAX_SHAPES: usize = 16;
-/// Dispatches of a shape below which its level is not evidence.
+/// Minimum number of dispatches of a shape for a level as evidence.
 const MIN_SHAPE_CALLS: usize = 15;
-/// Places of an iteration below which they are not evidence.
+/// Minimum number of places of an iteration for evidence.
 const MIN_PLACES: usize = 15;
 
-/// A dispatch as it is added, in the order of the starts.
+/// A dispatch, added in the order of the starts.
 #[derive(Clone, Copy, Debug)]
 pub struct Dispatch {
     pub duration_ns: i64,
@@ -32,9 +32,9 @@ pub struct Dispatch {
 #[derive(Debug, Default)]
 pub(crate) struct KernelCalls {
     durations_ns: Vec<i64>,
-    /// Iteration of each; `u32::MAX` outside of steady ones.
+    /// Iteration of each; `u32::MAX` outside steady ones.
     iterations: Vec<u32>,
-    /// In the order in which they came.
+    /// In the order of their first dispatch.
     shapes: Vec<Shape>,
     /// Number of the shape of each dispatch.
     shape_of: Vec<u32>,
@@ -55,7 +55,7 @@ impl KernelCalls {
         }
     }
 
-    /// The number of a shape, which is mostly that of the dispatch before.
+    /// The number of a shape, which is usually that of the dispatch before.
     fn number_of(&mut self, sizes: [i64; 6]) -> u32 {
         let last = self.shape_of.last().copied();
         if let Some(last) =
@@ -71,7 +71,7 @@ impl KernelCalls {
         number
     }
 
-    /// Levels by shape, which tell speed from mix where shapes come in other proportions on the other side.
+    /// Adds levels by shape, which separate speed from mix if shapes come in other proportions on the other side.
     fn add_levels_of_shapes(&mut self) {
         if self.shapes.len() < 2 {
             return;
@@ -96,7 +96,7 @@ impl KernelCalls {
         }
     }
 
-    /// Sums them up; `iterations` is the number of steady ones.
+    /// Sums them up; `iterations` is the number of steady iterations.
     pub fn finish(mut self, name: String, category: String, iterations: usize) -> KernelDigest {
         self.add_levels_of_shapes();
         self.shapes.sort_unstable_by_key(|shape| shape.sizes);
@@ -121,13 +121,13 @@ impl KernelCalls {
     }
 }
 
-/// The trimmed mean of logarithms, then those of their blocks; nothing of few.
+/// The trimmed mean of logarithms, then those of their blocks; empty if there are few values.
 fn level(logs: &[f64]) -> Vec<f64> {
     let level = if logs.len() >= MIN_SHAPE_CALLS { trimmed_mean(logs) } else { None };
     level.map_or_else(Vec::new, |level| [vec![level], block_means(logs)].concat())
 }
 
-/// Logarithm of a duration; of none, that of a nanosecond.
+/// Logarithm of a duration; a duration of 0 counts as a nanosecond.
 fn log(duration_ns: i64) -> f64 {
     libm::log(duration_ns.max(1) as f64)
 }

@@ -1,4 +1,4 @@
-//! The kernels of each GPU of a process: their dispatches summed up, and the order in which a typical unit has them.
+//! The kernels of each GPU of a process: sums of their dispatches, and their order in a typical unit.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use wavesieve_tables::columns::values::{BoolValues, I64Values};
 
 /// Grid and workgroup.
 pub(super) const SHAPE: [&str; 6] = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"];
-/// Kernels of a unit above which no sequence is kept.
+/// Maximum number of kernels of a unit for which a sequence is kept.
 const MAX_SEQUENCE: usize = 20_000;
 
 /// The kept digests of the kernels of a GPU.
@@ -98,7 +98,8 @@ pub(super) fn kernels(frame: &DataFrame, units: &[(i64, i64)]) -> Result<Kernels
     Ok(numbered.into_iter().map(finish).collect())
 }
 
-/// The sequence of a typical unit: the one of median duration among those with the sequence that most have. Nothing if it is long.
+/// The sequence of a typical unit: the unit of median duration among those with the most frequent sequence. Empty if it
+/// is long.
 fn typical<'a>(sequences: &'a [Vec<u32>], units: &[(i64, i64)]) -> &'a [u32] {
     let mut alike: BTreeMap<&[u32], Vec<(i64, usize)>> = BTreeMap::new();
     for (place, (sequence, (start_ns, end_ns))) in sequences.iter().zip(units).enumerate() {

@@ -1,4 +1,4 @@
-//! The digest of a run: what a comparison keeps of it, taken from a trace or read from a file.
+//! The digest of a run: the data that a comparison keeps of it, taken from a trace or read from a file.
 
 mod clocks;
 mod copies;

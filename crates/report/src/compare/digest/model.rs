@@ -1,4 +1,4 @@
-//! Digest of a run for comparisons: sums, places, blocks and facts, in memory that does not grow with the dispatches.
+//! Digest of a run for comparisons: sums, places, blocks and facts. Its memory does not grow with the dispatches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,12 +21,12 @@ pub struct Digest {
     pub gpus: Vec<GpuDigest>,
     /// Ranges that may mark steps, in the order of (process, name). Not saved: a saved run cannot be divided by them.
     pub steps: Vec<StepDigest>,
-    /// Whether the file has no sum, because an older version saved it: damage to it may go unnoticed.
+    /// Whether the file has no sum, because an older version saved it. Damage to it may then go unnoticed.
     pub lacks_sum: bool,
 }
 
 impl Digest {
-    /// Whether both are of the same run, whatever its files are called.
+    /// Whether both are digests of the same run, whatever the names of its files.
     pub fn is_same_run(&self, other: &Self) -> bool {
         let facts = |run: &Self| RunFacts { inputs: Vec::new(), ..run.facts.clone() };
         (&self.gpus, &self.counters, &self.ranges, &self.paths)
@@ -48,7 +48,7 @@ impl Digest {
 /// Facts that decide whether two runs can be compared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunFacts {
-    /// The inputs as they were named. The only part in which a trace and its digest differ.
+    /// The inputs as they were named. A trace and its digest differ only here.
     #[serde(skip)]
     pub inputs: Vec<String>,
     /// Architectures of the GPUs, such as `gfx942`.
@@ -64,7 +64,7 @@ pub struct RunFacts {
     pub is_serialized: bool,
     /// Parts that could not be read.
     pub damage: Vec<String>,
-    /// Name of the ranges that stand in place of iterations.
+    /// Name of the ranges that replace iterations.
     pub range: Option<String>,
     /// Filters in effect, as on the command line.
     pub filters: Vec<String>,
@@ -78,8 +78,8 @@ pub struct GpuDigest {
     pub gpu: i64,
     /// Over the whole run, as filtered.
     pub run: Times,
-    /// Time that communication kernels waited for other ranks, in the run and in its steady iterations, where kernels stand with their
-    /// transfer times.
+    /// Time that communication kernels waited for other ranks, in the run and in its steady iterations, if kernels have
+    /// their transfer times.
     #[serde(skip)]
     pub waits_ns: (i64, i64),
     /// In each steady iteration, in order.
@@ -90,17 +90,19 @@ pub struct GpuDigest {
     pub kernels_per_iteration: Vec<i64>,
     #[serde(skip)]
     pub kernels: Vec<KernelDigest>,
-    /// Communication kernels once more with their transfer times, those all of whose dispatches have partners on every rank.
+    /// Communication kernels again, with their transfer times. Only kernels all of whose dispatches have partners on
+    /// every rank are here.
     #[serde(skip)]
     pub transfers: Vec<KernelDigest>,
     #[serde(skip)]
     pub copies: Vec<CopyDigest>,
-    /// The kernels of a typical iteration one after the other, by their places in `kernels`; empty if it is not known, or is long.
+    /// The kernels of a typical iteration one after the other, by their places in `kernels`; empty if it is not known
+    /// or is long.
     #[serde(skip)]
     pub typical: Vec<u32>,
 }
 
-/// Time on the critical path of a process that one kernel, copy, call or wait takes, or that ranges of one path take.
+/// Time on the critical path of a process that one kernel, copy, call or wait takes, or that ranges with one path take.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PathDigest {
     pub process: i64,
@@ -115,10 +117,10 @@ pub struct PathDigest {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepDigest {
     pub process: i64,
-    /// The message; a number at its end is `*`.
+    /// The message, with `*` in place of a number at its end.
     pub name: String,
     pub count: i64,
-    /// Time of the kernels that were launched in them.
+    /// Time of the kernels launched in them.
     pub kernel_ns: i64,
 }
 
@@ -140,7 +142,8 @@ pub struct Clock {
     pub cycles: f64,
 }
 
-/// How the span of a GPU divides, in nanoseconds: `span = busy + idle`, `busy = compute + exposed communication + exposed copies`.
+/// Parts of the span of a GPU in nanoseconds: `span = busy + idle`, `busy = compute + exposed communication + exposed
+/// copies`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Times {
     pub span_ns: i64,
@@ -182,18 +185,18 @@ pub struct KernelDigest {
     /// Full name.
     pub name: String,
     pub category: String,
-    /// Whether the durations of a collective are its transfer times: the least durations over all ranks. Otherwise they include the
-    /// waits for other ranks.
+    /// Whether the durations of a collective are its transfer times: the minimum durations over all ranks. Otherwise
+    /// they include the waits for other ranks.
     pub is_transfer: bool,
     pub run: Calls,
-    /// Those that start in steady iterations.
+    /// Calls that start in steady iterations.
     pub steady: Calls,
-    /// Twice the median duration at each place of the iteration, over the steady ones; empty unless all of these have the kernel
-    /// equally often.
+    /// Twice the median duration at each place of the iteration, over the steady iterations. Empty unless all of these
+    /// have the kernel equally often.
     pub places: Vec<i64>,
     /// Blocks of the steady iterations: means of the 10 % trimmed mean of the logarithms of the durations in each.
     pub iteration_blocks: Vec<f64>,
-    /// By grid and workgroup, in order of these.
+    /// By grid and workgroup, in their order.
     pub shapes: Vec<Shape>,
 }
 
@@ -210,7 +213,7 @@ pub struct Calls {
     pub log_mean: f64,
     /// The same of up to ten consecutive blocks.
     pub blocks: Vec<f64>,
-    /// Those during which the clock was sampled.
+    /// Calls during which the clock was sampled.
     pub clock: Clock,
 }
 
@@ -220,9 +223,10 @@ pub struct Shape {
     /// Grid, then workgroup, each x, y, z.
     pub sizes: [i64; 6],
     pub run: (i64, i64),
-    /// Calls and total of those in steady iterations.
+    /// Calls and total in steady iterations.
     pub steady: (i64, i64),
-    /// The level of the durations, then those of up to ten blocks, as in [`Calls`]; empty for kernels with one shape and for rare shapes.
+    /// The level of the durations, then the levels of up to ten blocks, as in [`Calls`]; empty for kernels with one
+    /// shape and for rare shapes.
     pub run_logs: Vec<f64>,
     pub steady_logs: Vec<f64>,
 }

@@ -1,4 +1,4 @@
-//! The critical path of a process by what is on it, and the work of its ranges by their paths.
+//! The critical path of a process by kind and name of its parts, and the work of its ranges by path.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,8 @@ pub(super) fn paths(frame: &DataFrame, process: i64, units: &[(i64, i64)]) -> Re
     Ok(digests(process, sums))
 }
 
-/// Sums up the kernel time of the ranges of a process by their paths; it counts for the unit in which the work of a range starts.
+/// Sums up the kernel time of the ranges of a process by path. It counts for the unit in which the work of a range
+/// starts.
 pub(super) fn ranges(frame: &DataFrame, process: i64, units: &[(i64, i64)]) -> Result<Vec<PathDigest>> {
     let (starts, kernels) =
         (I64Values::new(frame.column("gpu_start_ns")?.i64()?), I64Values::new(frame.column("kernel_ns")?.i64()?));

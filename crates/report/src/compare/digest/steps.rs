@@ -1,4 +1,4 @@
-//! The ranges of a process by name, any of which may mark the steps of its program.
+//! The ranges of a process by name. Any of them may mark the steps of its program.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::model::StepDigest;
 use crate::compare::basis::numbered;
 use wavesieve_tables::columns::values::I64Values;
 
-/// Counts the ranges with GPU work of each name, with the time of the kernels launched in them.
+/// Counts the ranges with GPU work for each name, with the time of the kernels launched in them.
 pub(super) fn steps(frame: &DataFrame, process: i64) -> Result<Vec<StepDigest>> {
     let (starts, kernels) =
         (I64Values::new(frame.column("gpu_start_ns")?.i64()?), I64Values::new(frame.column("kernel_ns")?.i64()?));

@@ -1,10 +1,11 @@
-//! The sum of a digest over its own bytes: in its metadata, behind a mark by which it is found, and taken as zeros for the sum.
+//! The sum of a digest over its own bytes. It is in the metadata, after a mark by which it is found, and counts as
+//! zeros itself.
 
 use anyhow::{Context, Result, ensure};
 use memchr::memmem;
 use xxhash_rust::xxh3::Xxh3;
 
-/// In front of the sum.
+/// Text in front of the sum.
 const MARK: &str = "xxh3-128 of the file with these digits as zeros: ";
 /// Digits of a sum.
 const DIGITS: usize = 32;
@@ -14,7 +15,7 @@ pub(super) fn unknown() -> String {
     format!("{MARK}{:0DIGITS$}", 0)
 }
 
-/// Where the digits of the sum are; texts of a run may hold the mark, but stand before it.
+/// Place of the digits of the sum. Texts of a run may also hold the mark, but come before it.
 fn place(content: &[u8]) -> Option<usize> {
     let found = memmem::rfind(content, MARK.as_bytes())? + MARK.len();
     content.get(found..found + DIGITS).map(|_| found)

@@ -23,13 +23,14 @@ use wavesieve_tables::columns::requests::{ProcessTables, Request};
 use wavesieve_tables::trace::consumer::TableConsumer;
 use wavesieve_tables::trace::{Trace, TraceProcess};
 
-/// Dispatches of a run above which its critical path is left out by default: it takes as long as everything else.
+/// Number of dispatches of a run above which its critical path is left out by default: it takes as much time as
+/// everything else.
 const MAX_DISPATCHES: u64 = 1_000_000;
 
-/// How a digest is taken.
+/// Options for taking a digest.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TakeOptions<'a> {
-    /// Name of the ROCTx ranges that stand in place of iterations.
+    /// Name of the ROCTx ranges that replace iterations.
     pub range: Option<&'a str>,
     pub path: PathChoice,
 }
@@ -54,7 +55,7 @@ impl PathChoice {
     }
 }
 
-/// Columns that are read of every process; those of ranges, if their name is given.
+/// Columns to read from every process; columns of ranges only if a name is given.
 fn request(range: Option<&str>, has_path: bool) -> Request {
     let mut kernels = BTreeSet::from(["kernel_name", "category", "gpu", "start_ns", "end_ns", "dispatch_id", "valid"]);
     kernels.extend(SHAPE);
@@ -82,7 +83,8 @@ fn request(range: Option<&str>, has_path: bool) -> Request {
     request
 }
 
-/// Reads a trace once and sums it up. The times of counter passes and thread traces are not those of the program and are left out.
+/// Reads a trace once and sums it up. Counter passes and thread traces are left out, because their times are not the
+/// times of the program.
 ///
 /// # Errors
 /// When a table cannot be read or built.
@@ -165,7 +167,7 @@ fn facts(trace: &Trace, inputs: &[String], domains: BTreeSet<String>, used: &BTr
     facts
 }
 
-/// The kept data of a process.
+/// The data kept of a process.
 struct OfProcess {
     gpus: Vec<GpuDigest>,
     /// Domains of its API calls.

@@ -1,4 +1,5 @@
-//! Collectives without the waits for other ranks: a straggler makes the durations of everybody else longer, but not the transfer.
+//! Collectives without the waits for other ranks. A straggler makes the durations on all other ranks longer, but not
+//! the transfer.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +15,13 @@ use wavesieve_tables::columns::values::I64Values;
 
 const TABLE: &str = "collective_kernels";
 
-/// Columns that are read of all processes together.
+/// Columns to read from all processes together.
 pub(super) fn request() -> Request {
     let columns = ["kernel_name", "gpu", "start_ns", "dispatch_id", "duration_ns", "collective", "ranks", "gpus"];
     Request::from([(TABLE, columns.into())])
 }
 
-/// A dispatch of a collective; `collective` is `None` if calls of it are not recorded.
+/// A dispatch of a collective; `collective` is `None` if some of its calls are not recorded.
 struct Member {
     start_ns: i64,
     dispatch_id: i64,
@@ -28,8 +29,8 @@ struct Member {
     collective: Option<i64>,
 }
 
-/// Adds communication kernels with the least durations of their collectives, of kernels all of whose dispatches have partners on all
-/// ranks of their communicator. `iterations` are the steady ones of each process.
+/// Adds communication kernels with the minimum durations of their collectives. Only kernels all of whose dispatches
+/// have partners on all ranks of their communicator are added. `iterations` are the steady ones of each process.
 pub(super) fn separate(
     gpus: &mut [GpuDigest],
     collectives: &DataFrame,
@@ -97,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    /// Two calls of a collective on two GPUs that were recorded, on a communicator of so many ranks.
+    /// Two recorded calls of a collective on two GPUs, on a communicator with this number of ranks.
     fn transfers(ranks: i64) -> usize {
         let frame = df!(
             "process" => [0_i64, 1, 0, 1],

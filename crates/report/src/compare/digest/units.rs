@@ -1,4 +1,4 @@
-//! The units that figures are counted per: steady iterations, or the GPU work of ranges of one name.
+//! The units of figures: steady iterations, or the GPU work of ranges with one name.
 
 use anyhow::Result;
 use itertools::izip;
@@ -11,13 +11,13 @@ use wavesieve_tables::columns::values::I64Values;
 /// The phase of iterations that are compared.
 const STEADY: &str = "steady";
 
-/// Start and end of a window in a process; `None` where it is open.
+/// Start and end of a window in a process; `None` on an open side.
 pub(super) type Bounds = (Option<i64>, Option<i64>);
 
-/// Start and end of units in order of time, none of which overlaps another.
+/// Start and end of units in order of time, without overlaps.
 pub(super) type Units = Vec<(i64, i64)>;
 
-/// The steady iterations that lie in a window as a whole.
+/// The steady iterations that lie completely in a window.
 pub(super) fn of_iterations(frame: &DataFrame, window: Bounds) -> Result<Units> {
     let starts = I64Values::new(frame.column("start_ns")?.i64()?);
     let ends = I64Values::new(frame.column("end_ns")?.i64()?);
@@ -26,8 +26,8 @@ pub(super) fn of_iterations(frame: &DataFrame, window: Bounds) -> Result<Units> 
     Ok(within(rows.filter_map(|(start, end, is)| start.zip(end).filter(|_| is == Some(true))), window))
 }
 
-/// The time from first start to last end of the work launched in each range of a name or path that lies in a window as a whole; one
-/// that lasts until after the start of the next ends there.
+/// The time from first start to last end of the work launched in each range with a name or path. The range must lie
+/// completely in a window. If its work lasts beyond the start of the next, it ends there.
 pub(super) fn of_ranges(frame: &DataFrame, name: &str, window: Bounds) -> Result<Units> {
     let starts = I64Values::new(frame.column("gpu_start_ns")?.i64()?);
     let ends = I64Values::new(frame.column("gpu_end_ns")?.i64()?);

@@ -1,12 +1,12 @@
-//! Cells that text and Markdown share.
+//! Shared cells of text and Markdown.
 
 use crate::compare::document::{Comparison, KernelRow, PartRow};
 use crate::compare::summary::{signed, signed_pct};
 use wavesieve_engine::findings::{counted, duration};
 
-/// Verdicts of kernels that are listed one by one.
+/// Verdicts of kernels that are listed individually.
 const LISTED: [&str; 2] = ["slower", "faster"];
-/// GPUs that are named for a kernel.
+/// Maximum number of GPUs that are named for a kernel.
 const MAX_GPUS: usize = 3;
 
 /// The kernels that surely changed, most time first.
@@ -17,10 +17,11 @@ pub(super) fn changed(comparison: &Comparison) -> Vec<&KernelRow> {
     rows
 }
 
-/// Kernels whose time changed by calls, shapes or tails, or by much, though none surely got slower or faster, most time first.
+/// Kernels whose time changed by calls, shapes or tails, or by much, although they did not surely get slower or faster;
+/// most time first.
 pub(super) fn moved(comparison: &Comparison) -> Vec<&KernelRow> {
     let span = comparison.totals.iter().find(|total| total.metric == "span").map_or(0, |span| span.base_ns);
-    // A thousandth of the span is what the verdict line shows.
+    // The verdict line shows a thousandth of the span.
     let is_moved = |kernel: &&KernelRow| {
         let other_ns = [kernel.calls_effect_ns, kernel.mix_effect_ns, kernel.selection_effect_ns];
         let other_ns = other_ns.into_iter().flatten().fold(0_i64, |sum, one| sum.saturating_add(one.saturating_abs()));
@@ -35,7 +36,7 @@ pub(super) fn moved(comparison: &Comparison) -> Vec<&KernelRow> {
     rows
 }
 
-/// Why a kernel that did not surely change has no verdict, and what else it did.
+/// Why a kernel that did not surely change has no verdict, and its other changes.
 pub(super) fn note_with_reason(kernel: &KernelRow) -> String {
     let reason = match (kernel.verdict, kernel.resolution_why) {
         ("unclear", _) => Some("unclear".to_owned()),
@@ -46,7 +47,7 @@ pub(super) fn note_with_reason(kernel: &KernelRow) -> String {
     reason.into_iter().chain(rest).collect::<Vec<String>>().join(", ")
 }
 
-/// Other changes of a kernel besides getting slower or faster.
+/// Changes of a kernel other than getting slower or faster.
 pub(super) fn note(kernel: &KernelRow) -> String {
     let mut notes = Vec::new();
     for one in kernel.changed_gpus.iter().take(MAX_GPUS) {
@@ -105,7 +106,7 @@ pub(super) fn waterfall(comparison: &Comparison) -> Vec<(usize, &PartRow)> {
     rows.iter().map(|row| (depth(row), *row)).filter(|(_, row)| row.base_ns != 0 || row.new_ns != 0).collect()
 }
 
-/// The kernels that were tested and did not change, in a sentence.
+/// The kernels that were tested and did not change, as a sentence.
 pub(super) fn rest(comparison: &Comparison) -> String {
     let tested: Vec<&KernelRow> = comparison.kernels.iter().filter(|kernel| kernel.p_holm.is_some()).collect();
     let quiet = tested.iter().filter(|kernel| !LISTED.contains(&kernel.verdict));

@@ -16,7 +16,7 @@ use wavesieve_model::text::hidden::escape_hidden;
 const LONGEST_NAME: usize = 100;
 /// Parts of the span that have a column.
 const COLUMNS: [&str; 3] = ["span", "busy", "idle"];
-/// Kernels without a step that are not listed.
+/// Kind of series that are listed only with a step.
 const STEPS_ONLY: &str = "kernel";
 
 /// Writes a line for each run, and the steps.
@@ -52,7 +52,7 @@ pub fn write_text(history: &History, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// How large a step is, and the run from which it holds.
+/// Size of a step, and the run at which it starts.
 fn step(series: &Series) -> (String, String) {
     (series.step_pct.map(signed_pct).unwrap_or_default(), series.step_at.clone().unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! A comparison as a comment of a merge request: short, with a marker by which the next run finds it.
+//! A comparison as a comment on a merge request: short, with a marker by which the next run finds it.
 
 use std::io::Write;
 
@@ -11,15 +11,16 @@ use crate::compare::summary::{signed, time};
 use crate::markdown::prose as markdown_text;
 use wavesieve_engine::findings::{duration, shortened};
 
-/// Largest comment that code hosts take, in characters, less what the end needs.
+/// Maximum number of characters of a comment on code hosts, without the end of the comment.
 const MAX_CHARACTERS: usize = 65_535 - 500 - LONGEST_COMMAND;
-/// Kernels that are shown without unfolding.
+/// Maximum number of kernels that are shown without unfolding.
 const FEW: usize = 10;
 const LONGEST_NAME: usize = 120;
-/// A longer command would be most of the comment.
+/// Maximum length of a command; a longer one would be most of the comment.
 const LONGEST_COMMAND: usize = 2_000;
 
-/// Writes the comment; `name` distinguishes it from others in the same request, and `command` repeats the comparison.
+/// Writes the comment. `name` distinguishes it from other comments on the same request, and `command` repeats the
+/// comparison.
 ///
 /// # Errors
 /// When writing fails.
@@ -106,7 +107,8 @@ fn rows(kernels: &[&KernelRow], most: usize, text: &mut String) {
     }
 }
 
-/// Whether the comment has no room for another row. Bytes are counted, which are at least as many as characters.
+/// Whether the comment has no room for another row. Bytes are counted, and there are at least as many bytes as
+/// characters.
 fn is_full(text: &str) -> bool {
     text.len() + 4 * LONGEST_NAME + 200 > MAX_CHARACTERS
 }

@@ -1,4 +1,4 @@
-//! A comparison as a document, which is written as a page.
+//! A comparison as a document, for the page.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ use wavesieve_engine::{ColumnUnit, OutputColumn};
 use wavesieve_export::cell::Cell;
 use wavesieve_model::analysis::categories::COMMUNICATION;
 
-/// Bars of a chart.
+/// Maximum number of bars in a chart.
 const MAX_BARS: usize = 15;
-/// Longest name of a bar.
+/// Maximum length of the name of a bar.
 const LONGEST_LABEL: usize = 60;
-/// Meanings of table columns, by name; others are as their names end.
+/// Meanings of table columns, by name; other meanings follow from the ends of the names.
 const DOCS: [(&str, &str); 15] = [
     ("base_ns", "time on the base side, per unit of the basis and averaged over GPUs"),
     ("new_ns", "the same on the new side"),
@@ -84,7 +84,7 @@ pub fn document(comparison: &Comparison) -> Result<Document> {
     })
 }
 
-/// The comparison as a section of an analysis, with so many kernels, 0 for all.
+/// The comparison as a section of an analysis, with this number of kernels, 0 for all.
 ///
 /// # Errors
 /// When a table cannot be built, which is a defect.
@@ -120,7 +120,7 @@ fn notes(comparison: &Comparison) -> Vec<Note> {
     [Note { is_warning: false, text: about }].into_iter().chain(untested).chain(gates).chain(checks).collect()
 }
 
-/// A text with its first letter as at the start of a sentence.
+/// A text with a capital first letter.
 fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
@@ -156,7 +156,7 @@ pub(super) fn drawn(id: &str, chart: Chart) -> Option<Block> {
     (!chart.is_empty()).then(|| Block::Chart(Box::new(Drawn { id: id.to_owned(), question: None, chart })))
 }
 
-/// Where the span changed: both sides, and the causes in both directions.
+/// The change of the span: both sides, and the causes in both directions.
 fn span(comparison: &Comparison) -> Result<Section> {
     let of_side = |name: &str, base: bool| {
         let time = |part: &str| {
@@ -241,7 +241,7 @@ fn kernels(comparison: &Comparison, rows: usize) -> Result<Section> {
     Ok(Section::new("kernels", "Kernels", &rest(comparison), blocks))
 }
 
-/// Steady iterations of both sides, one line a side and GPU.
+/// Steady iterations of both sides, one line for each side and GPU.
 fn iterations(comparison: &Comparison) -> Option<Section> {
     let mut lines: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
     let mut add = |row: &IterationRow| {
@@ -261,7 +261,7 @@ fn iterations(comparison: &Comparison) -> Option<Section> {
     Some(Section::new("iterations", "Iterations", about, vec![drawn("iterations", chart)?]))
 }
 
-/// Where typical iterations of both sides differ.
+/// Differences between typical iterations of both sides.
 fn alignment(comparison: &Comparison) -> Result<Option<Section>> {
     let all = &comparison.alignment;
     if all.is_empty() {
@@ -294,7 +294,7 @@ fn others(comparison: &Comparison) -> Result<Vec<Section>> {
     let mut blocks = Vec::new();
     for table_of in frames(comparison)? {
         if let Some((_, title, key)) = titles.iter().find(|(name, _, _)| *name == table_of.name) {
-            // Why there is no verdict stands above the parts of the span.
+            // The reason for a missing verdict is shown above the parts of the span.
             let mut frame = table_of.frame.drop_many(["verdict_why", "matched_by"]);
             if frame.column("pct").is_ok() {
                 frame.rename("pct", "change_pct".into())?;
@@ -306,7 +306,7 @@ fn others(comparison: &Comparison) -> Result<Vec<Section>> {
     Ok(if blocks.is_empty() { Vec::new() } else { vec![Section::new("details", "Details", about, blocks)] })
 }
 
-/// A table of which the first rows are shown, 0 for all.
+/// A table that shows its first rows, 0 for all.
 pub(super) fn table(id: &str, title: &str, about: &str, frame: DataFrame, rows: usize, key: &[&str]) -> Block {
     Block::Table(Box::new(Table::new((id, title, about), output_columns(&frame), frame, rows, key)))
 }

@@ -1,4 +1,4 @@
-//! A comparison as tables: one for each array of its JSON.
+//! A comparison as tables, one for each array of its JSON.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::compare::document::Comparison;
 
-/// A table by the name of its array.
+/// A table with the name of its array.
 pub struct Frame {
     pub name: &'static str,
     pub frame: DataFrame,
@@ -66,7 +66,7 @@ const ORDER: [&str; 32] = [
     "ci_low_pct",
     "ci_high_pct",
 ];
-/// Ends of the names of fields that hold fractions; nanoseconds and other numbers are whole.
+/// Suffixes of the names of fields that hold fractions; nanoseconds and other numbers are whole.
 const FRACTIONS: [&str; 6] = ["_pct", "pct", "ratio", "calls", "_low", "_high"];
 const WHOLE: [&str; 7] = ["samples", "dispatches", "rank", "gpu", "iteration", "run", "_ns"];
 
@@ -85,7 +85,7 @@ pub fn frames(comparison: &Comparison) -> Result<Vec<Frame>> {
     TABLES.into_iter().filter_map(|name| frame(name).transpose()).collect()
 }
 
-/// An object with the fields of objects in it as its own, and lists as JSON.
+/// Flattens an object: fields of nested objects become its own, and lists become JSON.
 fn flat(row: Map<String, Value>) -> Map<String, Value> {
     let mut all = Map::new();
     for (name, value) in row {

@@ -11,14 +11,14 @@ use crate::compare::summary::{signed, signed_pct, time};
 use wavesieve_engine::findings::{counted, duration, shortened};
 use wavesieve_model::text::hidden::escape_hidden;
 
-/// Kernels that are listed of each kind.
+/// Maximum number of listed kernels of each kind.
 const MAX_ROWS: usize = 20;
-/// Parts of the critical path that are listed.
+/// Maximum number of listed parts of the critical path.
 const MAX_PATH_ROWS: usize = 8;
-/// Longest name of a kernel.
+/// Maximum length of the name of a kernel.
 const LONGEST_NAME: usize = 100;
 
-/// Writes the verdict, the checks, where the span changed, and the kernels that did.
+/// Writes the verdict, the checks, the changed parts of the span, and the changed kernels.
 ///
 /// # Errors
 /// When writing fails.

@@ -15,13 +15,13 @@ use wavesieve_engine::findings::{Answers, Finding, Limit, QueryRequest, Rows, Ve
 use wavesieve_model::schema::facts::Role;
 use wavesieve_tables::trace::Trace;
 
-/// When nothing was analysed: documents depend on their inputs alone, and the field is required.
+/// A fixed time of analysis: documents depend on their inputs alone, and the field is required.
 const NO_TIME: &str = "1970-01-01T00:00:00";
 
-/// The document of an analysis in the oldest version that has a place for all of it, or in the given one with what that
-/// has a place for.
+/// The document of an analysis, in the oldest version that has a place for all of it. If a version is given, the
+/// document has only what that version has a place for.
 ///
-/// Without a trace it is one of source code alone.
+/// Without a trace, it is a document of source code alone.
 pub fn value(
     analysis: &Analysis,
     trace: Option<&Trace>,
@@ -38,7 +38,7 @@ pub fn value(
     let times = Times::new(answers);
     // A thread trace has no times.
     let timed = trace.filter(|trace| has_run(trace));
-    // Findings that only the source suggests go into the facts about the source.
+    // Findings that only the source suggests belong to the facts about the source.
     let of_trace: Vec<Finding> = findings.iter().filter(|finding| !is_of_source(finding)).cloned().collect();
     let mut document = json!({
         "schema_version": version.text(),
@@ -80,7 +80,7 @@ pub fn value(
     document
 }
 
-/// Text of a language model, in paragraphs, with notes about it.
+/// The text of a language model, in paragraphs, with notes about it.
 fn model_answer(analysis: &Analysis) -> Value {
     let Some(section) = analysis.document.sections.iter().find(|section| section.id == MODEL_SECTION) else {
         return Value::Null;
@@ -125,7 +125,7 @@ fn summary(analysis: &Analysis, times: &Times, trace: Option<&Trace>) -> Value {
         });
     }
     let verdict = analysis.verdict.unwrap_or(Verdict { limit: Limit::Unknown, confidence: 0.0 });
-    // It has no word for communication.
+    // The format has no word for communication.
     let limit = if verdict.limit == Limit::Communication { Limit::Mixed } else { verdict.limit };
     json!({
         "overall_assessment": analysis.document.summary,
@@ -135,7 +135,7 @@ fn summary(analysis: &Analysis, times: &Times, trace: Option<&Trace>) -> Value {
     })
 }
 
-/// The numbers in short; no times where none were recorded.
+/// The main numbers; without times if none were recorded.
 fn key_findings(answers: &Answers, times: &Times, has_run: bool) -> Vec<String> {
     let mut findings = Vec::new();
     if has_run {
@@ -155,7 +155,7 @@ fn key_findings(answers: &Answers, times: &Times, has_run: bool) -> Vec<String> 
     findings
 }
 
-/// Whether there is more than thread traces.
+/// Whether there is any trace other than thread traces.
 fn has_run(trace: &Trace) -> bool {
     trace.members().is_empty() || trace.members().iter().any(|member| member.process.role != Role::ThreadTrace)
 }

@@ -9,9 +9,9 @@ use wavesieve_engine::findings::{Answers, QueryRequest, Rows};
 
 /// Upper edges of the bins of short kernels in microseconds, with their labels.
 const SHORT_BINS: [(&str, &str); 3] = [("1", "0-1μs"), ("5", "1-5μs"), ("10", "5-10μs")];
-/// Kernels that take less count as short.
+/// Kernels that take less time are short.
 const SHORT_US: i64 = 10;
-/// Short kernels that are named.
+/// Maximum number of short kernels that are named.
 const MAX_OFFENDERS: usize = 10;
 
 fn time() -> QueryRequest {
@@ -26,7 +26,7 @@ fn kernels() -> QueryRequest {
     QueryRequest::new("kernel_summary")
 }
 
-/// Queries for a document, next to those of an analysis.
+/// Queries for a document, in addition to those of an analysis.
 pub fn questions() -> Vec<QueryRequest> {
     let named = ["kernel_summary", "copy_summary", "counter_summary", "kernel_by_category", "att_hotspots"];
     let mut questions: Vec<QueryRequest> = named.into_iter().map(QueryRequest::new).collect();
@@ -35,7 +35,7 @@ pub fn questions() -> Vec<QueryRequest> {
     questions
 }
 
-/// How the GPUs spent their spans, which are added up over processes and GPUs: shares of several stay shares.
+/// How the GPUs spent their spans, summed up over processes and GPUs, so that shares of several GPUs remain shares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
     /// First start to last end.
@@ -68,17 +68,17 @@ impl Times {
         }
     }
 
-    /// A share of the runtime in percent, with two decimals and never above 100, which the schema forbids.
+    /// A share of the runtime in percent, with two decimals. It is never above 100, which the schema forbids.
     pub fn pct(&self, ns: i64) -> f64 {
         if self.runtime_ns <= 0 { 0.0 } else { rounded(ns as f64 / self.runtime_ns as f64 * 100.0).min(100.0) }
     }
 
-    /// Part of the runtime that kernels and copies leave.
+    /// Part of the runtime without kernels and copies.
     pub(crate) fn overhead_ns(&self) -> i64 {
         self.runtime_ns.saturating_sub(self.kernels_ns).saturating_sub(self.copies_ns).max(0)
     }
 
-    /// The breakdown: what it calls overhead of the API is all that kernels and copies leave, and idle time what is left then.
+    /// The breakdown. Its API overhead is all time without kernels and copies, and its idle time is the rest.
     pub fn breakdown(&self) -> Value {
         let overhead_ns = self.overhead_ns();
         let rest = self.runtime_ns.saturating_sub(self.kernels_ns).saturating_sub(self.copies_ns);
@@ -146,7 +146,7 @@ pub fn copies(answers: &Answers) -> Value {
     for (direction, places) in by_direction {
         let sum = |column: &str| rows.sum(places.iter().copied(), column);
         let (count, bytes, total_ns) = (sum("copies"), sum("total_bytes"), sum("total_ns"));
-        // Bytes are only those of copies that have a size: so are number and time.
+        // Bytes cover only copies with a known size, so number and time must do the same.
         let sized = count.saturating_sub(sum("copies_without_size"));
         let ratio = |of: i64, to: i64| if to > 0 { of as f64 / to as f64 } else { 0.0 };
         let of_direction = json!({
@@ -162,7 +162,7 @@ pub fn copies(answers: &Answers) -> Value {
     Value::Object(copies)
 }
 
-/// Counters, and what follows from the common ones. Wavefronts are those that were launched per dispatch, and no occupancy.
+/// Counters, and values derived from the common ones. Wavefronts are those launched per dispatch, not an occupancy.
 pub fn counters(answers: &Answers) -> Value {
     let question = QueryRequest::new("counter_summary");
     let rows = Rows::over(answers.get(&question));
@@ -199,7 +199,7 @@ pub fn counters(answers: &Answers) -> Value {
     })
 }
 
-/// Kernel time by its categories; ours that it has no name for are one.
+/// Kernel time by the categories of the format. Categories that it does not know are combined into one.
 pub fn categories(answers: &Answers, times: &Times) -> Vec<Value> {
     let question = QueryRequest::new("kernel_by_category");
     let rows = Rows::over(answers.get(&question));

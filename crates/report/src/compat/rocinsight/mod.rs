@@ -1,4 +1,4 @@
-//! Documents as rocinsight writes them, schema 0.1.0 to 0.4.0.
+//! Documents in the format of rocinsight, schema 0.1.0 to 0.4.0.
 
 mod document;
 mod measures;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 const BUILTIN: &str = data!("share/compat/rocinsight.toml");
 
-/// Names of rocinsight by ours.
+/// rocinsight's names by our names.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Names {
@@ -17,7 +17,7 @@ pub struct Names {
     recommendations: Vec<Named>,
 }
 
-/// Names for recommendations of some rules.
+/// Names of the recommendations of some rules.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Named {
@@ -36,7 +36,7 @@ impl Names {
         self.directions.get(ours).map_or("Unknown", String::as_str)
     }
 
-    /// Category of a recommendation and its id without the number, by the rule; of a rule that is not known its own category.
+    /// Category of a recommendation and its id without the number, by rule; an unknown rule keeps its own category.
     pub fn recommendation(&self, rule: &str, category: &str) -> (String, String) {
         let named = self.recommendations.iter().find(|named| named.rules.iter().any(|known| known == rule));
         named.map_or_else(
@@ -52,13 +52,13 @@ impl Names {
     }
 }
 
-/// The id of a category without one of its own.
+/// The id for a category that has none.
 fn made_id(category: &str) -> String {
     let category: String = category.to_uppercase().replace(' ', "-").chars().take(12).collect();
     format!("ROCPD-{category}")
 }
 
-/// The names; none where the file were wrong, which the tests exclude.
+/// The names; empty if the file is wrong, which the tests exclude.
 pub fn names() -> &'static Names {
     static NAMES: LazyLock<Names> = LazyLock::new(|| toml::from_str(BUILTIN).unwrap_or_default());
     &NAMES
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(names.stall("att_vmem_latency"), Some(stall));
     }
 
-    /// Every rule has a name there, and no rule two.
+    /// Every rule has a name there, and none has two.
     #[test]
     fn all_rules_are_named() {
         let names: Names = toml::from_str(BUILTIN).unwrap();

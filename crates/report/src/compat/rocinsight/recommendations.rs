@@ -14,7 +14,7 @@ const STALLS: &str = "instruction_stalls";
 const TOOLS: [&str; 5] =
     ["rocprofv3", "rocprof-sys-sample", "rocprof-sys-instrument", "rocprof-sys-run", "rocprof-compute"];
 
-/// Findings as recommendations, in their order. What only the source suggests is in a place of its own where there is a trace.
+/// Findings as recommendations, in their order. If there is a trace, suggestions of the source alone are elsewhere.
 pub fn recommendations(findings: &[Finding], answers: &Answers) -> Vec<Value> {
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
     let recommendation = |finding: &Finding| {
@@ -43,14 +43,15 @@ pub fn recommendations(findings: &[Finding], answers: &Answers) -> Vec<Value> {
     findings.iter().map(recommendation).collect()
 }
 
-/// Category and id, without its number, of a finding: of thread traces by what the kernel stalls for.
+/// Category and id, without its number, of a finding. For thread traces, they depend on the reason of the kernel's
+/// stalls.
 fn named(finding: &Finding, answers: &Answers) -> (String, String) {
     let stall = || names().stall(&stall_category(answers, finding.subject.as_deref())?);
     let of_rule = || names().recommendation(&finding.rule, &finding.category);
     if finding.rule == STALLS { stall().unwrap_or_else(of_rule) } else { of_rule() }
 }
 
-/// The commands of the tools that the schema knows. What must be run before one is where it is described.
+/// The commands of the tools that the schema knows. The description has the commands that must run before one.
 fn commands(all: &[Command]) -> Vec<Value> {
     let mut before: Option<String> = None;
     let mut known = Vec::new();
@@ -64,7 +65,8 @@ fn commands(all: &[Command]) -> Vec<Value> {
     known
 }
 
-/// A command by its parts: options without a value are flags, those with values arguments. What follows `--` is neither.
+/// A command by its parts: options without a value are flags, and options with values are arguments. Words after `--`
+/// are neither.
 fn command(command: &Command, before: Option<&str>) -> Value {
     let mut options: Vec<(&str, Vec<&str>)> = Vec::new();
     for word in command.words.iter().skip(1).map(String::as_str).take_while(|word| *word != "--") {

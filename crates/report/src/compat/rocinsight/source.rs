@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use wavesieve_engine::findings::Finding;
 use wavesieve_source::scan::SourceScan;
 
-/// Start of the ids of what source code suggests.
+/// Prefix of the ids of suggestions from source code.
 const IDS: &str = "ROCPD-T0-";
 
 /// Whether only source code suggests a finding.

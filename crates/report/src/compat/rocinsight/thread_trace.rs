@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use wavesieve_engine::findings::{Answers, QueryRequest, Rows};
 
-/// Instructions that are shown of a kernel.
+/// Maximum number of instructions that are shown for a kernel.
 const MAX_INSTRUCTIONS: usize = 10;
-/// Share of stalled cycles, and executions, from which a kernel counts as stalling much.
+/// Minimum share of stalled cycles, and minimum number of executions, of a kernel with high stalls.
 const HIGH_STALL: (f64, i64) = (0.6, 6400);
-/// Beginnings of instructions by category; others count as vector memory, as in the original.
+/// Prefixes of instructions by category; others count as vector memory, as in the original.
 const CATEGORIES: [(&[&str], &str); 4] = [
     (&["GLOBAL_LOAD", "GLOBAL_STORE", "FLAT_LOAD", "FLAT_STORE", "BUFFER_LOAD", "BUFFER_STORE"], "att_vmem_latency"),
     (&["DS_READ", "DS_WRITE", "DS_BPERMUTE"], "att_lds_conflict"),
@@ -23,15 +23,15 @@ pub(crate) fn has_thread_trace(answers: &Answers) -> bool {
     answers.get(&QueryRequest::new("att_hotspots")).is_some()
 }
 
-/// The kernels of thread traces by their stalled cycles; null if there are none. Stalls are sums over all executions already;
-/// the field that is called weighted multiplies them by the executions once more, as in the original.
+/// The kernels of thread traces by their stalled cycles; null if there are none. Stalls are already sums over all
+/// executions. The field that is called weighted multiplies them by the executions once more, as in the original.
 pub fn thread_trace(answers: &Answers) -> Value {
     let question = QueryRequest::new("att_hotspots");
     let rows = Rows::over(answers.get(&question));
     let mut by_kernel: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
     for row in rows.places() {
         let text = |column: &str| rows.text(row, column).unwrap_or_default();
-        // A listing without symbols is known by its file.
+        // A listing without symbols is identified by its file.
         let name = Some(text("kernel_name")).filter(|name| !name.is_empty()).unwrap_or_else(|| text("capture"));
         by_kernel.entry((name, text("capture"))).or_default().push(row);
     }
@@ -50,7 +50,7 @@ pub fn thread_trace(answers: &Answers) -> Value {
     })
 }
 
-/// Stall reason of a kernel, by its instruction with the most stalled cycles; `None` where it has no thread trace.
+/// Stall reason of a kernel, from its instruction with the most stalled cycles; `None` if it has no thread trace.
 pub fn stall_category(answers: &Answers, kernel: Option<&str>) -> Option<String> {
     let question = QueryRequest::new("att_hotspots");
     let rows = Rows::over(answers.get(&question));

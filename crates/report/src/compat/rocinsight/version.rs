@@ -13,7 +13,7 @@ pub enum SchemaVersion {
 }
 
 impl SchemaVersion {
-    /// As documents name it.
+    /// Its name in documents.
     pub fn text(self) -> &'static str {
         match self {
             Self::V010 => "0.1.0",

@@ -10,9 +10,9 @@ use crate::analysis::Analysis;
 use crate::full_tables::FullTable;
 use wavesieve_engine::{Answer, ColumnUnit, OutputColumn};
 
-/// The section that the tables are in.
+/// The section of the tables.
 const SECTION: &str = "tracelens";
-/// Kind of records that a trace with kernels has.
+/// Kind of records of a trace with kernels.
 const KERNELS: &str = "kernels";
 
 /// The names of all sheets, wanted or not.
@@ -20,8 +20,8 @@ pub(crate) fn sheet_names() -> Result<Vec<String>> {
     Ok(SheetLayouts::builtin()?.sheets.into_iter().map(|sheet| sheet.name).collect())
 }
 
-/// The requested sheets. A sheet without records has only headings. If no kernel was recorded at all, such sheets are
-/// left out, except in TraceLens's own workbook.
+/// The requested sheets. A sheet without records has only headings. If no kernel was recorded, such sheets are left
+/// out, except in TraceLens's own workbook.
 ///
 /// # Errors
 /// When a result lacks a column that a sheet shows.
@@ -58,7 +58,7 @@ fn table(
         name: sheet.name.clone(),
         title: format!("{} of TraceLens", sheet.name),
         about: sheet.about.clone(),
-        // Numbers as TraceLens computes them are not the answer to a question.
+        // Numbers that TraceLens computes are not the answer to a query.
         question: Some(question).filter(|_| !options.is_original),
         columns: shown.iter().map(|column| declared(column, answer)).collect(),
         total_rows: frame.height(),
@@ -67,7 +67,7 @@ fn table(
     })
 }
 
-/// The column of a sheet.
+/// The values of a column of a sheet.
 fn values(column: &ColumnLayout, source: Option<&DataFrame>, is_original: bool) -> Result<Column> {
     let name = column.heading.as_str().into();
     let Some(source) = source else {

@@ -1,9 +1,9 @@
-//! Histograms as numpy makes them.
+//! Histograms like those of numpy.
 
 /// A bin: from, to, and how many values are in it.
 pub type Bin = (f64, f64, i64);
 
-/// Bins of equal width from the smallest to the largest value; only the last includes its end. None of no values.
+/// Bins of equal width from the smallest to the largest value; only the last includes its end. Empty without values.
 pub fn histogram(values: &[i64], bins: usize) -> Vec<Bin> {
     let (Some(least), Some(greatest)) = (values.iter().min(), values.iter().max()) else { return Vec::new() };
     let (mut low, mut high) = (*least as f64, *greatest as f64);
@@ -17,7 +17,7 @@ pub fn histogram(values: &[i64], bins: usize) -> Vec<Bin> {
     for value in values.iter().map(|value| *value as f64) {
         let mut place = ((value - low) / (high - low) * count) as usize;
         place = place.min(bins.saturating_sub(1));
-        // The division rounds: the edges decide.
+        // The division rounds, so the edges decide.
         if place > 0 && value < edge(place) {
             place -= 1;
         } else if place + 1 < bins && value >= edge(place + 1) {

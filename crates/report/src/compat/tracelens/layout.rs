@@ -12,7 +12,7 @@ pub(crate) struct SheetLayouts {
     /// The sheets in order.
     #[serde(rename = "sheet")]
     pub sheets: Vec<SheetLayout>,
-    /// The categories, of which the first that fits counts.
+    /// The categories; the first that fits is used.
     #[serde(rename = "category")]
     pub categories: Vec<Category>,
 }
@@ -39,9 +39,9 @@ pub(crate) struct ColumnLayout {
     pub unit: String,
     /// Divisor for the values of the answer.
     pub by: Option<f64>,
-    /// The same where the numbers are to be those of TraceLens.
+    /// The same if the numbers must equal those of TraceLens.
     pub by_then: Option<f64>,
-    /// Whether only traces of several processes have it, which TraceLens does not read.
+    /// Whether only traces of several processes have it. TraceLens does not read these.
     #[serde(default)]
     pub of_several: bool,
 }
@@ -51,12 +51,12 @@ pub(crate) struct ColumnLayout {
 #[serde(deny_unknown_fields)]
 pub struct Category {
     pub name: String,
-    /// Parts of names, in small letters, of which one suffices.
+    /// Parts of names in lower case, of which one suffices.
     pub parts: Vec<String>,
 }
 
 impl SheetLayouts {
-    /// Those of the binary.
+    /// The built-in layouts.
     pub fn builtin() -> Result<Self> {
         toml::from_str(BUILTIN).context("internal: the sheets of TraceLens are wrong")
     }

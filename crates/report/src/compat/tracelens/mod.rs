@@ -1,4 +1,4 @@
-//! The sheets of TraceLens's rocprofv3 report: with the units of their headings, or with the numbers as TraceLens has them.
+//! The sheets of TraceLens's rocprofv3 report: with the units of their headings, or with TraceLens's own numbers.
 
 mod frames;
 mod histogram;

@@ -1,9 +1,9 @@
-//! Which sheets there are, and what they ask.
+//! Options for sheets, and their queries.
 
 use wavesieve_engine::NameForm;
 use wavesieve_engine::findings::QueryRequest;
 
-/// Which sheets are wanted.
+/// The requested sheets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceLensOptions {
     /// Kernels, and their categories.
@@ -14,11 +14,11 @@ pub struct TraceLensOptions {
     pub top_details: usize,
     /// Short kernels and their histogram.
     pub short_kernels: bool,
-    /// A dispatch is short when it takes less than this.
+    /// A dispatch is short if it takes less time than this.
     pub short_threshold_ns: i64,
     /// Bins of the histogram.
     pub short_bins: usize,
-    /// Numbers, categories and cumulative shares as TraceLens has them.
+    /// Whether numbers, categories and cumulative shares are those of TraceLens.
     pub is_original: bool,
 }
 
@@ -48,13 +48,13 @@ impl TraceLensOptions {
         }
     }
 
-    /// Whether what TraceLens reports about short kernels requires all dispatches.
+    /// Whether TraceLens's numbers for short kernels require all dispatches.
     fn needs_all_dispatches(&self) -> bool {
         self.is_original && self.short_kernels
     }
 }
 
-/// The questions that the sheets ask.
+/// The queries of the sheets.
 pub fn questions(options: &TraceLensOptions) -> Vec<QueryRequest> {
     let mut queries = vec!["gpu_timeline"];
     if options.kernel_summary {

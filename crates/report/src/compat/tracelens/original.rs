@@ -1,4 +1,4 @@
-//! The tables that TraceLens makes of the same dispatches, with the columns of our queries.
+//! The tables that TraceLens makes from the same dispatches, with the columns of our queries.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ impl Group {
     }
 }
 
-/// The table of a query as TraceLens makes it, `None` where that is the answer itself.
+/// The table of a query as TraceLens makes it; `None` if it equals the answer.
 pub fn original(
     query: &str,
     answers: &Answers,
@@ -45,7 +45,7 @@ pub fn original(
     .with_context(|| format!("internal: {query} lacks a column of TraceLens"))
 }
 
-/// The summary with TraceLens's categories, and shares added up in the order of names.
+/// The summary with TraceLens's categories, and cumulative shares in the order of names.
 fn kernel_summary(answers: &Answers, options: &TraceLensOptions, layouts: &SheetLayouts) -> Result<Option<DataFrame>> {
     let Some(answer) = answers.get(&options.question("kernel_summary")) else { return Ok(None) };
     let rows = Rows::over(Some(answer));
@@ -84,8 +84,8 @@ fn by_category(answers: &Answers, options: &TraceLensOptions, layouts: &SheetLay
     )?)
 }
 
-/// Names and durations of the dispatches that TraceLens takes for short, and the time of all: its threshold counts microseconds,
-/// its durations nanoseconds.
+/// Names and durations of the dispatches that are short for TraceLens, and the time of all dispatches. Its threshold is
+/// in microseconds, its durations are in nanoseconds.
 fn short_dispatches<'a>(answers: &'a Answers, options: &TraceLensOptions) -> (Vec<(&'a str, i64)>, i64) {
     let details = answers.get(&options.question("kernel_details"));
     let rows = Rows::over(details);
@@ -131,7 +131,7 @@ fn pct(part_ns: i64, all_ns: i64) -> f64 {
     if all_ns == 0 { 0.0 } else { part_ns as f64 / all_ns as f64 * 100.0 }
 }
 
-/// The share of each name and all before it in the order of names.
+/// The cumulative share of each name, in the order of names.
 fn running_pct<'a>(totals: &BTreeMap<&'a str, i64>) -> BTreeMap<&'a str, f64> {
     let all_ns: i64 = totals.values().sum();
     let mut running_ns = 0;

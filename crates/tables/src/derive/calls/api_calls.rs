@@ -1,4 +1,4 @@
-//! The table `api_calls`: what every call was for, and what the GPUs did meanwhile.
+//! The table `api_calls`: the class of every call, and the GPU time during it.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -23,7 +23,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::launching::API_CALLS, needs, Build::Family(&call_times::FAMILY))
 };
 
-/// The source columns that it is built from.
+/// The source columns that it needs.
 pub fn needs() -> Needs {
     let mut needs = gpu_segments::needs();
     for (table, mut columns) in region_self_times::needs() {
@@ -33,7 +33,7 @@ pub fn needs() -> Needs {
     needs
 }
 
-/// Columns of `regions` that it is made of.
+/// Columns of `regions` that it uses.
 const OF_CALL: [&str; 7] = ["region_id", "domain", "name", "tid", "start_ns", "end_ns", "valid"];
 
 /// Classifies every valid call, and measures how much of it was covered by kernels and copies on any GPU of the process.

@@ -1,4 +1,4 @@
-//! The tables `region_self_times`, `region_times` and `api_calls`, all of which report self times.
+//! The tables `region_self_times`, `region_times` and `api_calls`, which all report self times.
 
 use anyhow::{Result, bail};
 use polars::prelude::*;
@@ -9,7 +9,7 @@ use wavesieve_model::schema::process::Process;
 
 pub static FAMILY: Family = Family { build };
 
-/// Builds some of the tables from self times that are worked out once.
+/// Builds some of the tables from self times that are computed once.
 fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
     let self_times = region_self_times::build(tables)?;
     let table = |name: &&'static str| match *name {

@@ -1,4 +1,4 @@
-//! The table `profiler_pauses`: when the program had stopped the recording.
+//! The table `profiler_pauses`: times at which the program had stopped the recording.
 
 use anyhow::Result;
 use polars::prelude::*;

@@ -1,4 +1,4 @@
-//! The table `region_self_times`: how long each call ran outside the calls it made.
+//! The table `region_self_times`: the time of each call without the calls it made.
 
 use anyhow::{Context, Result};
 use itertools::izip;
@@ -19,15 +19,15 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::derived::REGION_SELF_TIMES, needs, Build::Family(&call_times::FAMILY))
 };
 
-/// Name of the operation that opens a ROCTx range of the whole process, which belongs to no thread's stack of calls.
+/// Name of the operation that opens a ROCTx range of the whole process, which is not part of the call stack of a thread.
 const PROCESS_RANGE: &str = "roctxProcessRangeA";
 
-/// The source columns that it is built from.
+/// The source columns that it needs.
 pub fn needs() -> Needs {
     vec![("regions", vec!["region_id", "name", "tid", "start_ns", "end_ns", "valid"])]
 }
 
-/// Takes from each call of a thread the time of the calls it made.
+/// Subtracts from each call the time of the calls that it made.
 pub fn build(tables: &Frames) -> Result<DataFrame> {
     let regions = needed(tables, "regions")?;
     let [ids, starts, ends, threads] = regions.integers(["region_id", "start_ns", "end_ns", "tid"])?;
@@ -77,7 +77,7 @@ pub fn build(tables: &Frames) -> Result<DataFrame> {
     Ok(DataFrame::new_infer_height(vec![column("region_id", region_ids), column("self_ns", own_ns)])?)
 }
 
-/// Some of the regions in the order of their ids, as those of the table are.
+/// Some of the regions in the order of their ids, like the table.
 ///
 /// # Errors
 /// When they have no ids.
@@ -90,7 +90,7 @@ pub fn by_id(regions: &DataFrame, chosen: &BooleanChunked) -> Result<DataFrame> 
     Ok(regions.sort(["region_id"], SortMultipleOptions::default())?)
 }
 
-/// Those of the self times of all valid regions that are of some, which are given in the order of [`by_id`].
+/// The self times of some regions, which are in the order of [`by_id`], from the self times of all valid regions.
 pub fn of_calls(of_all: &DataFrame, calls: &DataFrame) -> Result<Column> {
     if of_all.height() == calls.height() {
         return Ok(of_all.column("self_ns")?.clone());

@@ -1,4 +1,4 @@
-//! The table `region_times`: how long each region took, with what regions are grouped by.
+//! The table `region_times`: the duration of each region, with columns to group by.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -15,7 +15,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::launching::REGION_TIMES, needs, Build::Family(&call_times::FAMILY))
 };
 
-/// Columns that are those of `regions`, read only where they are wanted.
+/// Columns of `regions` that are passed through, read only if requested.
 const PASSTHROUGH: &[&str] = &["domain", "category"];
 
 fn needs() -> Needs {
@@ -24,7 +24,7 @@ fn needs() -> Needs {
     needs
 }
 
-/// Puts the self time of each valid region next to what it is, from the self times of all.
+/// Joins the self time of each valid region with its description, from the self times of all regions.
 pub fn build(tables: &Frames, self_times: &DataFrame) -> Result<DataFrame> {
     let regions = needed(tables, "regions")?;
     let valid = region_self_times::by_id(regions, regions.column("valid")?.bool()?)?;

@@ -4,8 +4,8 @@ use polars::prelude::{DataType, Expr, NULL, col, lit, when};
 
 use wavesieve_model::analysis::hardware::metrics::{Choice, Comparison, Expression, Function, Operator};
 
-/// A bound formula as an expression over a frame with a column for every counter and property of the dispatch that it
-/// names; null where one of them is, and where something is divided by 0.
+/// A bound formula as an expression over a frame, which has a column for every counter and property of the dispatch in the formula. The
+/// result is null if one of them is null, or for a division by 0.
 pub fn compiled(expression: &Expression) -> Expr {
     match expression {
         Expression::Number(value) => lit(*value),
@@ -70,7 +70,7 @@ fn quotient(left: Expr, right: Expr) -> Expr {
     when(right.clone().eq(lit(0.0))).then(lit(NULL)).otherwise(left / right)
 }
 
-/// The lesser of two values, null where one is.
+/// The lesser of two values, null if one is.
 fn least(first: Expr, second: Expr) -> Expr {
     let known = first.clone().is_not_null().and(second.clone().is_not_null());
     let lesser = when(first.clone().lt(second.clone())).then(first).otherwise(second);

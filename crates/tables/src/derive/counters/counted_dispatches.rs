@@ -11,7 +11,7 @@ use crate::columns::values::{FrameValues, I64Values};
 use crate::derive::{Frames, Needs, needed};
 use wavesieve_model::analysis::hardware::metrics::{Counter, Definitions, EffectiveDefinitions, Reduction};
 
-/// Columns that are known of a dispatch next to its counters.
+/// Columns that describe a dispatch, in addition to its counters.
 pub(crate) const OF_DISPATCH: [&str; 19] = [
     "pass",
     "gpu",
@@ -35,7 +35,7 @@ pub(crate) const OF_DISPATCH: [&str; 19] = [
 ];
 const OF_SYMBOL: [&str; 3] = ["vgpr", "accum_vgpr", "sgpr"];
 
-/// The source columns that it is built from.
+/// The source columns that it needs.
 pub fn needs() -> Needs {
     let counters = vec!["pass", "dispatch_id", "counter", "value", "min", "max", "mean", "instances"];
     let mut symbols = vec!["kernel_id"];
@@ -43,8 +43,8 @@ pub fn needs() -> Needs {
     vec![("counters", counters), ("counter_dispatches", OF_DISPATCH.to_vec()), ("kernel_symbols", symbols)]
 }
 
-/// The dispatches of a process in the order of pass, start and id, with registers of their kernels, and the counters that
-/// `definitions` can use as columns named as [`Counter`] is shown; null where a dispatch has no value.
+/// The dispatches of a process in the order of pass, start and id, with registers of their kernels, and the counters that `definitions` can
+/// use as columns named by the text of [`Counter`]; null if a dispatch has no value.
 pub fn extract(tables: &Frames, definitions: &EffectiveDefinitions) -> Result<DataFrame> {
     let order = SortMultipleOptions::default().with_maintain_order(true);
     let dispatches = needed(tables, "counter_dispatches")?.sort(["pass", "start_ns", "dispatch_id"], order)?;
@@ -70,7 +70,7 @@ pub fn registers(dispatches: &DataFrame, symbols: &DataFrame) -> Result<Vec<Colu
     Ok(columns)
 }
 
-/// The texts of a column, and which of them every row has.
+/// The texts of a column, and the index of the text of every row.
 pub fn numbered_texts(column: &Column) -> Result<(Vec<Option<u32>>, Vec<String>)> {
     let names: RefCell<Vec<String>> = RefCell::default();
     let codes = values_by_text(column, |text| {
@@ -81,7 +81,7 @@ pub fn numbered_texts(column: &Column) -> Result<(Vec<Option<u32>>, Vec<String>)
     Ok((codes, names.into_inner()))
 }
 
-/// A column that is filled: which counter, and from which column of the table.
+/// A column to fill: a counter, and the column of the table for its reduction.
 struct Filled {
     name: String,
     reduction: Reduction,
@@ -112,7 +112,7 @@ fn counter_columns(
         (Reduction::Mean, read("mean")?),
     ]);
     let mut filled: Vec<Filled> = Vec::new();
-    // Columns of a code in a pass, which is another one where the code is that of an accumulator.
+    // Columns of a code in a pass. The name of the counter differs if the code is an accumulator.
     let mut columns_of: BTreeMap<(u32, Option<&str>), Vec<usize>> = BTreeMap::new();
     let mut place_of = place.cursor();
     for (row, code) in codes.iter().enumerate() {
@@ -151,12 +151,12 @@ fn counter_columns(
     Ok(columns.into_iter().map(|(counter, values)| nullable(&counter.to_string(), values)).collect())
 }
 
-/// A column in which NaN values are missing.
+/// A column with null in place of NaN.
 pub fn nullable(name: &str, values: Vec<f64>) -> Column {
     floats(name, values.into_iter().map(|value| (!value.is_nan()).then_some(value)))
 }
 
-/// The name of what an accumulator holds in a pass, where one counter alone can have been accumulated there.
+/// The name of the accumulated value of an accumulator in a pass, if only one counter can have been accumulated there.
 fn accumulations(
     passes: &I64Values,
     codes: &[Option<u32>],
@@ -190,7 +190,7 @@ fn accumulations(
     renamed
 }
 
-/// Where the dispatch of a pass is.
+/// Rows of dispatches by pass and id.
 struct Places {
     rows: Vec<((i64, i64), usize)>,
 }
@@ -205,7 +205,7 @@ impl Places {
         Ok(Self { rows })
     }
 
-    /// Finds dispatches fast where the same one is requested again and again.
+    /// A cursor that is fast if the same dispatch is requested repeatedly.
     fn cursor(&self) -> Cursor<'_> {
         Cursor { places: self, last: None }
     }

@@ -1,4 +1,4 @@
-//! Dispatches of several counter passes brought together: the same kernel with the same shape, the n-th time on its GPU.
+//! Joins the dispatches of several counter passes by kernel, shape, GPU and ordinal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,22 +11,21 @@ use crate::derive::counters::counted_dispatches::{OF_DISPATCH, nullable, numbere
 use crate::derive::counters::pass_agreement::{DISAGREEMENT, PassEvidence, group_of};
 use wavesieve_model::analysis::statistics::medians::median;
 
-/// Dispatches that the passes of a rank have in common, and how often.
+/// The dispatches that the passes of a rank have in common.
 pub struct Joined {
-    /// One row per dispatch: what is known of it in its first pass, and every counter from the first pass that has it.
+    /// One row per dispatch: its description from its first pass, and every counter from the first pass that has it.
     pub frame: DataFrame,
-    /// Which of the frames each row is taken from.
+    /// Index of the frame that each row is taken from.
     pub source_part: Vec<usize>,
 }
 
 const SHAPE: [&str; 6] = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"];
 
-/// The dispatches of one rank from those of its processes, each a frame in the order of pass and start.
+/// Joins the dispatches of one rank. Each of its processes has a frame in the order of pass and start.
 ///
-/// Within a pass dispatches of one kernel, shape and GPU are numbered; those of the same number in other passes are the same
-/// dispatch counted again. Where passes have not the same number of them, some were lost: then those of the same id are the
-/// same, if the ids of each pass are among those of the pass that has most; otherwise none is joined to another. Durations are the
-/// median over the passes.
+/// Numbers the dispatches of one kernel, shape and GPU within each pass; the same number in other passes is the same dispatch counted
+/// again. If passes differ in this number, some dispatches were lost: then equal ids are the same dispatch, if the ids of each pass are
+/// among the ids of the longest pass. Otherwise, no dispatches are joined. Durations are the median over the passes.
 pub fn joined(frames: &[&DataFrame]) -> Result<Joined> {
     if let [frame] = frames {
         let passes = frame.column("pass")?.i64()?;
@@ -114,7 +113,7 @@ fn alone(frame: &DataFrame) -> Result<Joined> {
 /// The name of the duration of a joined dispatch, in nanoseconds.
 pub const DURATION: &str = "dur_ns";
 
-/// Known columns of the joined dispatches, each from the frame that has it first.
+/// Descriptive columns of the joined dispatches, each from the first frame that has the dispatch.
 fn chosen_rows(frames: &[&DataFrame], chosen: &[(usize, usize)]) -> Result<DataFrame> {
     let offsets: Vec<usize> = frames
         .iter()
@@ -143,7 +142,7 @@ fn chosen_rows(frames: &[&DataFrame], chosen: &[(usize, usize)]) -> Result<DataF
     Ok(all.unwrap_or_default().take(&rows)?)
 }
 
-/// Every counter of any frame, from the first that has a value for a dispatch, and from which group of passes that is.
+/// Every counter of any frame, from the first frame that has a value for a dispatch, and the group of passes of that value.
 fn counters(
     frames: &[&DataFrame],
     places: &[Vec<usize>],
@@ -196,7 +195,7 @@ pub struct Counted {
 struct MatchingDispatches {
     names: BTreeMap<String, usize>,
     numbers: BTreeMap<DispatchKey, usize>,
-    /// For each likeness, the rows of every pass that has any.
+    /// For each group of matching dispatches, the rows of every pass that has any.
     passes: Vec<Vec<Vec<Counted>>>,
 }
 
@@ -235,7 +234,7 @@ impl MatchingDispatches {
     }
 }
 
-/// Which rows of the passes of one likeness are one dispatch, as the key that they share.
+/// A key for each row of the passes of matching dispatches: rows with equal keys are the same dispatch.
 fn keys(passes: &[Vec<Counted>]) -> Vec<Vec<(usize, i64)>> {
     let longest = passes.iter().max_by_key(|rows| rows.len());
     let same_length = passes.iter().all(|rows| Some(rows.len()) == longest.map(Vec::len));

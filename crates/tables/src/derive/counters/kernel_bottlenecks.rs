@@ -1,4 +1,4 @@
-//! The table `kernel_bottlenecks`: what holds every kernel back, and by which evidence.
+//! The table `kernel_bottlenecks`: the bottleneck of every kernel, with evidence.
 
 use std::collections::BTreeSet;
 
@@ -23,10 +23,10 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     )
 };
 
-/// Duration of the dispatches, which determines how much each kernel matters.
+/// Duration of the dispatches, which is the weight of each kernel.
 const TIME: &str = "roof.time";
 
-/// Whether a bottleneck is there.
+/// State of a bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Found,
@@ -128,7 +128,7 @@ fn table(
 const NONE: &str = "none";
 const UNKNOWN: &str = "unknown";
 
-/// Marks bottlenecks that follow from others as unknown where one of those is.
+/// Marks bottlenecks that follow from others as unknown if one of the others is unknown.
 fn mark_doubtful(results: &mut [BottleneckResult], rules: &[Bottleneck]) {
     let mut unknown: Vec<&str> = Vec::new();
     for row in results {
@@ -162,13 +162,13 @@ fn conclude(results: &mut [BottleneckResult], kernel: usize, rules: &[Bottleneck
     Some(BottleneckResult { kernel, ordinal, state, is_verdict: true, evidence: String::new(), missing })
 }
 
-/// Shares may be a little above all, as counters of several passes do not start at the same time.
+/// Shares may be slightly above 100%, because counters of several passes do not start at the same time.
 const POSSIBLE_PCT: std::ops::RangeInclusive<f64> = 0.0..=110.0;
 
-/// A requested metric, its sums, and why there is no value.
+/// A requested metric, its sums, and the reason for a missing value.
 type MetricCheck<'a> = (&'a BoundMetric, &'a (Sums, Option<String>));
 
-/// Tries one rule: whether it holds, by what, and what is missing to know.
+/// Tries one rule: returns its state, its evidence, and the missing data.
 fn tried<'a>(
     rule: &Bottleneck,
     of_metric: &dyn Fn(&str) -> Option<MetricCheck<'a>>,

@@ -16,24 +16,24 @@ use wavesieve_model::analysis::hardware::metrics::{
     Bound, Counter, Definitions, Known, Metric, Normalization, bind, constant,
 };
 
-/// A metric that is requested, and how it is computed from what there is.
+/// A requested metric, and its formula over the available counters.
 pub struct BoundMetric {
     /// Its place among the definitions.
     pub metric: usize,
-    /// The basis that it is counted per, if one is chosen.
+    /// The basis that it is normalized by, if one is chosen.
     pub per: Option<Normalization>,
-    /// How to compute it, or why that is impossible.
+    /// Its bound formula, or the reason why it cannot be computed.
     pub bound: Result<Bound, String>,
     /// The parts that the value lacks, if some counters could be left out.
     pub lacks: Option<String>,
     /// The highest value that the device allows.
     pub peak: Option<f64>,
-    /// Its title, if it is a share of a whole, of which there cannot be more than all.
+    /// Its title, if it is a share of a whole, which cannot exceed 100%.
     pub share: Option<String>,
 }
 
 impl BoundMetric {
-    /// The counters that its value is made from.
+    /// The counters in its formula.
     fn counters(&self) -> Vec<String> {
         let Ok(bound) = &self.bound else { return Vec::new() };
         let all = bound.ratio.numerator.counters().into_iter().chain(bound.ratio.denominator.counters());
@@ -44,11 +44,11 @@ impl BoundMetric {
     }
 }
 
-/// Start of the reasons why a computed value does not count.
+/// Prefix of the reasons why a computed value does not count.
 pub(crate) const IMPLAUSIBLE: &str = "implausible: ";
 
-/// The `wanted` metrics of the architecture of a device, over dispatches with certain counters. Those that can be counted per several
-/// things are requested per each of them.
+/// The `wanted` metrics of the architecture of a device, over dispatches with certain counters. Metrics with several bases are requested
+/// once per basis.
 pub(crate) fn all_asked(
     definitions: &Definitions,
     device: &Device,
@@ -62,7 +62,7 @@ pub(crate) fn all_asked(
         let Some(on) = definition.on(&device.architecture) else { continue };
         let measured = definitions.measured.get(&definition.id).copied();
         let peak = measured.or_else(|| on.peak.as_ref().and_then(|peak| constant(peak, &known).ok()));
-        // A derived counter that the profiler computed comes last, as its formula there may be another.
+        // A derived counter that the profiler computed comes last, because the formula of the profiler may differ.
         let collected = definition.is_derived_counter().then(|| definition.collected());
         let share = || is_share(&definition.id).then(|| definition.title.clone());
         let one = |per: Option<Normalization>| {
@@ -105,9 +105,9 @@ pub struct Sums {
     pub values: i64,
     /// Sum of those values.
     pub value_sum: f64,
-    /// The smallest of them.
+    /// The smallest value.
     pub value_min: Option<f64>,
-    /// The largest of them.
+    /// The largest value.
     pub value_max: Option<f64>,
 }
 
@@ -125,22 +125,22 @@ impl Sums {
         }
     }
 
-    /// The ratio of the sums; `None` where the sum of the denominators is 0.
+    /// The ratio of the sums; `None` if the sum of the denominators is 0.
     pub fn ratio(&self) -> Option<f64> {
         (self.denominator != 0.0).then(|| self.numerator / self.denominator)
     }
 }
 
-/// A kernel and what is asked of it.
+/// A kernel and its requested sums.
 pub struct KernelSums {
     /// Its first dispatch.
     pub row: usize,
     pub dispatches: i64,
-    /// In the order in which it was asked, and why there is no value.
+    /// In the order of the requests, with the reason for a missing value.
     pub sums: Vec<(Sums, Option<String>)>,
 }
 
-/// So much memory may the numerators and denominators take that are computed at once.
+/// Maximum memory of the numerators and denominators that are computed at once.
 const AT_ONCE_BYTES: usize = 256 << 20;
 
 /// Requested metrics for dispatches of one GPU, by the kernel that they run. The kernels are in the order of their first dispatch.
@@ -153,7 +153,7 @@ pub fn evaluated(frame: &DataFrame, asked: &[BoundMetric]) -> Result<Vec<KernelS
             chunk.iter().enumerate().filter_map(|(at, asked)| Some((at, &asked.bound.as_ref().ok()?.ratio)))
         {
             expressions.push(compiled(&ratio.numerator).cast(DataType::Float64).alias(format!("n{at}")));
-            // A number alone would be one row.
+            // A number by itself would be one row.
             if ratio.denominator.value().is_none() {
                 expressions.push(compiled(&ratio.denominator).cast(DataType::Float64).alias(format!("d{at}")));
             }
@@ -222,7 +222,7 @@ fn column(values: &DataFrame, name: &str, number: Option<f64>, rows: usize) -> R
     })
 }
 
-/// The kernels in the order of their first dispatch, and which of them every row is of.
+/// The kernels in the order of their first dispatch, and the kernel of every row.
 fn kernels(frame: &DataFrame) -> Result<(Vec<KernelSums>, Vec<usize>)> {
     let (codes, _) = numbered_texts(frame.column("kernel_name")?)?;
     let mut known: BTreeMap<Option<u32>, usize> = BTreeMap::new();
@@ -242,7 +242,7 @@ fn kernels(frame: &DataFrame) -> Result<(Vec<KernelSums>, Vec<usize>)> {
     Ok((kernels, kernel_of))
 }
 
-/// Reports of every metric without a value why it has none.
+/// Records the reason for every metric without a value.
 fn record_reasons(
     frame: &DataFrame,
     asked: &[BoundMetric],
@@ -289,7 +289,7 @@ fn record_reasons(
     Ok(())
 }
 
-/// Why values that a kernel has are not used: a missing counter was left out, or its passes disagree.
+/// The reason why existing values of a kernel are not used: a missing counter was excluded, or its passes disagree.
 fn implausible(
     frame: &DataFrame,
     names: &[String],

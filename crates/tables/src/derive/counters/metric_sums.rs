@@ -30,7 +30,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     )
 };
 
-/// Why nothing is known of kernels whose counters were collected.
+/// Why kernels with collected counters may have no rows.
 pub(crate) const NO_METRIC: WhyEmpty = WhyEmpty::Because(
     "no metric is defined for the architecture of the GPU, or the architecture is unknown; see `wavesieve table device_constants`",
 );
@@ -101,11 +101,10 @@ fn relate(parts: &[ProcessPart<'_>], definitions: &EffectiveDefinitions) -> Resu
     per_part(parts, &by_gpu(parts)?, of_gpu, rows, &["kernel_id", "gpu", "ordinal", "per_ordinal"])
 }
 
-/// Builds a table of what is `found` about the kernels of every GPU. `rows` makes the rows that one part reports; they
-/// are sorted in the end.
+/// Builds a table from what `found` returns for the kernels of every GPU. `rows` makes the rows of one part; they are sorted at the end.
 ///
 /// # Errors
-/// Those of `found` and `rows`.
+/// The errors of `found` and `rows`.
 pub(crate) fn per_part(
     parts: &[ProcessPart<'_>],
     gpus: &[GpuDispatches],
@@ -158,10 +157,10 @@ pub fn of_kernels(frame: &DataFrame, kernels: &[&KernelSums]) -> Result<Vec<Colu
     Ok(frame.select(names)?.take(&taken)?.into_columns())
 }
 
-/// A kernel, what is asked of it, what that comes to, and why there is no value.
+/// A kernel, a requested metric, its sums, and the reason for a missing value.
 type MetricRow<'a> = (&'a KernelSums, &'a BoundMetric, &'a Sums, Option<&'a str>);
 
-/// Units with what is counted per.
+/// Units with the basis of normalized metrics.
 fn units(definitions: &Definitions, rows: &[MetricRow<'_>]) -> PolarsResult<Column> {
     let per: Vec<Option<Normalization>> = std::iter::once(None).chain(Normalization::ALL.map(Some)).collect();
     let dictionary: Vec<Option<String>> = definitions

@@ -1,4 +1,4 @@
-//! Whether counter passes ran the same work: what both counted must agree, else no metric may mix their counters.
+//! Checks that counter passes ran the same work: values that both counted must agree, otherwise no metric may mix their counters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,16 +8,16 @@ use polars::prelude::*;
 use crate::derive::counters::joined_passes::Counted;
 use wavesieve_model::analysis::hardware::implausible::factor_between_passes;
 
-/// By which factor the mean durations of a kernel may differ between passes: the clock and the first touch of memory change them.
+/// Factor by which the mean durations of a kernel may differ between passes: the clock and the first touch of memory change them.
 const FACTOR_OF_DURATIONS: f64 = 3.0;
 
-/// Shorter dispatches vary by more than that on their own.
+/// Shorter dispatches vary by more than this factor anyway.
 const LEAST_DURATION_NS: f64 = 50_000.0;
 
-/// The column that has why passes of a dispatch disagree.
+/// Name of the column with the reason why passes of a dispatch disagree.
 pub(crate) const DISAGREEMENT: &str = "why passes disagree";
 
-/// The column that has the group of agreeing passes from which the value of a counter is, for each dispatch.
+/// Name of the column with the group of agreeing passes that a value of a counter comes from, for each dispatch.
 pub fn group_of(counter: &str) -> PlSmallStr {
     format!("group of {counter}").into()
 }
@@ -33,7 +33,7 @@ struct Evidence {
     values: Vec<Option<f64>>,
 }
 
-/// Passes of like dispatches that do not all agree.
+/// Passes of matching dispatches that do not all agree.
 pub(crate) struct Disagreement {
     /// For each pass the first pass with which it agrees.
     pub groups: Vec<u32>,
@@ -60,7 +60,7 @@ impl PassEvidence {
         Ok(Self { by_frame: frames.iter().map(of_frame).collect::<Result<_>>()? })
     }
 
-    /// Whether the passes of like dispatches agree, given the key that the same dispatches share.
+    /// The disagreement between passes of matching dispatches, if any. `keys` identify the same dispatches.
     pub(crate) fn disagreement(&self, passes: &[Vec<Counted>], keys: &[Vec<(usize, i64)>]) -> Option<Disagreement> {
         let mut groups: Vec<u32> = Vec::with_capacity(passes.len());
         let mut reason = None;
@@ -85,7 +85,7 @@ impl PassEvidence {
         reason.filter(|_| differs).map(|reason| Disagreement { groups, reason })
     }
 
-    /// In what two passes differ over the dispatches that both have.
+    /// The difference between two passes over the dispatches that both have.
     fn difference(
         &self,
         (left, left_keys): (&[Counted], &[(usize, i64)]),

@@ -1,4 +1,4 @@
-//! Values of counters that can be right: those that cannot become null, and a column says of which dispatches.
+//! Keeps plausible values of counters. Other values become null, and a column records the reason for each dispatch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +10,13 @@ use crate::derive::counters::counted_dispatches::numbered_texts;
 use crate::derive::counters::joined_passes::DURATION;
 use wavesieve_model::analysis::hardware::implausible::{Cycles, cycles_of, dead_counters};
 
-/// The column that has why values of a counter were left out, one text or null for each dispatch.
+/// Name of the column with the reason why values of a counter were excluded: a text or null for each dispatch.
 pub fn why(counter: &str) -> PlSmallStr {
     format!("why not {counter}").into()
 }
 
-/// Joined dispatches of one GPU without the values of counters whose block did not count, and of those that counted more cycles
-/// than the highest clock allows. Counters of one die become those of all dies.
+/// Joined dispatches of one GPU without implausible values: counters whose block did not count, and counters with more cycles than the
+/// highest clock allows. Counters of one die are scaled to all dies.
 ///
 /// # Errors
 /// When the frame lacks a column, which is a defect.
@@ -76,20 +76,20 @@ fn without_dead_counters(mut frame: DataFrame) -> Result<DataFrame> {
     Ok(frame)
 }
 
-/// How much longer than its recorded duration the cycles of a dispatch may be counted: counters run from before the first packet to behind
-/// the last, and real profiles of dispatches of a microsecond count those of a hundred.
+/// Time by which the counted cycles of a dispatch may exceed its recorded duration: counters run from before the first packet until after
+/// the last, and real profiles of dispatches of 1 µs count the cycles of 100 µs.
 const OUTSIDE_NS: f64 = 1_000_000.0;
 
-/// So far may counted cycles be above the clock: profiles that record one die have the sum of eight, and clocks are given in steps.
+/// Factor by which counted cycles may exceed the clock: profiles that record one die have the sum of eight, and clocks are given in steps.
 const TOLERANCE: f64 = 16.0;
 
 /// A die at less than this share of its highest clock is idle.
 const LEAST_CLOCK: f64 = 0.25;
 
-/// Counters of GRBM that count all the time while a kernel runs.
+/// Counters of GRBM that count continuously while a kernel runs.
 const CYCLES_THAT_GO_BY: [&str; 2] = ["GRBM_GUI_ACTIVE", "GRBM_COUNT"];
 
-/// How long the dispatches of a GPU took, and whose they are.
+/// Durations and kernels of the dispatches of a GPU.
 struct KernelTimes {
     kernel_of: Vec<Option<u32>>,
     durations: Float64Chunked,
@@ -114,8 +114,8 @@ impl KernelTimes {
         sums.into_iter().filter(|(_, (counted, allowed))| counted > allowed).map(|(kernel, _)| kernel).collect()
     }
 
-    /// Whether counters that should be sums over all dies are those of one: the cycles that go by while a kernel runs would, as a
-    /// sum, make every die nearly idle, and are within the clock of a single one.
+    /// Whether counters that should be sums over all dies are counts of one die. As a sum, the cycles that pass while a kernel runs would
+    /// make every die nearly idle, and they are within the clock of a single die.
     fn are_of_one_die(&self, frame: &DataFrame, clock_ghz: f64, dies: f64) -> Result<bool> {
         for counter in CYCLES_THAT_GO_BY {
             let Ok(column) = frame.column(counter) else { continue };
@@ -171,10 +171,10 @@ mod tests {
     #[test]
     fn cycles_of_one_die_are_those_of_all() {
         assert_eq!(values(of("GRBM_GUI_ACTIVE", &[1_700_000.0]), "GRBM_GUI_ACTIVE"), [Some(8.0 * 1_700_000.0)]);
-        // As a sum the dies run at 1 GHz.
+        // As a sum over dies, each runs at 1 GHz.
         assert_eq!(values(of("GRBM_GUI_ACTIVE", &[8_000_000.0]), "GRBM_GUI_ACTIVE"), [Some(8_000_000.0)]);
         assert_eq!(values(of("SQ_BUSY_CU_CYCLES", &[1_000.0]), "SQ_BUSY_CU_CYCLES"), [Some(1_000.0)]);
-        // A unit that is hardly busy says nothing.
+        // A unit that is rarely busy proves nothing.
         assert_eq!(values(of("GRBM_EA_BUSY", &[1_000.0]), "GRBM_EA_BUSY"), [Some(1_000.0)]);
     }
 }

@@ -28,8 +28,8 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     )
 };
 
-/// The range of a dispatch: its path, and among the joined dispatches its place among all paths, as a number that joining takes
-/// from whichever process has it.
+/// Columns with the range of a dispatch: its path, and among joined dispatches the index of the path as a number, which joining takes from
+/// the process that has it.
 const PATH: &str = "path";
 const PATH_PLACE: &str = "path_place";
 
@@ -49,7 +49,7 @@ fn of_kernels() -> impl Iterator<Item = &'static str> {
     OF_DISPATCH.into_iter().filter(|name| *name != "pass")
 }
 
-/// The dispatches of a process with their counters and the paths of their ranges; of a process without counters, its kernels.
+/// The dispatches of a process with their counters and the paths of their ranges; the kernels for a process without counters.
 fn extract(
     _process: &Process,
     tables: &Frames,
@@ -67,7 +67,7 @@ fn extract(
     Ok(frame)
 }
 
-/// Kernels of a trace as dispatches of which nothing was counted. Their durations are not those of a counter pass.
+/// Kernels of a trace as dispatches without counters. Their durations do not come from a counter pass.
 fn uncounted(kernels: &DataFrame, symbols: &DataFrame) -> Result<DataFrame> {
     let mut columns: Vec<Column> =
         of_kernels().map(|name| kernels.column(name).cloned()).collect::<PolarsResult<_>>()?;

@@ -21,7 +21,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::features::DISPATCH_FEATURES, needs, Build::Alone(build))
 };
 
-/// Columns of `kernels` that are taken as they are, in the order of the table.
+/// Columns of `kernels` that are copied, in the order of the table.
 const TAKEN: [&str; 18] = [
     "dispatch_id",
     "kernel_id",
@@ -54,7 +54,7 @@ fn needs() -> Needs {
     needs
 }
 
-/// Puts next to every valid dispatch what three other tables have of it.
+/// Adds the columns of three other tables to every valid dispatch.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let (kernels, _) = tables.kernel_order()?.of_valid(needed(tables, "kernels")?)?;
     let launches = dispatch_launches::of_tables(tables, true)?;

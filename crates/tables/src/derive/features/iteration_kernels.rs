@@ -1,4 +1,4 @@
-//! The table `iteration_kernels`: what each kernel took in each repetition.
+//! The table `iteration_kernels`: the time of each kernel in each repetition.
 
 use std::collections::BTreeMap;
 

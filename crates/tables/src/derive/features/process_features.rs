@@ -38,10 +38,10 @@ fn needs() -> Needs {
     needs
 }
 
-/// Names and values of integer columns; a missing value is a figure that the trace does not have.
+/// Names and values of integer columns; a missing value is not in the trace.
 type Figures = Vec<(&'static str, Option<i64>)>;
 
-/// Adds up what the tables of a process have.
+/// Adds up the tables of a process.
 fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let hostname = process.facts.hostname.as_deref();
     let mut columns =
@@ -80,7 +80,7 @@ fn of_kernels(tables: &Frames) -> Result<Figures> {
     ])
 }
 
-/// Time of the GPUs, as `gpu_segments` has it.
+/// Time of the GPUs, as in `gpu_segments`.
 fn of_time(tables: &Frames) -> Result<Figures> {
     let times =
         gpu_activities::summed(needed(tables, "kernels")?, needed(tables, "memory_copies")?, &tables.kernel_order()?)?;

@@ -10,12 +10,12 @@ use wavesieve_model::analysis::iterations::{Phase, phases};
 pub struct Repetitions {
     pub all: Vec<Iteration>,
     phases: Vec<Phase>,
-    /// Starts with their places, in order: repetitions follow the order of launches, which need not be that of starts.
+    /// Starts with their places, in order: repetitions follow the order of launches, which may differ from the order of starts.
     starts: Vec<(i64, usize)>,
 }
 
 impl Repetitions {
-    /// Finds them.
+    /// Finds the repetitions of a process.
     ///
     /// # Errors
     /// When a needed column is missing or has another type.
@@ -27,14 +27,14 @@ impl Repetitions {
         Ok(Self { all, phases, starts })
     }
 
-    /// The one that something starts in.
+    /// The repetition that contains a start.
     pub fn at(&self, start_ns: i64) -> Option<usize> {
         let after = self.starts.partition_point(|(begun_ns, _)| *begun_ns <= start_ns);
         let (_, place) = *self.starts.get(after.checked_sub(1)?)?;
         self.all.get(place).filter(|one| start_ns < one.end_ns).map(|_| place)
     }
 
-    /// The place of its phase among all.
+    /// The index of the phase of a repetition.
     pub fn phase(&self, place: usize) -> Option<usize> {
         let own = self.phases.get(place)?;
         Phase::ALL.iter().position(|phase| phase == own)

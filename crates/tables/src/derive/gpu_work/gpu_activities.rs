@@ -1,4 +1,4 @@
-//! Kernels and copies as what runs on which GPU, taken from tables of one process, and their sums over time.
+//! Kernels and copies as intervals of activity on GPUs, from the tables of one process, and their sums over time.
 
 use std::iter::Peekable;
 use std::slice::Iter;
@@ -16,7 +16,7 @@ use crate::derive::launching::kernel_order::KernelOrder;
 use wavesieve_model::analysis::categories::COMMUNICATION;
 use wavesieve_model::analysis::gpu_time::segments::{Activity, ActivityInterval};
 
-/// The valid kernels and copies whose GPU is known; a copy between two GPUs once for each.
+/// The valid kernels and copies whose GPU is known; a copy between two GPUs counts once for each.
 pub fn of_tables(kernels: &DataFrame, copies: &DataFrame) -> Result<Vec<ActivityInterval>> {
     let mut activities = Vec::with_capacity(kernels.height().saturating_add(copies.height()));
     add_kernels(kernels, &mut activities)?;
@@ -24,7 +24,7 @@ pub fn of_tables(kernels: &DataFrame, copies: &DataFrame) -> Result<Vec<Activity
     Ok(activities)
 }
 
-/// The sums of `gpu_segments` over all kernels, whose order is given, and copies in any order.
+/// The sums of `gpu_segments` over all kernels in the given `order`, and copies in any order.
 pub fn summed(kernels: &DataFrame, copies: &DataFrame, order: &KernelOrder) -> Result<Vec<GpuTime>> {
     let [gpus, starts, ends] = kernels.integers(["gpu", "start_ns", "end_ns"])?;
     let valid = kernels.truths("valid")?.are_true();
@@ -41,8 +41,8 @@ pub fn summed(kernels: &DataFrame, copies: &DataFrame, order: &KernelOrder) -> R
     times.context("internal: sorted rows are in no order")
 }
 
-/// The sums of `gpu_segments` over kernels that are read piece by piece, and copies; `None` where the kernels are not in
-/// the order of their starts. As many pieces as there are threads are held at a time, and as many again being summed up.
+/// The sums of `gpu_segments` over kernels that are read piece by piece, and copies; `None` if the kernels are not in the order of their
+/// starts. Memory holds one piece per thread being read, and as many being summed up.
 ///
 /// # Errors
 /// When a piece cannot be read, or a column is missing or has another type.
@@ -50,7 +50,7 @@ pub(crate) fn summed_in_pieces(kernels: &[Box<dyn Piece>], copies: &DataFrame) -
     let sorted = sorted_copies(copies)?;
     let mut sums = Sums::new(&sorted);
     let mut windows = kernels.chunks(rayon::current_num_threads().max(1));
-    // Filled again and again, because fresh memory costs about as much as reading does.
+    // Reused buffers, because fresh memory costs about as much as reading does.
     let (mut ready, mut next) = (Vec::new(), Vec::new());
     read(windows.next().unwrap_or_default(), &mut ready)?;
     while !ready.is_empty() {
@@ -66,7 +66,7 @@ pub(crate) fn summed_in_pieces(kernels: &[Box<dyn Piece>], copies: &DataFrame) -
     Ok(sums.finish())
 }
 
-/// Sums over kernels that come in the order of their starts, and copies that are in it.
+/// Sums over kernels that come in the order of their starts, and copies in the same order.
 struct Sums<'a> {
     copies: Peekable<Iter<'a, ActivityInterval>>,
     sweep: GpuTimeSweep,
@@ -77,7 +77,7 @@ impl<'a> Sums<'a> {
         Self { copies: copies.iter().peekable(), sweep: GpuTimeSweep::default() }
     }
 
-    /// Adds the next kernel and the copies before it; not where that kernel starts before the last one.
+    /// Adds the next kernel and the copies before it; returns false if the kernel starts before the last one.
     fn add(&mut self, kernel: &ActivityInterval) -> bool {
         while let Some(copy) = self.copies.next_if(|copy| copy.start_ns <= kernel.start_ns) {
             if !self.sweep.add(copy) {

@@ -1,4 +1,4 @@
-//! The table `gpu_segments`: what ran on each GPU when.
+//! The table `gpu_segments`: work on each GPU over time.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -14,7 +14,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::derived::GPU_SEGMENTS, needs, Build::Alone(build))
 };
 
-/// The source columns that it is built from.
+/// The source columns that it needs.
 pub fn needs() -> Needs {
     vec![
         ("kernels", vec!["category", "gpu", "start_ns", "end_ns", "valid"]),

@@ -1,8 +1,7 @@
-//! Sums up GPU activity in order of start, in one pass and next to no memory.
+//! Sums up GPU activity in order of start, in one pass and with almost no memory.
 //!
-//! [`gpu_segments`](wavesieve_model::analysis::gpu_time::segments) counts what runs, and needs the ends in order too. The sums
-//! only need to know whether anything of a kind runs. Until the next start, the latest end so far of each kind answers
-//! that.
+//! [`gpu_segments`](wavesieve_model::analysis::gpu_time::segments) counts running work, and also needs the ends in order. The sums only
+//! need to know whether work of a kind runs. Until the next start, the latest end so far of each kind is enough for that.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +22,7 @@ pub(crate) struct GpuTimeSweep {
 }
 
 impl GpuTimeSweep {
-    /// Adds an activity if it starts no earlier than those before; returns whether it does. Reversed intervals are
-    /// ignored.
+    /// Adds an activity if it does not start before the last one; returns whether it was added. Reversed intervals are ignored.
     #[must_use]
     pub fn add(&mut self, activity: &ActivityInterval) -> bool {
         let (start_ns, end_ns) = (activity.start_ns, activity.end_ns);
@@ -60,7 +58,7 @@ impl GpuTimeSweep {
         place
     }
 
-    /// The sums in the order of (gpu, compute, comm, copies): those of the segments of all activities.
+    /// The sums in the order of (gpu, compute, comm, copies), equal to the sums over the segments of all activities.
     #[must_use]
     pub fn finish(mut self) -> Vec<GpuTime> {
         let Some(Span { first_ns, last_ns, .. }) = self.span else { return Vec::new() };
@@ -75,7 +73,7 @@ impl GpuTimeSweep {
     }
 }
 
-/// The interval that the activities of all GPUs cover, and how far their starts are known.
+/// The interval that the activities of all GPUs cover, and the latest start so far.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     first_ns: i64,
@@ -92,7 +90,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// Appends an interval after those that were added.
+    /// Appends an interval after the previous ones.
     fn add(&mut self, start_ns: i64, end_ns: i64) {
         self.first_ns = self.first_ns.min(start_ns);
         self.last_ns = self.last_ns.max(end_ns);
@@ -108,9 +106,9 @@ impl Sum {
 
 #[derive(Debug)]
 struct Gpu {
-    /// Start and end of what was summed up, once anything started that takes time.
+    /// Start and end of the summed time, once an activity with a length has started.
     reached: Option<(i64, i64)>,
-    /// Latest end of each kind of work: it runs until then.
+    /// Latest end of each kind of work, which runs until then.
     until_ns: [i64; 3],
     sums: [Sum; STATES],
 }
@@ -132,7 +130,7 @@ impl Gpu {
         }
     }
 
-    /// Sums up from one time to another, between which nothing starts.
+    /// Sums up between two times; nothing starts between them.
     fn sum_up(&mut self, mut from_ns: i64, to_ns: i64) {
         while from_ns < to_ns {
             let (mut state, mut next_ns) = (0, to_ns);
@@ -149,7 +147,7 @@ impl Gpu {
         }
     }
 
-    /// Sums up what is left of the span of the process.
+    /// Sums up the rest of the span of the process.
     fn finish(&mut self, first_ns: i64, last_ns: i64) {
         let (began_ns, reached_ns) = self.reached.unwrap_or((last_ns, last_ns));
         self.sum_up(reached_ns, last_ns);

@@ -1,4 +1,4 @@
-//! `gpu_segments` summed up by what ran: a few rows per GPU, of which a dataset's manifest keeps a copy.
+//! `gpu_segments` summed up by kinds of work: a few rows per GPU, which the manifest of a dataset also stores.
 
 use std::collections::BTreeMap;
 
@@ -32,16 +32,16 @@ pub struct GpuTime {
     pub duration_ns: i64,
 }
 
-/// Kinds of work that may run at the same time, each or not.
+/// Number of kinds of work that may run at the same time.
 const KINDS: usize = 3;
-/// Sums of one GPU, by which of them ran.
+/// Sums of one GPU, by the combination of kinds that ran.
 type GpuTotals = [Option<GpuTime>; 1 << KINDS];
 
 /// Segments of one process being summed up.
 #[derive(Default)]
 pub struct GpuTimes {
     others: BTreeMap<i64, GpuTotals>,
-    /// The GPU of the last segment, which is mostly that of the next.
+    /// The GPU of the last segment, which is usually also the GPU of the next.
     last: Option<(i64, GpuTotals)>,
 }
 
@@ -73,7 +73,7 @@ impl GpuTimes {
     }
 }
 
-/// The columns of `gpu_segments` that sums are made of.
+/// The columns of `gpu_segments` that sums need.
 pub const SUMMED_COLUMNS: [&str; 6] = ["gpu", "start_ns", "end_ns", "compute", "comm", "copies"];
 
 /// Sums up rows of `gpu_segments` of one process.
@@ -91,8 +91,7 @@ pub fn gpu_times(segments: &DataFrame) -> Result<Vec<GpuTime>> {
     Ok(times.finish())
 }
 
-/// Sums as rows of `gpu_segments` without `process` and `rank`: start and end are the first and the last, the counts 1
-/// or 0.
+/// Sums as rows of `gpu_segments` without `process` and `rank`: start is the first start, end is the last end, and the counts are 1 or 0.
 pub(crate) fn summed_segments(times: &[GpuTime], process: &Process) -> Result<DataFrame> {
     let each = |name: &str, value: &dyn Fn(&GpuTime) -> Option<i64>| integers(name, times.iter().map(value));
     Ok(DataFrame::new_infer_height(vec![

@@ -18,7 +18,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::telemetry::KERNEL_CLOCKS, needs, Build::Alone(build))
 };
 
-/// Columns that are those of the dispatch.
+/// Columns of the dispatch.
 const OF_DISPATCH: [&str; 10] = [
     "dispatch_id",
     "kernel_id",
@@ -41,7 +41,7 @@ fn needs() -> Needs {
     vec![("samples", vec!["track", "name", "unit", "device", "time_ns", "value"]), ("kernels", kernels)]
 }
 
-/// Looks up what was sampled during each dispatch on a GPU that has samples.
+/// Looks up the samples during each dispatch on a GPU that has samples.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
     let held: BTreeMap<i64, BTreeMap<Quantity, Vec<StepSeries>>> = sampled(needed(tables, "samples")?)?

@@ -1,4 +1,4 @@
-//! The table `kernel_overlaps`: when kernels of which categories ran, alone and together.
+//! The table `kernel_overlaps`: times at which kernels of each category ran, alone and together.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ fn overlaps(mut work: Vec<CategoryWork>) -> Vec<Overlap> {
     overlaps
 }
 
-/// The categories that occur, numbered by the alphabet.
+/// The categories that occur, numbered alphabetically.
 struct Categories {
     names: Vec<Option<String>>,
     of_rows: Vec<u32>,

@@ -1,4 +1,4 @@
-//! The table `att_waits`: which memory operations the waits of a thread trace waited for.
+//! The table `att_waits`: memory operations that the waits of a thread trace waited for.
 
 use anyhow::Result;
 use polars::prelude::*;

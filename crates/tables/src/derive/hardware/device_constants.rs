@@ -1,4 +1,4 @@
-//! The table `device_constants`: figures of the GPUs of a process, and where each is from.
+//! The table `device_constants`: device specs of the GPUs of a process, with their sources.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -15,15 +15,15 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::devices::DEVICE_CONSTANTS, needs, Build::Alone(build))
 };
 
-/// Agent, GPU, name and figure.
+/// Agent, GPU, name and value.
 type ConstantRow = (i64, Option<i64>, String, Constant);
 
-/// The agents of a process are among its facts; only that they are requested counts.
+/// The agents of a process are among its facts, so the columns only need to be requested.
 fn needs() -> Needs {
     vec![("agents", vec!["agent_id"])]
 }
 
-/// Chooses the figures of every GPU.
+/// Chooses the device specs of every GPU.
 fn build(process: &Process, _tables: &Frames) -> Result<DataFrame> {
     let mut agents: Vec<_> = process.facts.agents.iter().filter(|agent| agent.is_gpu()).collect();
     agents.sort_by_key(|agent| agent.agent_id);

@@ -1,4 +1,4 @@
-//! The table `kernel_resources`: what kernels use of a SIMD unit, and how many of their wavefronts fit.
+//! The table `kernel_resources`: SIMD resources that kernels use, and the wavefronts that fit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,10 +20,10 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::devices::KERNEL_RESOURCES, needs, Build::Alone(build))
 };
 
-/// Columns by which launches are distinguished.
+/// Columns that distinguish launches.
 const LAUNCH: [&str; 8] =
     ["kernel_id", "agent_id", "gpu", "workgroup_x", "workgroup_y", "workgroup_z", "lds_bytes", "scratch_bytes"];
-/// Columns that follow from the kernel.
+/// Columns that the kernel determines.
 const OF_KERNEL: [&str; 3] = ["kernel_name", "short_name", "category"];
 const FIRST: &str = "first_dispatch_id";
 
@@ -54,8 +54,7 @@ struct RowOccupancy {
     unknown: Option<&'static str>,
 }
 
-/// Groups the dispatches by kernel and launch, and works out what fits. Dispatches of counter passes count where there are
-/// no others.
+/// Groups the dispatches by kernel and launch, and computes the occupancy. Dispatches of counter passes count only if there are no others.
 fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
     // Passes count the same dispatches again.
@@ -86,15 +85,15 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
 /// Counts of a launch.
 #[derive(Clone, Copy)]
 struct Counted {
-    /// The first row of it.
+    /// Its first row.
     row: IdxSize,
     first_dispatch_id: Option<i64>,
     dispatches: i64,
     total_ns: i64,
 }
 
-/// The valid dispatches by kernel and launch, in the order of their least numbers. Those of the same number may be
-/// `counted_once`.
+/// The valid dispatches by kernel and launch, in the order of their smallest dispatch ids. If `counted_once`, dispatches with the same id
+/// count once.
 fn launches(dispatches: &DataFrame, counted_once: bool) -> Result<DataFrame> {
     let mut kinds = DenseGroups::alike(dispatches.height());
     for name in LAUNCH {
@@ -148,7 +147,7 @@ fn symbols(symbols: &DataFrame) -> Result<BTreeMap<i64, Registers>> {
 /// The GPUs of a process.
 struct Architectures<'a> {
     by_agent: BTreeMap<i64, &'a AgentFacts>,
-    /// One of them, where all are of the same architecture.
+    /// One of them, if all have the same architecture.
     only: Option<&'a AgentFacts>,
 }
 
@@ -160,24 +159,24 @@ impl<'a> Architectures<'a> {
         Self { by_agent: gpus.iter().map(|agent| (agent.agent_id, *agent)).collect(), only }
     }
 
-    /// The GPU of an agent; without one, what all GPUs of the process have in common.
+    /// The GPU of an agent; without one, the common architecture of all GPUs of the process.
     fn agent(&self, agent: Option<i64>) -> Option<&'a AgentFacts> {
         agent.and_then(|agent| self.by_agent.get(&agent).copied()).or(self.only)
     }
 }
 
-/// How register counts are to be read.
+/// Interpretation of register counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
     Right,
-    /// They were read in too small a granule.
+    /// They were recorded with too small a granule.
     Misread(Encoding),
-    /// Either may be.
+    /// Either is possible.
     Unclear(Encoding),
 }
 
-/// How the counts of each architecture that was once misread are to be read, from the kernels that ran there, and from all
-/// kernels where there is only one architecture.
+/// The interpretation of the counts of each architecture with known misreadings, from the kernels that ran there. If there is only one
+/// architecture, from all kernels.
 fn readings(
     rows: &[(Option<i64>, Option<&AgentFacts>)],
     symbols: &BTreeMap<i64, Registers>,
@@ -199,8 +198,8 @@ fn readings(
     seen.into_iter().filter_map(read).collect()
 }
 
-/// Counts that were read rightly are multiples of the granule, accumulation registers included; misread ones are so by
-/// chance only, and have no accumulation registers.
+/// Correct counts are multiples of the granule, accumulation registers included. Misread counts are multiples only by chance, and have no
+/// accumulation registers.
 fn reading(encoding: Encoding, seen: &[Registers]) -> Reading {
     let total = |registers: &Registers| registers.vgpr.unwrap_or(0).saturating_add(registers.accum_vgpr.unwrap_or(0));
     if seen.iter().any(|registers| registers.accum_vgpr.unwrap_or(0) > 0) {
@@ -255,13 +254,13 @@ fn inspect(
     RowOccupancy { architecture, registers, wave_size: Some(wave_size), max_waves, occupancy, unknown }
 }
 
-/// Where both sizes exist, rocprofiler-sdk counts registers of wavefronts of 32 in eights, and of others in fours.
+/// If both sizes exist, rocprofiler-sdk counts registers of 32-wide wavefronts in units of 8, and of 64-wide ones in units of 4.
 fn wave_size(limits: &Limits, agent: &AgentFacts, registers: Registers) -> i64 {
     let of_64 = registers.vgpr.is_some_and(|vgpr| vgpr % 8 == 4);
     limits.wave_size(if of_64 { Some(64) } else { agent.wave_size })
 }
 
-/// The occupancy with the counts read as they are to be; where that is unclear, if either way gives the same.
+/// The occupancy with interpreted counts. If the interpretation is unclear, both must give the same occupancy.
 fn read_as(limits: &Limits, used: &Resources, reading: Reading) -> Result<Occupancy, &'static str> {
     let corrected = |encoding: Encoding| {
         let vgpr = used.vgpr.saturating_mul(encoding.granule).checked_div(encoding.read_as).unwrap_or(used.vgpr);
@@ -320,7 +319,7 @@ mod tests {
     #[test]
     fn counts_of_mi350_tell_how_they_were_read() {
         let encoding = limits("gfx950").unwrap().encoding.unwrap();
-        // 12 registers and no other kind are not a multiple of 8: it was 24.
+        // 12 registers without accumulation registers are not a multiple of 8: it was 24.
         assert_eq!(reading(encoding, &[registers(128, 0), registers(12, 0)]), Reading::Misread(encoding));
         // With accumulation registers recorded, 12 and 4 are 16.
         assert_eq!(reading(encoding, &[registers(128, 0), registers(12, 4)]), Reading::Right);

@@ -47,7 +47,7 @@ fn checked(name: &str) -> Option<&'static schema::Table> {
     schema::table(name).filter(|table| CHECKED.contains(&table.name))
 }
 
-/// Forms of names of symbols, which are made here and never odd; most symbols are of kernels that do not run.
+/// Name forms of symbols, which are generated here and need no check; most symbols belong to kernels that do not run.
 const MADE_NAMES: [&str; 3] = ["short_name", "base_name", "category"];
 
 /// All columns of the checked tables: problems in a column cannot be found without reading it.
@@ -76,7 +76,7 @@ pub struct Checks<'a> {
 }
 
 impl<'a> Checks<'a> {
-    /// Nothing seen yet of a process, next to `others`.
+    /// Checks that have seen no table yet of a process next to `others`.
     pub fn new(process: &'a Process, others: Others) -> Self {
         let mut checks = Self {
             process,
@@ -100,8 +100,8 @@ impl<'a> Checks<'a> {
         self.anomalies.extend(anomalies);
     }
 
-    /// Adds what was noted while a table was read. Only tables that every check reads count: otherwise the same trace would have other
-    /// anomalies where more of it is read.
+    /// Adds what was noted while a table was read. Only tables that every check reads count: otherwise the anomalies would depend on how
+    /// much of the trace is read.
     pub fn absorb_notes(&mut self, table: &str, notes: impl IntoIterator<Item = Anomaly>) {
         if checked(table).is_some() {
             self.absorb(notes);
@@ -122,7 +122,7 @@ impl<'a> Checks<'a> {
         self.put(name, frame)
     }
 
-    /// Anomalies within the rows of one table by themselves.
+    /// Anomalies within the rows of one table.
     pub fn of_rows(process: &Process, name: &str, frame: &DataFrame) -> Result<Vec<Anomaly>> {
         let Some(table) = checked(name) else { return Ok(Vec::new()) };
         let mut found = Vec::new();
@@ -145,8 +145,8 @@ impl<'a> Checks<'a> {
         Ok(found)
     }
 
-    /// Puts the rows of one table next to those of others. Nothing works in parallel here: a thread that holds the lock of
-    /// these checks and waits for others would start other work, which may want the same lock.
+    /// Relates the rows of one table to other tables. Nothing works in parallel here: a thread that holds the lock of these checks and
+    /// waits for another thread would start other work, which may need the same lock.
     pub fn put(&mut self, name: &str, frame: &DataFrame) -> Result<()> {
         let Some(table) = checked(name) else { return Ok(()) };
         self.rows.insert(table.name, frame.height());
@@ -189,7 +189,7 @@ impl<'a> Checks<'a> {
         if self.process.role == Role::Trace {
             self.anomalies.extend(std::mem::take(&mut self.lost).check()?);
         }
-        // Data missing from a damaged input implies nothing about how it was collected.
+        // Missing data in a damaged input does not show how it was collected.
         if self.process.role == Role::Trace && !self.damaged {
             self.check_empty();
         }
@@ -263,7 +263,7 @@ pub(crate) fn anomaly_of(damage: Damage) -> Anomaly {
     Anomaly::new(DAMAGED_INPUT, Severity::Error, table, 1, detail).first(Some(damage.path))
 }
 
-/// Rows of `anomalies` that are stored, with those found since that are not among them.
+/// Stored rows of `anomalies`, with later anomalies that they do not contain.
 ///
 /// # Errors
 /// When the stored rows cannot be read.
@@ -290,7 +290,7 @@ pub(crate) fn with_later(stored: LazyFrame, later: Vec<Anomaly>) -> Result<LazyF
     Ok(frame.lazy())
 }
 
-/// Each kind of anomaly once, with the number of all: of inputs each is about another file.
+/// Each kind of anomaly once, with the total count: anomalies of inputs are each about another file.
 fn added_up(anomalies: Vec<Anomaly>) -> Vec<Anomaly> {
     let mut kinds: BTreeMap<(&'static str, String, String), Anomaly> = BTreeMap::new();
     for anomaly in anomalies {

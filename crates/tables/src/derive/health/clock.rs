@@ -1,4 +1,4 @@
-//! Clocks that jump: dispatches of a queue that run long before those dispatched before them, and gaps far longer than programs wait.
+//! Clock jumps: dispatches that run long before earlier dispatches of their queue, and gaps far longer than programs wait.
 
 use std::collections::BTreeMap;
 
@@ -8,31 +8,31 @@ use polars::prelude::DataFrame;
 use crate::columns::values::FrameValues;
 use wavesieve_model::schema::anomaly::{Anomaly, Severity};
 
-/// A second in nanoseconds: no queue runs a dispatch so long before an earlier one.
+/// A second in nanoseconds: queues do not run a dispatch that long before an earlier one.
 const BACKWARD_NS: i64 = 1_000_000_000;
-/// Ten minutes, and a day: a gap of ten minutes is a jump if it takes nearly all of the recorded time, one of a day always is.
+/// Ten minutes, and a day: a gap of ten minutes is a jump if it takes nearly all of the recorded time, a gap of a day always is.
 const GAP_NS: i64 = 600 * 1_000_000_000;
 const SURE_GAP_NS: i64 = 86_400 * 1_000_000_000;
 /// Share of the recorded time in percent, as in the rule `broken_span`.
 const MIN_PCT: i128 = 95;
-/// Times are put together by intervals of half the shortest gap.
+/// Times are grouped in intervals of half the shortest gap.
 const BIN_NS: i64 = GAP_NS / 2;
 
-/// First and last time in an interval, and the row that the first is of.
+/// First and last time in an interval, and the row of the first.
 struct Bin {
     first_ns: i64,
     last_ns: i64,
     place: (&'static str, i64),
 }
 
-/// The times of one process that gaps are found from.
+/// The times of one process, in which gaps are found.
 #[derive(Default)]
 pub struct Timeline {
     bins: BTreeMap<i64, Bin>,
 }
 
 impl Timeline {
-    /// Adds the valid rows of a table. Calls that wait cover no gap: of these the times count, not what lies between.
+    /// Adds the valid rows of a table. Waiting calls do not fill a gap: only their start and end count.
     pub fn add(&mut self, table: &'static str, key: &str, frame: &DataFrame, covers: bool) -> Result<()> {
         for (_, [key, start, end]) in frame.valid_rows([key, "start_ns", "end_ns"])? {
             if covers {
@@ -53,7 +53,7 @@ impl Timeline {
         bin.last_ns = bin.last_ns.max(last_ns);
     }
 
-    /// The gaps that are jumps, by the first row after the first of them.
+    /// The gaps that are jumps, keyed by the first row after the first gap.
     pub fn check(&self) -> Option<Anomaly> {
         let mut bins = self.bins.values();
         let first = bins.next()?;
@@ -78,7 +78,7 @@ impl Timeline {
     }
 }
 
-/// Counts dispatches that start more than a second before one that was dispatched before them to the same queue.
+/// Counts dispatches that start more than a second before an earlier dispatch of the same queue.
 pub(crate) fn check_backward(kernels: &DataFrame) -> Result<Option<Anomaly>> {
     let of_queue = kernels.integer("agent_id")?.kinds().and(&kernels.integer("queue_id")?.kinds());
     let rows = kernels.valid_rows(["dispatch_id", "start_ns", "agent_id", "queue_id"])?;
@@ -88,7 +88,7 @@ pub(crate) fn check_backward(kernels: &DataFrame) -> Result<Option<Anomaly>> {
     if !dispatches.is_sorted() {
         dispatches.sort_unstable();
     }
-    // Ids that come again are of several runs, each with its own times.
+    // Repeated ids belong to several runs, each with its own times.
     if dispatches.windows(2).any(|pair| matches!(pair, [first, next] if first.0 == next.0)) {
         return Ok(None);
     }
@@ -126,7 +126,7 @@ mod tests {
 
     const SECOND: i64 = 1_000_000_000;
 
-    /// Dispatches of one queue with these starts in seconds, each of which takes a second.
+    /// Dispatches of one queue with these starts in seconds, each one second long.
     fn kernels(ids: &[i64], starts_s: &[i64]) -> DataFrame {
         let starts: Vec<i64> = starts_s.iter().map(|start| start * SECOND).collect();
         let ends: Vec<i64> = starts.iter().map(|start| start + SECOND).collect();
@@ -152,11 +152,11 @@ mod tests {
         let found = check_backward(&kernels(&[1, 2, 3, 4], &[100, 102, 50, 52])).unwrap().unwrap();
         assert_eq!((found.count, found.first_key.as_deref()), (2, Some("3")));
         assert!(found.detail.contains("up to 52 s before"), "{}", found.detail);
-        // In the order of their ids there is nothing odd about them.
+        // In the order of their ids, these are normal.
         assert_eq!(check_backward(&kernels(&[3, 4, 1, 2], &[100, 102, 50, 52])).unwrap(), None);
-        // Half a second is what queues may do.
+        // Exactly one second is allowed.
         assert_eq!(check_backward(&kernels(&[1, 2], &[2, 1])).unwrap(), None);
-        // Ids that come again are of several runs.
+        // Repeated ids belong to several runs.
         assert_eq!(check_backward(&kernels(&[1, 1, 2], &[9, 100, 50])).unwrap(), None);
     }
 
@@ -164,7 +164,7 @@ mod tests {
     fn a_clock_that_was_set_forward_is_seen() {
         assert_eq!(forward(&kernels(&[1, 2, 3], &[10, 12, 100_000]), true), None.or(Some((1, "3".to_owned()))));
         assert_eq!(forward(&kernels(&[1, 2], &[10, 700]), true), Some((1, "2".to_owned())));
-        // Short gaps, and gaps that are but a part of the run, do not count.
+        // Short gaps, and gaps that take only a part of the run, do not count.
         assert_eq!(forward(&kernels(&[1, 2], &[10, 600]), true), None);
         let steady: Vec<i64> = (0..100).chain([900]).collect();
         let ids: Vec<i64> = (0..101).collect();

@@ -1,4 +1,4 @@
-//! GPU activities against the API calls that launched them.
+//! Compares GPU activities with the API calls that launched them.
 
 use anyhow::Result;
 use itertools::izip;
@@ -58,7 +58,7 @@ impl Correlations {
         Ok(())
     }
 
-    /// Compares both sides. Without any call there is nothing to compare with, and nothing is reported.
+    /// Compares both sides. Without calls, nothing is reported.
     pub fn check(self) -> Vec<Anomaly> {
         let each = || {
             let calls = self.calls.iter().flat_map(|(ids, starts)| ids.iter().zip(starts.iter()));

@@ -1,4 +1,4 @@
-//! Counters that the release of ROCm, or a setting of the GPU, is known to get wrong.
+//! Counters with known faults in a release of ROCm or with a setting of the GPU.
 
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use polars::prelude::*;
 
 use wavesieve_model::schema::anomaly::{Anomaly, Severity};
 
-/// Counts the values that are missing: those of a counter that other dispatches of the same pass have.
+/// Counts missing values: a dispatch lacks a counter that other dispatches of the same pass have.
 pub fn check(counters: &DataFrame) -> Result<Option<Anomaly>> {
     if counters.height() == 0 {
         return Ok(None);

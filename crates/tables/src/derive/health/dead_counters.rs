@@ -8,10 +8,10 @@ use polars::prelude::*;
 use wavesieve_model::analysis::hardware::implausible::dead_counters;
 use wavesieve_model::schema::anomaly::{Anomaly, Severity};
 
-/// The check that finds them.
+/// Id of the check that finds them.
 pub const DEAD_COUNTERS: &str = "dead_counters";
 
-/// Finds counters that are 0 in every dispatch though others of their block cannot be.
+/// Finds counters that are 0 in every dispatch although other counters of their block show activity.
 pub fn check(counters: &DataFrame) -> Result<Option<Anomaly>> {
     if counters.height() == 0 {
         return Ok(None);
@@ -32,7 +32,7 @@ pub(super) fn zeros(counters: &DataFrame) -> PolarsResult<DataFrame> {
     counters.clone().lazy().group_by([col("counter").cast(DataType::String)]).agg([is_zero]).collect()
 }
 
-/// The same by the names of the counters.
+/// The same, by the names of the counters.
 pub(super) fn zeros_by_name(zeros: &DataFrame) -> PolarsResult<BTreeMap<&str, bool>> {
     let each = zeros.column("counter")?.str()?.iter().zip(zeros.column("zero")?.bool()?.iter());
     Ok(each.filter_map(|(name, zero)| Some((name?, zero?))).collect())

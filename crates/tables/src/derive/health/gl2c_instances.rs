@@ -1,5 +1,5 @@
-//! Counters of the L2 cache of gfx115x, of which releases of rocprofiler-sdk before February 2026 read 4 of 8 instances
-//! (rocm-systems pull request 3100).
+//! Counters of the L2 cache of gfx115x, where releases of rocprofiler-sdk before February 2026 read only 4 of 8 instances (rocm-systems
+//! pull request 3100).
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -11,7 +11,7 @@ const ARCHITECTURES: &str = "gfx115";
 const BLOCK: &str = "GL2C_";
 /// Derived counters that are sums over the instances of the block.
 const SUMS: [&str; 2] = ["FETCH_SIZE", "WRITE_SIZE"];
-/// Instances that were read, of those that there are.
+/// Number of instances that were read, and number of all instances.
 const READ: i64 = 4;
 const ALL: i64 = 8;
 

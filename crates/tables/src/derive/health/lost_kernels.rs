@@ -1,4 +1,4 @@
-//! Launches without their kernels, and replays of graphs that lack some.
+//! Launches without their kernels, and graph replays that lack kernels.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ impl LostKernels {
         self.calls.extend(regions.select(columns));
     }
 
-    /// The lost launches. Another check speaks of a trace without any kernel.
+    /// The lost launches. Another check reports traces without kernels.
     ///
     /// # Errors
     /// When a table lacks a column, which is a defect.
@@ -82,7 +82,7 @@ impl LostKernels {
         Ok(found)
     }
 
-    /// Replays with fewer kernels than most of their graph, the kernels that they lack, and the first of their correlation ids.
+    /// Replays with fewer kernels than most replays of their graph, the kernels that they lack, and the first of their correlation ids.
     fn incomplete(&self) -> (usize, i64, Option<i64>) {
         let mut graphs: BTreeMap<i64, Vec<(i64, i64)>> = BTreeMap::new();
         for ((graph, id), kernels) in &self.replays {
@@ -123,7 +123,7 @@ mod tests {
             of(Some(1), 11, 3),
             of(Some(1), 12, 1),
             of(Some(1), 13, 3),
-            // As many replays have as many kernels: nothing is usual.
+            // Two counts are equally frequent: none is usual.
             of(Some(2), 20, 4),
             of(Some(2), 21, 2),
             of(None, 30, 1),

@@ -1,4 +1,4 @@
-//! Trace health: what is odd in the tables of a process, counted.
+//! Trace health: counts of anomalies in the tables of a process.
 
 pub mod anomalies;
 mod checks;

@@ -1,5 +1,6 @@
-//! Kernels that carry the text of a mark as their name: rocprofv3 names kernels after the last text of their thread if it was asked
-//! to rename them, also after a mark, which never ends. With `--kokkos-trace` it did so unasked until July 2026 (rocm-systems pull request 8141).
+//! Kernels with the text of a mark as their name. If renaming is requested, rocprofv3 names kernels after the last text of their thread,
+//! even after a mark, which never ends. With `--kokkos-trace` it also did so without a request until July 2026 (rocm-systems pull request
+//! 8141).
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use polars::prelude::*;
 use crate::columns::frames::add_texts;
 use wavesieve_model::schema::anomaly::{Anomaly, Severity};
 
-/// More texts than this are not names of kernels.
+/// Maximum number of texts: more are not names of kernels.
 const MAX_TEXTS: usize = 100_000;
 
 /// The names of kernels, and the texts of marks and ranges.
@@ -39,12 +40,12 @@ impl NamesAndMarks {
         add(&mut self.marks, marks)
     }
 
-    /// Takes the texts of ranges, which may have the names of kernels too.
+    /// Takes the texts of ranges, which may also be names of kernels.
     pub(crate) fn add_ranges(&mut self, regions: &DataFrame) -> Result<()> {
         add(&mut self.ranges, regions)
     }
 
-    /// Finds names that are texts of marks and of no range.
+    /// Finds names that are texts of marks but not of ranges.
     pub fn check(&self) -> Vec<Anomaly> {
         if self.ranges.len() >= MAX_TEXTS {
             return Vec::new();
@@ -68,7 +69,7 @@ impl NamesAndMarks {
     }
 }
 
-/// Whether a kernel may have this name of its own: one with parameters, or a bare identifier. A mark may have the same.
+/// Whether a kernel may have this name itself: one with parameters, or a bare identifier. A mark may have the same name.
 fn may_be_of_kernel(name: &str) -> bool {
     name.contains('(') || name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '.' | '$'))
 }

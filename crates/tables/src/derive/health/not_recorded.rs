@@ -44,7 +44,7 @@ impl Others {
     }
 }
 
-/// The kinds of the program; a test reads them, so that there are always some.
+/// The built-in kinds; a test ensures that the file can be read.
 fn kinds() -> &'static [RecordKind] {
     static FILE: OnceLock<RecordKindsFile> = OnceLock::new();
     &FILE.get_or_init(|| toml::from_str(KINDS).unwrap_or_default()).kind
@@ -77,7 +77,7 @@ pub fn missing(
     lacking.map(|kind| Missing { table: &kind.table, what: &kind.what, how: how(kind) }).collect()
 }
 
-/// Whether a kind of records is called so.
+/// Whether a kind of records has this name.
 pub fn is_kind(what: &str) -> bool {
     kinds().iter().any(|kind| kind.what == what)
 }

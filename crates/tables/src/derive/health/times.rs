@@ -1,4 +1,4 @@
-//! Times that cannot be true, and dispatches of one queue that overlap.
+//! Invalid timestamps, and overlapping dispatches of one queue.
 
 use std::borrow::Cow;
 
@@ -95,7 +95,7 @@ pub fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFacts) -> 
     Ok(tallies.into_iter().filter_map(|tally| tally.into_anomaly(table.name)).collect())
 }
 
-/// The oddity of times that lie far from those of their process, but close to each other.
+/// Describes times that lie far from their process, but close to each other.
 fn two_clocks((first, last): (i64, i64), facts: &ProcessFacts) -> String {
     let seconds = |time: i64| format!("{:.3}", time as f64 / 1e9);
     let own = facts.start_ns.or(facts.end_ns).unwrap_or_default();
@@ -113,8 +113,8 @@ fn two_clocks((first, last): (i64, i64), facts: &ProcessFacts) -> String {
     )
 }
 
-/// Counts dispatches that start before an earlier one of the same agent and queue, or stream where queues are not recorded, has ended,
-/// and dispatch ids that occur more than once.
+/// Counts dispatches that start before an earlier one of the same agent and queue has ended, and dispatch ids that occur more than once.
+/// Streams replace queues if queues are not recorded.
 pub(crate) fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
     let mut overlap = Tally::new(
         "queue_overlap",
@@ -153,8 +153,8 @@ pub(crate) fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
     Ok([overlap, repeated].into_iter().filter_map(|tally| tally.into_anomaly("kernels")).collect())
 }
 
-/// The ids of the dispatches that start before an earlier one of the same queue has ended; `None` unless those of each queue
-/// come in the order of their starts.
+/// The ids of the dispatches that start before an earlier one of the same queue has ended. `None` if the dispatches of a queue are not in
+/// the order of their starts.
 fn overlapping(dispatches: impl Iterator<Item = (u32, Dispatch)>, queues: usize) -> Option<Vec<i64>> {
     let mut before: Vec<(Dispatch, i64)> = vec![((i64::MIN, i64::MIN, i64::MIN), i64::MIN); queues];
     let mut overlapping = Vec::new();
@@ -180,7 +180,7 @@ mod tests {
 
     use super::*;
 
-    /// Dispatches that start before one of their queue has ended that comes before them in the order of their starts.
+    /// Counts dispatches that start before an earlier one of their queue has ended, by definition.
     fn by_definition(dispatches: &[(i64, i64, i64)]) -> i64 {
         let mut in_order: Vec<(i64, i64, i64, i64)> =
             (0..).zip(dispatches).map(|(id, (queue, start, length))| (*queue, *start, start + length, id)).collect();

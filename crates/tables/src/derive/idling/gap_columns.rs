@@ -11,25 +11,25 @@ use wavesieve_model::analysis::gpu_time::idle_causes::Cause;
 use wavesieve_model::analysis::intervals::Interval;
 use wavesieve_model::schema::process::Process;
 
-/// Facts that the parts of an interval without kernels have in common.
+/// Facts that the parts of an interval without kernels share.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gap {
-    /// Whether a copy ends it, a kernel, or nothing.
+    /// Whether a copy ends it, or a kernel, or nothing.
     pub next_is_copy: Option<bool>,
     /// Row of the kernel that ended last before it.
     pub kernel_before: Option<u32>,
     /// Row of the first kernel after it.
     pub kernel_after: Option<u32>,
-    /// Thread that is held to account.
+    /// Thread that is responsible.
     pub tid: Option<i64>,
 }
 
 /// An interval, or a part of it with one cause.
 #[derive(Clone, Copy, Debug)]
 pub struct GapPart {
-    /// When.
+    /// Its time.
     pub time: Interval,
-    /// Why.
+    /// Its cause.
     pub cause: Cause,
     /// Row of the call with the largest overlap, and that overlap.
     pub call: Option<(u32, i64)>,
@@ -37,7 +37,7 @@ pub struct GapPart {
     pub range: Option<u32>,
 }
 
-/// An interval in little memory: there may be as many as kernels.
+/// An interval in a compact form: there may be as many as kernels.
 #[derive(Clone, Copy)]
 struct IdleInterval {
     kernel_before: u32,
@@ -56,7 +56,7 @@ pub(crate) struct GapColumns {
     end_ns: Vec<i64>,
     causes: Vec<Cause>,
     intervals: Vec<IdleInterval>,
-    /// Threads by their places, and the place of each.
+    /// Threads in order of first use, and the index of each.
     tids: Vec<Option<i64>>,
     places: BTreeMap<Option<i64>, u32>,
     calls: Vec<u32>,
@@ -70,11 +70,11 @@ pub(crate) const KERNELS_SHOWN: [&str; 2] = ["kernel_before", "kernel_after"];
 pub const RANGE: &str = "range";
 
 const NO_ROW: u32 = u32::MAX;
-/// Names for the work that ends an interval.
+/// Names of the kinds of work that end an interval.
 const KINDS: [&str; 2] = ["kernel", "copy"];
 
 impl GapColumns {
-    /// Starts an interval, whose parts follow.
+    /// Starts an interval; its parts follow.
     pub fn begin(&mut self, gap: Gap) {
         let next_place = u32::try_from(self.tids.len()).unwrap_or(NO_ROW);
         let thread = *self.places.entry(gap.tid).or_insert(next_place);
@@ -90,7 +90,7 @@ impl GapColumns {
         });
     }
 
-    /// Adds the next part of the interval that was started last.
+    /// Adds the next part of the interval that was started most recently.
     pub fn push(&mut self, part: GapPart) {
         let number = self.intervals.len();
         if let Some(gap) = self.intervals.last_mut() {
@@ -106,8 +106,8 @@ impl GapColumns {
         }
     }
 
-    /// The table without `process` and `rank`, from the columns of all GPUs. Rows point into the columns of names.
-    /// Without the names of kernels or ranges, the columns for these are missing.
+    /// The table without `process` and `rank`, from the columns of all GPUs. Stored rows refer to the columns of names. Without the names
+    /// of kernels or ranges, their columns are missing.
     pub fn into_frame(
         all: Vec<(i64, Self)>,
         process: &Process,

@@ -1,4 +1,4 @@
-//! For each interval without kernels on a GPU, determines what the host was doing.
+//! For each interval without kernels on a GPU, determines the activity of the host.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +14,15 @@ use wavesieve_model::analysis::gpu_time::idle_intervals::{IdleInterval, Work, ea
 use wavesieve_model::analysis::intervals::Interval;
 use wavesieve_model::analysis::intervals::gallop::gallop;
 
-/// When a process lived, worked on its GPUs and recorded.
+/// Lifetime, GPU work and recording pauses of a process.
 pub(crate) struct ProcessTimes {
     /// First start to last end of the work of all its GPUs.
     pub span: Interval,
-    /// Start of the process, where known.
+    /// Start of the process, if known.
     pub start_ns: Option<i64>,
-    /// End of the process, where known.
+    /// End of the process, if known.
     pub end_ns: Option<i64>,
-    /// When the recording was stopped, in order and apart from one another.
+    /// Times at which the recording was stopped, in order and disjoint.
     pub pauses: Vec<Interval>,
 }
 
@@ -33,14 +33,14 @@ pub(crate) struct GapSweep<'a> {
     /// Launches of the copies.
     pub copies: Launched,
     pub calls: LaunchingCalls,
-    /// Calls whose kernels were not recorded, and may have run while a GPU seems idle.
+    /// Calls whose kernels were not recorded; these kernels may have run while a GPU seems idle.
     pub lost: LostLaunches,
     /// Activity of the threads.
     pub threads: &'a HostThreads,
 }
 
 impl GapSweep<'_> {
-    /// The intervals of one GPU from its work, which must be sorted by start.
+    /// The intervals of one GPU from its work, sorted by start.
     pub fn gaps(&self, work: &[Work]) -> GapColumns {
         let mut gpu = OneGpu {
             sweep: self,
@@ -87,7 +87,7 @@ const NOTHING: IdleInterval = IdleInterval {
     after: None,
 };
 
-/// How far the lists of a thread were looked through.
+/// Positions in the lists of a thread, up to which the sweep has looked.
 #[derive(Default)]
 struct Places {
     outermost: usize,
@@ -102,9 +102,9 @@ struct OneGpu<'a> {
     columns: GapColumns,
     places: BTreeMap<i64, Places>,
     pause: usize,
-    /// Place of the first work that has not started, up to where the sweep has looked.
+    /// Place of the first work that has not started, as far as the sweep has looked.
     begun: usize,
-    /// The calls of which some work has started on this GPU, by their numbers.
+    /// The calls that have started work on this GPU, by their numbers.
     started: MutableBitmap,
 }
 
@@ -149,7 +149,7 @@ impl OneGpu<'_> {
         }
     }
 
-    /// When the work after an interval was handed over to the GPU, and the thread that did it.
+    /// The time at which the work after an interval was submitted to the GPU, and the submitting thread.
     fn launch(&mut self, gap: &IdleInterval) -> (Launch, Option<i64>) {
         let Some((place, next)) = gap.after.and_then(|place| Some((place, self.work.get(place)?))) else {
             let before = gap.before.and_then(|place| self.work.get(place));
@@ -168,15 +168,15 @@ impl OneGpu<'_> {
         }
         let (call, tid) = self.sweep.launch_of(next);
         let launch = call.filter(|call| !self.is_lost(gap, Some(*call), tid)).map_or(Launch::Unknown, |call| {
-            // Work of a call that launches much, such as a graph, may start before the call returns.
+            // A call that launches much, such as a graph, may start work before it returns.
             let has_begun = self.started.get(call.row as usize);
             Launch::At(if has_begun { gap.time.start_ns } else { call.end_ns })
         });
         (launch, tid)
     }
 
-    /// Whether a kernel may have run in an interval that was not recorded: one that was launched after the work before it, and not after
-    /// the work behind it.
+    /// Whether an unrecorded kernel may have run in an interval: a kernel that was launched after the work before the interval, and not
+    /// after the work after it.
     fn is_lost(&self, gap: &IdleInterval, next: Option<LaunchingCall>, tid: Option<i64>) -> bool {
         if self.sweep.lost.lost.is_empty() {
             return false;
@@ -199,8 +199,8 @@ impl OneGpu<'_> {
     }
 }
 
-/// The call with the largest overlap, and that overlap: the innermost of those that last from the start to the end, otherwise
-/// the first of equals.
+/// The call with the largest overlap, and that overlap. If several calls span the whole interval, the innermost; otherwise the first of
+/// equals.
 fn longest_call(threads: &HostThreads, thread: &Thread, time: Interval, places: &mut Places) -> Option<(u32, i64)> {
     let call = |place: usize| thread.calls.get(place).copied();
     let time_of = |place: usize| call(place).map(|row| threads.time(row));
@@ -227,7 +227,7 @@ fn longest_call(threads: &HostThreads, thread: &Thread, time: Interval, places: 
     longest.1
 }
 
-/// The range that is the innermost one for longest, the first of equals; none where no range is open for longer.
+/// The range that is innermost for the longest time, the first of equals. `None` if the time outside of ranges is longer.
 fn longest_range(thread: &Thread, time: Interval, places: &mut Places) -> Option<u32> {
     let ranges = &thread.ranges;
     let is_over = |place: usize| ranges.get(place).is_some_and(|range| range.time.end_ns <= time.start_ns);

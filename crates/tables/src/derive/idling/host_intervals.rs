@@ -34,7 +34,7 @@ pub enum Piece {
 }
 
 impl HostIntervals {
-    /// Looks for the calls in intervals, those of each thread in their order.
+    /// Finds the calls in the intervals of each thread, which are sorted.
     pub fn new(regions: &DataFrame, gaps: &BTreeMap<Option<i64>, Vec<Interval>>) -> Result<Self> {
         let tids = regions.integer("tid")?;
         let facts = ApiClasses::builtin();
@@ -58,7 +58,7 @@ impl HostIntervals {
         Ok(Self { threads })
     }
 
-    /// The pieces of an interval, in order and without gap.
+    /// The pieces of an interval, in order and without gaps.
     pub fn pieces(&self, tid: Option<i64>, gap: Interval) -> Vec<(Interval, Piece)> {
         let Some(thread) = self.threads.get(&tid) else { return vec![(gap, Piece::Outside)] };
         let first_ns = thread.first_ns.unwrap_or(gap.end_ns).clamp(gap.start_ns, gap.end_ns);

@@ -1,4 +1,4 @@
-//! Activity of each host thread of a process over time: its calls, its waiting, its ROCTx ranges.
+//! Activity of each host thread of a process over time: calls, waits and ROCTx ranges.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -22,19 +22,19 @@ pub const REGIONS: &[&str] = &["domain", "end_ns", "message", "name", "start_ns"
 
 /// Domain of ROCTx ranges.
 const MARKER: &str = "marker";
-/// Name of the operation that opens a ROCTx range of the whole process, which belongs to no thread.
+/// Name of the operation that opens a ROCTx range of the whole process, which does not belong to a thread.
 const PROCESS_RANGE: &str = "roctxProcessRangeA";
 
-/// Activity of one thread, everything in its order.
+/// Activity of one thread, all lists in order.
 #[derive(Debug, Default)]
 pub struct Thread {
     /// Rows in `regions` of its calls, by their starts.
     pub calls: Vec<u32>,
-    /// Which of these contain which.
+    /// Nesting of these calls.
     pub nesting: Nesting,
-    /// Places among its calls of those inside of no other.
+    /// Places of its calls that are not inside another.
     pub outermost: Vec<u32>,
-    /// When it was inside a call that waits.
+    /// Intervals inside calls that wait.
     pub waits: Vec<Interval>,
     /// The innermost ROCTx range of each moment, as rows of [`HostThreads::range_names`].
     pub ranges: Vec<Range>,
@@ -109,20 +109,20 @@ impl HostThreads {
         self.threads.get(&tid)
     }
 
-    /// When a call ran, by its row in `regions`.
+    /// Interval of a call, by its row in `regions`.
     pub fn time(&self, call: u32) -> Interval {
         let at = |times: &I64Values| times.get(call as usize).unwrap_or_default();
         Interval::new(at(&self.starts), at(&self.ends))
     }
 
-    /// Message of each ROCTx range, or the name of its operation, as a `cat` column; none where no messages were read.
+    /// Message of each ROCTx range, or the name of its operation, as a `cat` column; `None` if no messages were read.
     pub(crate) fn range_names(&self) -> Option<&Column> {
         self.range_names.as_ref()
     }
 }
 
 impl Thread {
-    /// Puts everything in order.
+    /// Sorts all lists.
     fn settle(&mut self, starts: &I64Values, ends: &I64Values) {
         let place = |row: &u32| (starts.get(*row as usize), Reverse(ends.get(*row as usize)), *row);
         if !self.calls.is_sorted_by_key(place) {

@@ -1,4 +1,4 @@
-//! The table `idle_gaps`: when each GPU ran no kernel, and why.
+//! The table `idle_gaps`: times without kernels on each GPU, and their causes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,8 +41,7 @@ fn needs() -> Needs {
     ]
 }
 
-/// Like [`needs`] if only some columns of the table are wanted. Without kernel names or range messages, the columns for
-/// these are not built.
+/// Like [`needs`] if only some columns of the table are requested. Columns for kernel names or range messages are then not built.
 fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
     let mut needs = needs();
     let shows_kernels = KERNELS_SHOWN.iter().any(|name| wanted.contains(name));
@@ -81,7 +80,7 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     };
     let times = ProcessTimes {
         span: span.unwrap_or(Interval::new(0, 0)),
-        // Times of another clock tell nothing about the start and the end of the process.
+        // Times of another clock do not relate to the start and end of the process.
         start_ns: process.facts.start_ns.filter(|_| span.is_none_or(|span| lived_at(process, span.start_ns))),
         end_ns: process.facts.end_ns.filter(|_| span.is_none_or(|span| lived_at(process, span.end_ns))),
         pauses: profiler_pauses::of_tables(process, regions, marks, span)?,
@@ -99,7 +98,7 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         threads: &threads,
     };
     let swept = by_gpu.into_par_iter().map(|(gpu, mut work)| {
-        // Kernels in order, then copies, mostly so: a sort that merges runs takes linear time for them.
+        // Mostly sorted: kernels in order, then copies. A sort that merges runs takes linear time here.
         work.sort_by_key(order);
         (gpu, sweep.gaps(&work))
     });
@@ -113,7 +112,7 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     )
 }
 
-/// Whether a process lived at a time; a start or end that is not recorded does not limit it.
+/// Whether a process existed at a time; an unrecorded start or end does not limit it.
 fn lived_at(process: &Process, time_ns: i64) -> bool {
     let (start_ns, end_ns) = (process.facts.start_ns, process.facts.end_ns);
     start_ns.is_none_or(|start| start <= time_ns) && end_ns.is_none_or(|end| time_ns <= end)
@@ -141,7 +140,7 @@ struct WorkByGpu {
 }
 
 impl WorkByGpu {
-    /// Adds those of some rows that are valid and whose GPU is known.
+    /// Adds some rows, if they are valid and their GPU is known.
     fn add(
         &mut self,
         frame: &DataFrame,

@@ -1,4 +1,4 @@
-//! When GPUs ran no kernel, and what the host was doing.
+//! Times without kernels on GPUs, and host activity during them.
 
 pub(crate) mod gap_columns;
 pub(crate) mod gap_sweep;

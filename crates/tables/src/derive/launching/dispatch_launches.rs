@@ -23,7 +23,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 
 /// The column with the names of calls.
 const API_NAME: &str = "api_name";
-/// Columns of `kernels` that are taken as they are, in the order of the table.
+/// Columns of `kernels` that are copied, in the order of the table.
 const TAKEN: [&str; 10] = [
     "dispatch_id",
     "kernel_id",
@@ -36,10 +36,10 @@ const TAKEN: [&str; 10] = [
     "stream_id",
     "tid",
 ];
-/// Those of them that nothing else depends on: without one the table is built without it.
+/// Copied columns that no other column depends on. The table is built without them if they are not requested.
 const PASSTHROUGH: &[&str] = &["kernel_id", "kernel_name", "short_name", "category", "device", "tid"];
 
-/// The source columns that it is built from.
+/// The source columns that it needs.
 pub fn needs() -> Needs {
     let kernels = [&TAKEN[..], &["correlation_id", "start_ns", "end_ns", "valid"]].concat();
     let copies = vec!["gpu", "peer_gpu", "start_ns", "end_ns", "valid"];
@@ -51,7 +51,7 @@ pub fn needs() -> Needs {
     ]
 }
 
-/// Looks up the call of every valid dispatch, and when its queue and its GPU were done with what came before.
+/// Looks up the call of every valid dispatch, and the time at which its queue and its GPU finished earlier work.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     of_tables(tables, tables.wants(DECLARATION.table.name, API_NAME))
 }
@@ -99,7 +99,7 @@ pub fn of_tables(tables: &Frames, names_calls: bool) -> Result<DataFrame> {
     columns.into_frame(&kernels, &calls, names_calls)
 }
 
-/// The valid copies of known GPUs; one between two GPUs keeps both busy.
+/// The valid copies of known GPUs; a copy between two GPUs keeps both busy.
 fn copies_by_gpu(copies: &DataFrame, numbers: &mut IdInterner<Option<i64>>) -> Result<Vec<Dispatch<u32>>> {
     let mut found = Vec::new();
     for gpu in ["gpu", "peer_gpu"] {
@@ -118,14 +118,14 @@ struct Launch {
     queue_delay_ns: i64,
     prequeued: bool,
     exposed_ns: i64,
-    /// The GPU stood idle for longer than the kernel ran.
+    /// Whether the GPU was idle for longer than the kernel ran.
     outlasted: bool,
 }
 
-/// A start soon after its call: within so many halves of the time that a launch into an empty queue usually takes.
+/// Limit of a start soon after its call, in halves of the usual time of a launch into an empty queue.
 const SOON_HALVES: i64 = 3;
 
-/// The columns that are not taken from `kernels`, filled row by row; 0 where nothing was launched.
+/// The columns that are not copied from `kernels`, filled row by row; 0 if nothing was launched.
 struct LaunchColumns {
     calls: Vec<u32>,
     api_ns: Vec<i64>,
@@ -163,9 +163,9 @@ impl LaunchColumns {
         self.kernel_ns.push(dispatch.end_ns.saturating_sub(dispatch.start_ns));
     }
 
-    /// Keeps those launches with too long an idle GPU that the host was late with: whose queue was empty, or whose
-    /// kernel started as soon as one does whose queue is empty. What was launched while its predecessor was on its
-    /// way waits for nothing but its own way; where the host is far ahead, it waits longer, and an idle GPU has other causes.
+    /// Keeps the launches with too long an idle GPU for which the host was late: their queue was empty, or the kernel started as soon as
+    /// one with an empty queue does. A launch during the launch of its predecessor waits only for its own launch delay. If the host is far
+    /// ahead, it waits longer, and an idle GPU has other causes.
     fn judge(&mut self) {
         let launches = || self.calls.iter().zip(&self.queue_delays).zip(self.prequeued.iter());
         let mut alone: Vec<i64> = launches()
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use crate::columns::frames::categorical;
 
-    /// Four launches on a queue whose kernels are given by dispatch, start and end, and what is known of each dispatch.
+    /// Four launches on a queue. The kernels are given by dispatch, start and end; the result has the values of each dispatch.
     fn told(kernels: &[(i64, i64, i64)]) -> BTreeMap<i64, (Option<i64>, Option<i64>)> {
         let each = |value: fn(&(i64, i64, i64)) -> i64| kernels.iter().map(value).collect::<Vec<i64>>();
         let calls = vec![0_i64, 2, 4, 6];
@@ -260,7 +260,7 @@ mod tests {
     fn of_those_that_start_together_the_smaller_number_is_first_whatever_the_order_of_rows() {
         let kernels = [(1, 10, 12), (2, 20, 90), (3, 20, 30), (4, 20, 21)];
         let expected = told(&kernels);
-        // The first is alone, the second starts 8 ns after the first has ended, the others while the second runs.
+        // The first is alone. The second starts 8 ns after the first has ended. The others start while the second runs.
         assert_eq!(expected[&1], (Some(0), Some(10)));
         assert_eq!(expected[&2], (Some(1), Some(8)));
         assert_eq!((expected[&3], expected[&4]), ((Some(1), Some(0)), (Some(1), Some(0))));

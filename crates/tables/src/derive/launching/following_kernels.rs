@@ -1,4 +1,4 @@
-//! The table `following_kernels`: what comes next on the queue of each kernel.
+//! The table `following_kernels`: the next kernels on the queue of each kernel.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::queueing::FOLLOWING_KERNELS, needs, Build::Alone(build))
 };
 
-/// Columns of `kernels` that are taken as they are, in the order of the table.
+/// Columns of `kernels` that are copied, in the order of the table.
 const TAKEN: [&str; 11] = [
     "dispatch_id",
     "kernel_id",
@@ -34,11 +34,11 @@ const TAKEN: [&str; 11] = [
     "start_ns",
     "end_ns",
 ];
-/// Those of them that nothing else depends on.
+/// Copied columns that no other column depends on.
 const PASSTHROUGH: [&str; 3] = ["category", "device", "stream_id"];
 /// Columns of `kernels` that identify a kernel.
 const IDENTIFYING: [&str; 3] = ["kernel_id", "kernel_name", "short_name"];
-/// These columns of each follower in turn, and its times.
+/// Source and name of these columns for each follower, with its times.
 const OF_FOLLOWERS: [[(&str, &str); 5]; FOLLOWERS] = [
     [
         ("kernel_id", "kernel_id_2"),
@@ -67,7 +67,7 @@ fn needs() -> Needs {
     vec![("kernels", [&TAKEN[..], &["valid"]].concat())]
 }
 
-/// As [`needs`], where only some columns of the table are wanted: a name that is wanted of none of the kernels need not be read.
+/// Like [`needs`], if only some columns of the table are requested: a name is read only if it is requested for one of the kernels.
 fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
     let of_followers = |name: &str| {
         let mut columns = OF_FOLLOWERS.iter().flatten().filter(|(source, _)| *source == name);
@@ -153,7 +153,7 @@ mod tests {
         let request: Arc<Request> = Arc::new(Request::from([(DECLARATION.table.name, wanted)]));
         let tables = Frames::from_iter([("kernels", kernels())]).wanting(&request);
         let frame = of_tables(&tables).unwrap();
-        // The dispatches of the unknown queue follow one another as those of a known one; an impossible one is left out.
+        // Dispatches of the unknown queue follow one another like on a known queue; an invalid dispatch is skipped.
         let expected = df!(
             "dispatch_id" => [4_i64, 1, 2, 3],
             "kernel_ns" => [5_i64, 5, 5, 0],

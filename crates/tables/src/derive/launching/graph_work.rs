@@ -20,7 +20,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 
 /// Part of the names of calls that launch a graph, in lower case.
 const GRAPH_LAUNCH: &str = "graphlaunch";
-/// How a graph is known: by its recorded id, or by launching the same kernels and copies.
+/// Identification of a graph: by its recorded id, or by launching the same kernels and copies.
 const KNOWN_BY: [&str; 2] = ["graph_exec_id", "same work"];
 const KINDS: [&str; 2] = ["kernel", "copy"];
 
@@ -54,7 +54,7 @@ struct Member {
     end_ns: i64,
 }
 
-/// Finds what graphs launched and numbers graphs, replays and positions.
+/// Finds the work that graphs launched, and numbers graphs, replays and positions.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let calls = LaunchingCalls::from_frames(tables)?;
     let launches = values_by_text(calls.all_names(), |name| name.to_lowercase().contains(GRAPH_LAUNCH))?;
@@ -100,15 +100,15 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     frame(&numbered, &calls, kernels, copies)
 }
 
-/// A number for a direction, negative because kernels have no such ids.
+/// A number for a direction, negative because kernel ids are not negative.
 fn direction_number(direction: &str) -> i64 {
     direction.bytes().fold(-1_i64, |number, byte| number.wrapping_mul(31).wrapping_sub(i64::from(byte))) | i64::MIN
 }
 
-/// A member with its graph, how that is known, its replay and its position.
+/// A member with its graph, the identification of the graph, its replay and its position.
 type Numbered<'a> = (usize, usize, usize, usize, &'a Member);
 
-/// Numbers replays, which are in one piece: graphs by their first work, replays of a graph by theirs.
+/// Numbers graphs by their first work, and replays of each graph by theirs. Rows of a replay are consecutive.
 fn numbered(members: &[Member]) -> Vec<Numbered<'_>> {
     let mut replays: Vec<&[Member]> = members
         .chunk_by(|one, other| (one.exec_id, one.correlation_id) == (other.exec_id, other.correlation_id))
@@ -137,7 +137,7 @@ fn frame(rows: &[Numbered<'_>], calls: &LaunchingCalls, kernels: &DataFrame, cop
     };
     let optional =
         |name: &str, value: &dyn Fn(&Member) -> Option<i64>| integers(name, rows.iter().map(|row| value(row.4)));
-    // Kernels and copies one after the other, from which rows are taken in their order.
+    // Names of kernels, then of copies; rows index into both.
     let mut names = kernels.column("kernel_name")?.clone();
     names.append(copies.column("direction")?)?;
     let before = [0, kernels.height()];

@@ -13,13 +13,13 @@ use wavesieve_model::analysis::queues::order::start_order;
 #[derive(Clone, Debug)]
 pub(crate) struct KernelOrder {
     count: usize,
-    /// The rows; `None` where they come in that order.
+    /// The rows; `None` if they are already in that order.
     rows: Option<Arc<[u32]>>,
 }
 
 impl KernelOrder {
-    /// All rows in the order of their starts, then of the numbers of their dispatches where `kernels` has these, then as they
-    /// come. Takes `O(n log n)`, and linear time where they come in that order.
+    /// All rows in the order of their starts, then of their dispatch ids if `kernels` has these, then of the table. Takes `O(n log n)`, or
+    /// linear time if they are already in that order.
     ///
     /// # Errors
     /// When a column has another type, or there are more rows than can be numbered.
@@ -32,7 +32,7 @@ impl KernelOrder {
         Ok(Self { count, rows: rows.map(Arc::from) })
     }
 
-    /// The valid ones of the kernels whose order this is, and their order.
+    /// The valid kernels of the table that this order belongs to, and their order.
     ///
     /// # Errors
     /// When the column `valid` is missing or has another type.
@@ -44,7 +44,7 @@ impl KernelOrder {
         Ok((kernels.filter(valid)?, self.among(&BoolValues::new(valid).are_true())))
     }
 
-    /// The order of the chosen rows, numbered as they are among these.
+    /// The order of the chosen rows, renumbered among these.
     fn among(&self, chosen: &Bitmap) -> Self {
         let Some(rows) = &self.rows else {
             return Self { count: chosen.set_bits(), rows: None };
@@ -62,12 +62,12 @@ impl KernelOrder {
         Self { count: next as usize, rows: Some(rows) }
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The rows, unless they come in that order.
+    /// The rows; `None` if they are already in that order.
     pub fn moved(&self) -> Option<&[u32]> {
         self.rows.as_deref()
     }

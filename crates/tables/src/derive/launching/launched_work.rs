@@ -13,7 +13,7 @@ use wavesieve_model::analysis::ranges::tree::Extent;
 
 const NO_CALL: u32 = u32::MAX;
 
-/// A valid kernel or copy. There are many: what is seldom requested is looked up by its row.
+/// A valid kernel or copy. There are many, so rarely needed values are looked up by row.
 #[derive(Clone, Copy)]
 pub struct Launched {
     /// Start in raw nanoseconds.
@@ -28,7 +28,7 @@ pub struct Launched {
 }
 
 impl Launched {
-    /// Number of the call that launched it, where it was recorded.
+    /// Number of the call that launched it, if it was recorded.
     pub fn call(&self) -> Option<u32> {
         Some(self.call).filter(|call| *call != NO_CALL)
     }
@@ -125,7 +125,7 @@ impl LaunchedWork {
         self.columns_of(launched).gpus.get(launched.row as usize)
     }
 
-    /// Numbers and starts of the calls that launched something, by thread, each once.
+    /// Numbers and starts of the calls that launched something, by thread, without duplicates.
     pub fn launching_calls(&self) -> BTreeMap<i64, Vec<(u32, i64)>> {
         let mut launches = vec![false; self.calls.numbers()];
         for call in self.launched.iter().filter_map(Launched::call) {
@@ -158,7 +158,7 @@ impl LaunchedWork {
         sums
     }
 
-    /// All that was launched by the time of launch, whatever the thread.
+    /// All launches in order of time, on any thread.
     fn over_time(&self) -> LaunchesOverTime<'_> {
         let mut launches: Vec<(i64, u32)> = (0_u32..)
             .zip(&self.launched)
@@ -171,15 +171,15 @@ impl LaunchedWork {
     }
 }
 
-/// Extents for which it is quicker to look at all launches for each than to put them in order. Tests go both ways.
+/// Number of extents up to which scanning all launches for each is faster than sorting them. Tests cover both ways.
 const FEW: usize = if cfg!(test) { 1 } else { 16 };
-/// Launches that are summed up together.
+/// Number of launches in a block.
 const BLOCK: usize = 64;
 
-/// Work in the order of its launches, summed up in blocks, in pairs of blocks and so on.
+/// Work in the order of its launches, summed up in blocks, pairs of blocks and so on.
 pub(crate) struct LaunchesOverTime<'a> {
     launched: &'a [Launched],
-    /// Times of launch in raw nanoseconds, with positions of what was launched.
+    /// Times of launch in raw nanoseconds, with positions of the launched work.
     launches: Vec<(i64, u32)>,
     levels: Vec<Vec<Work>>,
 }

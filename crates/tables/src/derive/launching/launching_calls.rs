@@ -1,4 +1,4 @@
-//! Which API call launched what.
+//! Finds the API call that launched each kernel or copy.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use crate::derive::{Frames, needed};
 use wavesieve_model::analysis::api_classes::ApiClasses;
 use wavesieve_model::analysis::numbering::by_id::ById;
 
-/// The columns of `regions` that calls are looked up in.
+/// The columns of `regions` that the lookup of calls needs.
 pub(crate) const CALL_COLUMNS: &[&str] = &["domain", "name", "tid", "correlation_id", "start_ns", "end_ns", "valid"];
-/// As [`CALL_COLUMNS`], if the threads of the calls are not requested; they are then unknown.
+/// Like [`CALL_COLUMNS`], if the threads of the calls are not requested; they are then unknown.
 pub(crate) fn calls_without_threads() -> Vec<&'static str> {
     CALL_COLUMNS.iter().copied().filter(|name| *name != "tid").collect()
 }
 
-/// The columns of `marks`, which has the calls of zero length.
+/// The columns of `marks`, which holds the calls of zero length.
 pub(crate) const MARK_COLUMNS: &[&str] = &["domain", "name", "tid", "correlation_id", "time_ns"];
 
 const NO_ROW: u32 = u32::MAX;
 
-/// Which rows of `regions` or `marks` are not calls of an interface, by their `domain` and `name`: annotations, functions of
-/// the program and what the recording tool did itself.
+/// Marks rows of `regions` or `marks` that are not calls of an interface, by their `domain` and `name`: annotations, functions of the
+/// program, and actions of the recording tool.
 pub fn no_calls(frame: &DataFrame) -> Result<BooleanChunked> {
     let facts = ApiClasses::builtin();
     let (domains, names) = (frame.column("domain")?, frame.column("name")?);
@@ -40,14 +40,14 @@ pub fn no_calls(frame: &DataFrame) -> Result<BooleanChunked> {
     Ok(found)
 }
 
-/// Which rows of the `regions` of a process are not calls, worked out once for all derived tables.
+/// Marks rows of the `regions` of a process that are not calls; computed once for all derived tables.
 pub(crate) fn no_calls_of(tables: &Frames) -> Result<BooleanChunked> {
     tables.no_calls(|| no_calls(needed(tables, "regions")?))
 }
 
-/// The innermost call of each correlation id. Annotations are not calls, and id 0 stands for no call.
+/// The innermost call of each correlation id. Annotations are not calls, and id 0 means no call.
 ///
-/// Calls have numbers: those of `regions` their rows, those of `marks` their rows behind these.
+/// Calls have numbers: the row for `regions`, and the row plus the number of regions for `marks`.
 pub struct LaunchingCalls {
     rows: Arc<ById<u32>>,
     names: Column,
@@ -55,7 +55,7 @@ pub struct LaunchingCalls {
     marks: Calls,
 }
 
-/// Calls of a table, whose columns they share.
+/// Calls of a table. They share its columns.
 struct Calls {
     rows: usize,
     threads: Option<I64Values>,
@@ -77,9 +77,9 @@ pub struct LaunchingCall {
 }
 
 impl LaunchingCalls {
-    /// Those of a process, by its `regions` with [`CALL_COLUMNS`] and `marks` with [`MARK_COLUMNS`]: of several calls with
-    /// an id the one that starts last counts, then the one that ends first, then the one that was recorded last: where they
-    /// nest, the innermost. A call that lasts counts before one of zero length.
+    /// The calls of a process, from its `regions` with [`CALL_COLUMNS`] and `marks` with [`MARK_COLUMNS`]. Of several calls with an id, the
+    /// one that starts last counts, then the one that ends first, then the one recorded last: the innermost if they nest. A call with a
+    /// duration precedes one of zero length.
     pub(crate) fn from_frames(tables: &Frames) -> Result<Self> {
         let (regions, marks) = (needed(tables, "regions")?, needed(tables, "marks")?);
         let number = u32::try_from(regions.height().saturating_add(marks.height())).ok();
@@ -119,13 +119,13 @@ impl LaunchingCalls {
         Ok(ById::new(each, NO_ROW, |one, other| if depth(one) > depth(other) { one } else { other }))
     }
 
-    /// The call that launched what has this correlation id.
+    /// The call that launched the work with this correlation id.
     #[inline]
     pub fn get(&self, correlation_id: Option<i64>) -> Option<LaunchingCall> {
         self.at(self.rows.get(correlation_id?)?)
     }
 
-    /// The numbers of the calls that launched what has these correlation ids.
+    /// The numbers of the calls that launched the work with these correlation ids.
     pub fn numbers_of(&self, correlation_ids: &Int64Chunked) -> IdxCa {
         correlation_ids.iter().map(|id| self.get(id).map(|call| call.row)).collect()
     }
@@ -148,7 +148,7 @@ impl LaunchingCalls {
         Some(LaunchingCall { row, tid, start_ns, end_ns })
     }
 
-    /// How many numbers there are: one for each row of `regions` and `marks`.
+    /// Number of call numbers: one for each row of `regions` and `marks`.
     pub fn numbers(&self) -> usize {
         self.regions.rows.saturating_add(self.marks.rows)
     }
@@ -158,7 +158,7 @@ impl LaunchingCalls {
         &self.names
     }
 
-    /// The names of calls by their numbers; null without number.
+    /// The names of calls by their numbers; null without a number.
     ///
     /// # Errors
     /// When a number is out of range, which is a defect.

@@ -1,7 +1,7 @@
-//! Calls that launched kernels of which none was recorded.
+//! Calls that launched kernels without a record.
 //!
-//! Launches into a stream that is captured run nothing. Of calls that lie in one another, as those of a runtime and its driver, any
-//! may have the id of the kernel. What of ids is recorded at all is judged by the launches whose kernels are there.
+//! Launches into a stream that is captured run nothing. If calls nest, as in a runtime and its driver, any of them may have the id of the
+//! kernel. Launches whose kernels are recorded show which ids are recorded at all.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::columns::frames::values_by_text;
 use crate::columns::values::{BoolValues, FrameValues};
 use crate::derive::launching::launching_calls::no_calls;
 
-/// The part of a call in launching.
+/// Role of a call in launching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum LaunchKind {
     Kernel,
@@ -38,7 +38,7 @@ impl LaunchKind {
     }
 }
 
-/// A call of which no kernel was recorded.
+/// A call without a recorded kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LostLaunch {
     /// Its row in `regions`.
@@ -47,14 +47,14 @@ pub(crate) struct LostLaunch {
     pub start_ns: i64,
 }
 
-/// Correlation ids of what ran on the GPUs of a process.
+/// Correlation ids of the work on the GPUs of a process.
 #[derive(Debug, Default)]
 pub(crate) struct RecordedWork {
-    /// Those of kernels and copies.
+    /// Ids of kernels and copies.
     ids: Vec<i64>,
-    /// Those of kernels.
+    /// Ids of kernels.
     of_kernels: Vec<i64>,
-    /// Kernels without one.
+    /// Number of kernels without an id.
     without_id: usize,
 }
 
@@ -79,15 +79,15 @@ impl RecordedWork {
 /// The launches of one process.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LostLaunches {
-    /// Those of which no kernel was recorded, by their starts.
+    /// Launches without a recorded kernel, by their starts.
     pub lost: Vec<LostLaunch>,
-    /// How many there are, of kernels or graphs of which some launch has its kernels.
+    /// Number of launches of a kind (kernel or graph) for which some launch has its kernels.
     pub launches: usize,
-    /// Kernels of which no launch is known: they may be those of as many of the lost ones.
+    /// Number of kernels without a known launch: they may belong to as many of the lost launches.
     pub unclaimed: usize,
 }
 
-/// A launch, or several calls that are one.
+/// A launch, or several nested calls that form one.
 #[derive(Clone, Copy, Debug)]
 struct Launch {
     kind: LaunchKind,
@@ -96,11 +96,11 @@ struct Launch {
     has_work: bool,
 }
 
-/// The columns of `regions` that are looked at.
+/// The columns of `regions` that it reads.
 pub const COLUMNS: &[&str] = &["correlation_id", "domain", "end_ns", "name", "start_ns", "tid", "valid"];
 
 impl LostLaunches {
-    /// The launches among `regions`, which has [`COLUMNS`], next to what was recorded.
+    /// Finds the lost launches among `regions`, which has [`COLUMNS`], by the recorded work.
     ///
     /// # Errors
     /// When a column is missing.
@@ -125,7 +125,7 @@ impl LostLaunches {
             match (kind, ids.get(row).filter(|id| *id != 0)) {
                 (LaunchKind::CaptureBegins, _) => captures.add(call.tid, start_ns, 1),
                 (LaunchKind::CaptureEnds, _) => captures.add(call.tid, end_ns, -1),
-                // Without an id nothing can be said about it.
+                // A call without an id cannot be judged.
                 (_, None) => {}
                 (kind, Some(id)) => {
                     calls.push(Launch { kind, call, end_ns, has_work: work.binary_search(&id).is_ok() });
@@ -160,7 +160,7 @@ impl LostLaunches {
         found
     }
 
-    /// Whether something was launched between two times, by a thread if that is known, whose kernels were not recorded.
+    /// Whether a launch between two times has no recorded kernel, on a thread if that is known.
     pub(crate) fn any_between(&self, after_ns: i64, until_ns: i64, tid: Option<i64>) -> bool {
         let first = self.lost.partition_point(|call| call.start_ns <= after_ns);
         let later = self.lost.get(first..).unwrap_or_default();
@@ -169,7 +169,7 @@ impl LostLaunches {
     }
 }
 
-/// Calls of a thread that lie in one another, as one: the outermost, with whether any has work.
+/// Joins nested calls of a thread: keeps the outermost, with whether any of them has work.
 fn joined(mut calls: Vec<Launch>) -> Vec<Launch> {
     calls.sort_unstable_by_key(|one| (one.call.tid, one.call.start_ns, Reverse(one.end_ns), one.call.row));
     let mut launches: Vec<Launch> = Vec::with_capacity(calls.len());
@@ -189,7 +189,7 @@ fn joined(mut calls: Vec<Launch>) -> Vec<Launch> {
     launches
 }
 
-/// When streams were captured, by thread.
+/// Stream captures, by thread.
 #[derive(Debug, Default)]
 struct Captures(BTreeMap<Option<i64>, Vec<(i64, i64)>>);
 
@@ -198,7 +198,7 @@ impl Captures {
         self.0.entry(tid).or_default().push((time_ns, change));
     }
 
-    /// Puts changes in order, with how many captures are open after each.
+    /// Sorts changes, and replaces each by the number of open captures after it.
     fn sort(&mut self) {
         for changes in self.0.values_mut() {
             changes.sort_unstable();
@@ -262,7 +262,7 @@ mod tests {
             ("cudaLaunchKernelExC", 2, 14, 100, 110),
         ];
         assert_eq!(found(&calls, &[10, 12]), (vec![4, 1], 3));
-        // Nothing has ids, or nothing was recorded at all: other checks say so.
+        // Without ids or any record, other checks report it.
         assert_eq!(found(&calls, &[99]), (vec![], 0));
         assert_eq!(found(&calls, &[]), (vec![], 0));
     }

@@ -1,4 +1,4 @@
-//! The table `allocation_lifetimes`: when each allocation was taken and freed.
+//! The table `allocation_lifetimes`: the time of each allocation and of its end.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 /// Words for the fates.
 const FATES: [&str; 6] = ["live", "freed", "reallocated", "replaced", "unpaired", "unmatched_free"];
 
-/// Columns that are those of the operation.
+/// Columns of the operation.
 const OF_OPERATION: [&str; 6] = ["alloc_id", "address", "bytes", "agent_id", "tid", "correlation_id"];
 
 /// The column with the names of calls.
@@ -45,7 +45,7 @@ fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
     needs
 }
 
-/// Pairs allocations with what ended them.
+/// Pairs allocations with the operations that ended them.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let allocations = needed(tables, "memory_allocations")?;
     let durations = allocations.column("duration_ns")?.i64()?;
@@ -88,7 +88,7 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     Ok(frame)
 }
 
-/// The name of the outermost call with each correlation id: that which starts first, then that which ends last.
+/// The name of the outermost call with each correlation id: the one that starts first, then the one that ends last.
 fn outermost_calls(regions: &DataFrame, ids: &Column) -> Result<Column> {
     let wanted = ids.as_materialized_series().drop_nulls().unique()?.implode()?.into_series();
     let is_call = col("valid").and(col("domain").neq(lit("marker")));
@@ -109,7 +109,7 @@ fn outermost_calls(regions: &DataFrame, ids: &Column) -> Result<Column> {
 /// Key that orders calls with the same correlation id.
 type CallOrder = (Option<i64>, Reverse<Option<i64>>, Option<i64>);
 
-/// Position of the word for the fate of what is listed: allocations, and releases of what is not known.
+/// Index of the word for the fate of a listed operation: allocations, and releases of unknown allocations.
 fn word(paired: &PairedOperation) -> Option<usize> {
     match paired.fate {
         AllocationEnd::Live => Some(0),

@@ -8,10 +8,10 @@ use crate::columns::frames::rows_named;
 use crate::columns::values::{BoolValues, FrameValues, I64Values};
 use wavesieve_model::analysis::allocations::{Action, AllocationEnd, Level, Operation, pair};
 
-/// Levels of memory that are looked at, each of which has addresses of its own. Scratch memory has none.
+/// Levels of memory that are paired; each has its own addresses. Scratch memory has no addresses.
 const LEVELS: [&str; 2] = ["REAL", "VIRTUAL"];
 
-/// An operation that is an allocation or a release, with its row in the table.
+/// An allocation or a release, with its row in the table.
 pub(crate) struct PairedOperation {
     /// Row in `memory_allocations`.
     pub row: u32,
@@ -20,7 +20,7 @@ pub(crate) struct PairedOperation {
     pub fate: AllocationEnd,
 }
 
-/// All operations of the levels, and the levels of live memory with the row of the operation and the kind of memory.
+/// All operations of each level, and the live memory after each, with the operation and the kind of memory.
 pub struct Memory {
     pub levels: Vec<(&'static str, Vec<PairedOperation>, Vec<Level>)>,
 }

@@ -1,4 +1,4 @@
-//! The table `memory_live`: how much memory is live when.
+//! The table `memory_live`: live memory over time.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -15,14 +15,14 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::memory::MEMORY_LIVE, needs, Build::Alone(build))
 };
 
-/// The source columns that it is built from.
+/// The source columns that it needs.
 pub fn needs() -> Needs {
     let columns =
         vec!["alloc_id", "operation", "level", "gpu", "address", "bytes", "live_bytes", "start_ns", "end_ns", "valid"];
     vec![("memory_allocations", columns)]
 }
 
-/// Adds up what is taken and freed.
+/// Adds up allocated and freed bytes.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let allocations = needed(tables, "memory_allocations")?;
     let mut parts = Vec::new();

@@ -1,4 +1,4 @@
-//! The table `critical_path`: what bound the end of a process's work.
+//! The table `critical_path`: the chain of work and waits that determined the end of the work of a process.
 
 use std::collections::BTreeMap;
 
@@ -22,9 +22,9 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::paths::CRITICAL_PATH, needs, Build::Alone(build))
 };
 
-/// Words for what a row is.
+/// Words for the kind of a row.
 const KINDS: [&str; 8] = ["kernel", "copy", "api", "host", "launch_latency", "queue_wait", "sync_wakeup", "unknown"];
-/// Words for how it was reached.
+/// Words for the edge by which a row was reached.
 const EDGES: [&str; 7] = ["stream", "event", "inferred", "launch", "wait", "thread", "start"];
 
 fn needs() -> Needs {
@@ -45,7 +45,7 @@ fn needs() -> Needs {
     needs
 }
 
-/// Walks the longest path and describes each of its parts.
+/// Follows the longest path and describes each of its parts.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let path_graph = PathGraph::from_frames(tables)?;
     let path = longest_path(&path_graph.graph);
@@ -78,7 +78,7 @@ impl Iterations {
         Ok(Self { starts: frame.integer("start_ns")?, ends: frame.integer("end_ns")?, next: 0 })
     }
 
-    /// The next interval, start at `from_ns`, which is not before that of any call before: where it ends, and its iteration.
+    /// The next interval, starting at `from_ns`: where it ends, and its iteration. `from_ns` must not decrease between calls.
     fn part(&mut self, from_ns: i64) -> (i64, Option<i64>) {
         while self.ends.get(self.next).is_some_and(|end_ns| end_ns <= from_ns) {
             self.next += 1;
@@ -99,7 +99,7 @@ struct PathRow {
     edge: u8,
     iteration: Option<i64>,
     tid: Option<i64>,
-    /// Row of the kernel, or behind all of these of the copy.
+    /// Row of the kernel, or of the copy, counted after all kernels.
     work: Option<u32>,
     /// Number of the call.
     call: Option<u32>,

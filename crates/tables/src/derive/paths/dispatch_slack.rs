@@ -1,4 +1,4 @@
-//! The table `dispatch_slack`: how much longer each dispatch could take without moving the end.
+//! The table `dispatch_slack`: the time by which each dispatch could take longer without moving the end.
 
 use anyhow::Result;
 use itertools::izip;
@@ -17,7 +17,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::paths::DISPATCH_SLACK, needs, Build::Alone(build))
 };
 
-/// Columns of `kernels` that are taken as they are.
+/// Columns of `kernels` that are copied.
 const TAKEN: [&str; 9] =
     ["dispatch_id", "kernel_id", "kernel_name", "short_name", "category", "gpu", "device", "queue_id", "stream_id"];
 
@@ -31,7 +31,7 @@ fn needs() -> Needs {
     needs
 }
 
-/// Passes over the graph of causes and back.
+/// Passes forward and backward over the graph of causes.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let path_graph = PathGraph::from_frames(tables)?;
     let kernels = needed(tables, "kernels")?;

@@ -1,4 +1,4 @@
-//! The table `kernel_savings`: how much earlier the work of a process would end if a kernel took no time.
+//! The table `kernel_savings`: the time by which the work of a process would end earlier if a kernel took no time.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::paths::KERNEL_SAVINGS, needs, Build::Alone(build))
 };
 
-/// For how many kernels, those with most time on the path, the end is worked out anew.
+/// Maximum number of kernels, those with most time on the path, for which the end is recomputed.
 const MAX: usize = 16;
 /// Number of work that is not a kernel.
 const NO_NAME: u32 = u32::MAX;
@@ -32,7 +32,7 @@ fn needs() -> Needs {
     needs
 }
 
-/// Works out the end without each kernel.
+/// Computes the end without each kernel.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let path_graph = PathGraph::from_frames(tables)?;
     let graph = &path_graph.graph;
@@ -95,7 +95,7 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
 /// The dispatches of a kernel.
 #[derive(Default)]
 struct Group {
-    /// Row of the first.
+    /// Row of the first dispatch.
     row: u32,
     dispatches: i64,
     kernel_ns: i64,

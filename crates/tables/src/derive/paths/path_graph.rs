@@ -15,26 +15,26 @@ use wavesieve_model::analysis::api_classes::ApiClasses;
 use wavesieve_model::analysis::critical_path::{Call, Graph, NONE, Waits, Work};
 use wavesieve_model::analysis::numbering::lane_ids::IdInterner;
 
-/// More work and calls than this cannot be numbered.
+/// Maximum number of work items or calls that can be numbered.
 const MAX: usize = 1 << 30;
 /// Ends the names of events that wait, as in `HIP_EVENT_WAIT`.
 const WAIT: &str = "WAIT";
 
-/// The graph of a process, and what its places stand for.
+/// The graph of a process, and the meaning of its places.
 pub(crate) struct PathGraph {
     /// Work and calls.
     pub graph: Graph,
-    /// By place of work: its row in `kernels`, or behind all of these in `memory_copies`.
+    /// By place of work: its row in `kernels`, or in `memory_copies`, counted after all kernels.
     pub rows: Vec<u32>,
     /// By place of a call: its number among `calls`.
     pub numbers: Vec<u32>,
-    /// The threads by the numbers that the graph has for them.
+    /// The threads by their numbers in the graph.
     pub threads: Vec<Option<i64>>,
     /// All calls that could launch something.
     pub calls: LaunchingCalls,
 }
 
-/// The source columns that it is built from.
+/// The source columns that it needs.
 pub fn needs() -> Needs {
     let of_both = ["correlation_id", "end_ns", "gpu", "start_ns", "stream_id", "valid"];
     vec![
@@ -95,8 +95,8 @@ impl PathGraph {
     }
 }
 
-/// Which work waited for which by a recorded wait of its stream for another queue: the next in the stream after the wait,
-/// and what had ended last in that queue before.
+/// Pairs of work items connected by a recorded wait of a stream for another queue: the next item in the stream after the wait, and the item
+/// that last ended in that queue before it.
 fn event_waits(
     events: &DataFrame,
     kernels: &DataFrame,
@@ -140,7 +140,7 @@ fn event_waits(
     Ok(recorded)
 }
 
-/// A GPU, and a stream of it, or a queue.
+/// A GPU with one of its streams or queues.
 type Lane = (Option<i64>, bool, i64);
 
 /// The streams and queues whose work runs in order.
@@ -150,7 +150,7 @@ struct Lanes {
 }
 
 impl Lanes {
-    /// Streams where they are recorded. Where all kernels of several queues name one stream, they are not.
+    /// Uses streams if they are recorded. If all kernels of several queues name one stream, streams are not recorded.
     fn new(kernels: &DataFrame) -> Result<Self> {
         let distinct = |name: &str| -> Result<usize> {
             let mut known = BTreeSet::new();
@@ -210,12 +210,12 @@ fn add_work(
     Ok(())
 }
 
-/// The calls that launch or wait, of those that contain one another the outermost.
+/// The calls that launch or wait; only the outermost of nested calls.
 struct Steps {
     calls: Vec<Call>,
     numbers: Vec<u32>,
     threads: Vec<Option<i64>>,
-    /// By number of a call: its place, or that of the call that contains it.
+    /// By number of a call: its place, or the place of the call that contains it.
     places: Vec<u32>,
 }
 

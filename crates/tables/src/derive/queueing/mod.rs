@@ -1,4 +1,4 @@
-//! How many dispatches wait and run in each queue.
+//! Numbers of waiting and running dispatches in each queue.
 
 pub mod queue_depths;
 pub(crate) mod queue_lanes;

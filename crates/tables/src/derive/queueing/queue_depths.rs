@@ -1,4 +1,4 @@
-//! The table `queue_depths`: how many dispatches wait and run in each queue.
+//! The table `queue_depths`: numbers of waiting and running dispatches in each queue.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -19,7 +19,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 /// One of its columns.
 const DURATION: &str = "duration_ns";
 
-/// GPU and queue; the stream where no queue is known.
+/// GPU and queue; the stream if no queue is known.
 type Queue = (Option<i64>, Option<i64>, Option<i64>);
 
 fn needs() -> Needs {
@@ -33,7 +33,7 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
     let [gpus, queues, streams, ids] = kernels.integers(["gpu", "queue_id", "stream_id", "correlation_id"])?;
     let lanes = queue_lanes(&gpus, &queues, &streams);
-    // Lanes are numbered as they come: the first row of each has the next number.
+    // Lanes are numbered in order of appearance: the first row of each lane has the next number.
     let mut keys: Vec<(Queue, usize)> = Vec::with_capacity(lanes.count);
     for (row, number) in lanes.of_rows.iter().enumerate() {
         if *number as usize == keys.len() {
@@ -41,7 +41,7 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
             keys.push(((gpus.get(row), queue, streams.get(row).filter(|_| queue.is_none())), keys.len()));
         }
     }
-    // The numbers in the order of the queues, by those in which they came.
+    // Maps numbers in order of appearance to numbers in the order of the queues.
     keys.sort_unstable();
     let mut in_order = vec![0_u32; keys.len()];
     for (place, (_, number)) in (0..).zip(&keys) {
@@ -61,7 +61,7 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
 
 /// The columns of `queue_depths`, filled interval by interval, queue by queue.
 struct DepthColumns {
-    /// How many intervals each queue has.
+    /// Number of intervals of each queue.
     of_queues: Vec<usize>,
     start_ns: Vec<i64>,
     end_ns: Vec<i64>,
@@ -71,7 +71,7 @@ struct DepthColumns {
 
 impl DepthColumns {
     fn with_capacity(queues: usize, dispatches: usize) -> Self {
-        // Each is issued, starts and ends.
+        // Each dispatch is issued, starts and ends.
         let column = || Vec::with_capacity(dispatches.saturating_mul(3));
         let of_queues = vec![0; queues];
         Self { of_queues, start_ns: column(), end_ns: column(), waiting: column(), running: column() }

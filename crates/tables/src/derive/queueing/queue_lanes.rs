@@ -3,7 +3,7 @@
 use crate::columns::values::I64Values;
 use wavesieve_model::analysis::numbering::dense_groups::DenseGroups;
 
-/// Rows by what they wait in: the queue of a GPU, or its stream where no queue is known.
+/// Groups rows by their lane: the queue of a GPU, or its stream if no queue is known.
 pub(crate) fn queue_lanes(gpus: &I64Values, queues: &I64Values, streams: &I64Values) -> DenseGroups {
     let lanes = gpus.kinds().and(&queues.kinds());
     if queues.present().is_none() {

@@ -28,7 +28,7 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     Ok(frame)
 }
 
-/// The problems that texts of one table name.
+/// The problems named in texts of one table.
 fn named(rows: LazyFrame, owner: &str, key: &str, time: &str) -> Result<DataFrame> {
     let logged = rows.filter(col("message").str().contains_literal(lit("-bench "))).collect()?;
     let texts = logged.column("message")?.str()?;

@@ -1,4 +1,4 @@
-//! ROCTx ranges, operators of PyTorch, and what was launched in them.
+//! ROCTx ranges, operators of PyTorch, and the work launched in them.
 
 pub mod gemm_problems;
 pub mod operators;

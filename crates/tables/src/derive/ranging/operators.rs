@@ -1,4 +1,4 @@
-//! The table `operators`: operators and modules of PyTorch with what was launched in them.
+//! The table `operators`: operators and modules of PyTorch with the work launched in them.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -29,12 +29,12 @@ fn needs() -> Needs {
     needs
 }
 
-/// The kind of what is a module.
+/// The kind of modules.
 const MODULE_KIND: &str = "module";
-/// How functions of Python that are modules are named.
+/// Prefix of the names of Python functions that are modules.
 const MODULE: &str = "nn.Module: ";
 
-/// Builds the operators, and apart from them the modules, which only the option `with_stack` records.
+/// Builds the operators, and separately the modules, which only the option `with_stack` records.
 fn build(_process: &Process, frames: &Frames) -> Result<DataFrame> {
     let operators =
         table(frames, "operator", &|regions| Ok(rows_named(regions.column("domain")?, |name| name == "torch")?))?;
@@ -46,7 +46,7 @@ fn build(_process: &Process, frames: &Frames) -> Result<DataFrame> {
     Ok(all.sort(["start_ns", "operator_id"], SortMultipleOptions::default())?)
 }
 
-/// Nesting rows of the chosen regions: each with the work launched in it, with and without those that lie in it.
+/// Nested rows of the chosen regions: each with the work launched in it, with and without nested regions.
 fn table(frames: &Frames, kind: &str, choose: &dyn Fn(&DataFrame) -> Result<BooleanChunked>) -> Result<DataFrame> {
     let chosen = choose(needed(frames, "regions")?)?;
     let mut forest = match kind {

@@ -1,4 +1,4 @@
-//! The ranges of a process, how they nest, and what was launched in each: what three tables are made of.
+//! The ranges of a process, their nesting, and the work launched in each. Three tables use it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ use wavesieve_model::analysis::ranges::tree::{Extent, innermost, parents};
 
 const MARKER: &str = "marker";
 
-/// The source columns that ranges and what was launched in them are made from.
+/// The source columns for ranges and the work launched in them.
 pub fn needs() -> Needs {
     vec![
         (
@@ -44,7 +44,7 @@ pub fn needs() -> Needs {
     ]
 }
 
-/// The same, with kernels first: what was launched is what matters.
+/// The same, with kernels first, because the launched work matters.
 pub(crate) fn needs_of_work() -> Needs {
     let mut needs = needs();
     needs.sort_by_key(|(table, _)| *table != "kernels");
@@ -57,32 +57,32 @@ pub struct Range {
     pub region_id: i64,
     /// Start and end.
     pub extent: Extent,
-    /// Thread, where it is known.
+    /// Thread, if it is known.
     pub tid: Option<i64>,
-    /// Whether it is one of the whole process.
+    /// Whether it is a range of the whole process.
     pub of_process: bool,
     /// Number of its message.
     pub message: u32,
     /// Number of its path.
     pub path: u32,
-    /// Number of ranges that it lies in.
+    /// Number of ranges that contain it.
     pub depth: i64,
     /// Ordinal among the ranges of its path on its thread.
     pub iteration: i64,
-    /// Position of the range that it lies in.
+    /// Position of the range that contains it.
     pub parent: Option<u32>,
-    /// Work launched in it: for a thread's range without the ranges in it, for the process's by any thread.
+    /// Work launched in it. For a thread's range, without nested ranges; for a process range, by any thread.
     pub work: Work,
 }
 
-/// All ranges of a process, in the order of their starts, those that contain others before them.
+/// All ranges of a process, in the order of their starts, outer ranges before nested ones.
 pub struct RangeForest {
     pub ranges: Vec<Range>,
     pub messages: Vec<Option<String>>,
     pub paths: Vec<Option<String>>,
     /// The valid kernels and copies.
     pub work: LaunchedWork,
-    /// Position of the thread's range in which each of them was launched, or [`NO_RANGE`].
+    /// Position of the thread's range in which each item of work was launched, or [`NO_RANGE`].
     range_of: Vec<u32>,
 }
 
@@ -100,25 +100,25 @@ impl RangeForest {
     /// Builds the forest of the chosen regions that are valid.
     ///
     /// # Errors
-    /// Those of [`RangeForest::from_frames`].
+    /// The errors of [`RangeForest::from_frames`].
     pub(crate) fn of_regions(tables: &Frames, chosen: &BooleanChunked) -> Result<Self> {
         Self::build(tables, chosen, Rules::default())
     }
 
-    /// Builds the forest of operators, whose external ids the work that they launched has too: these decide where no call is known, and
-    /// where clocks that differ put the call next to its operator.
+    /// Builds the forest of operators. Work has the external id of its operator. This id decides if no call is known, or if clock
+    /// differences put the call next to its operator.
     ///
     /// # Errors
-    /// Those of [`RangeForest::from_frames`].
+    /// The errors of [`RangeForest::from_frames`].
     pub(crate) fn of_operators(tables: &Frames, chosen: &BooleanChunked) -> Result<Self> {
         Self::build(tables, chosen, Rules { by_external_id: true, ..Rules::default() })
     }
 
-    /// Builds the forest of modules, which are tied to their work as operators are, and have that of the backward pass which runs while
+    /// Builds the forest of modules. Work is assigned to modules as to operators, and also the work of the backward pass that runs while
     /// they are open.
     ///
     /// # Errors
-    /// Those of [`RangeForest::from_frames`].
+    /// The errors of [`RangeForest::from_frames`].
     pub(crate) fn of_modules(tables: &Frames, chosen: &BooleanChunked) -> Result<Self> {
         Self::build(tables, chosen, Rules { by_external_id: true, lends: true })
     }
@@ -185,9 +185,9 @@ impl RangeForest {
         self.range_of.iter().map(|range| self.ranges.get(*range as usize))
     }
 
-    /// Position of the outermost range of the thread in which each kernel and copy was launched, in that order too.
+    /// Position of the outermost range of the thread in which each kernel and copy was launched, in the same order.
     pub(crate) fn outermost_of(&self) -> impl ExactSizeIterator<Item = Option<usize>> {
-        // Ranges stand behind those that they lie in.
+        // Ranges come after the ranges that contain them.
         let mut outermost: Vec<usize> = Vec::with_capacity(self.ranges.len());
         for (place, range) in self.ranges.iter().enumerate() {
             let above = range.parent.and_then(|parent| outermost.get(parent as usize).copied());
@@ -196,7 +196,7 @@ impl RangeForest {
         self.range_of.iter().map(move |range| outermost.get(*range as usize).copied())
     }
 
-    /// Adds to every range of a thread what was launched in the ranges that lie in it, and forgets each kernel and copy.
+    /// Adds the work of nested ranges to every range of a thread, and drops the individual kernels and copies.
     pub(crate) fn add_up(&mut self) {
         (self.work.launched, self.range_of) = Default::default();
         for position in (0..self.ranges.len()).rev() {
@@ -211,20 +211,20 @@ impl RangeForest {
     }
 }
 
-/// How work finds its range where the thread of its call does not say.
+/// Rules for assigning work to ranges beyond the thread of its call.
 #[derive(Clone, Copy, Default)]
 struct Rules {
-    /// By the external id that both have.
+    /// By the shared external id.
     by_external_id: bool,
     /// By time, if a thread of the backward pass launched it.
     lends: bool,
 }
 
-/// How operators are named in which PyTorch runs the backward pass, on threads of their own.
+/// Prefix of the operators in which PyTorch runs the backward pass, on separate threads.
 const BACKWARD: &str = "autograd::engine::evaluate_function";
 
-/// Puts calls of the threads of the backward pass that are in no range of their own into that of the thread which waits for it: the
-/// innermost that is open there. If several threads have one open, the one that waits is unknown.
+/// Assigns calls on threads of the backward pass that are not in a range to the innermost open range of the thread that waits for the pass.
+/// If several threads have an open range, the waiting one is unknown.
 fn lend(
     regions: &DataFrame,
     ranges: &[Range],
@@ -269,7 +269,7 @@ fn lend(
     Ok(())
 }
 
-/// Distance up to which a call may lie next to the operator whose id it has: what clocks of the profiler's parts differ by.
+/// Maximum distance between a call and the operator whose id it has: the clock difference between parts of the profiler.
 const MAX_CLOCK_ERROR_NS: i64 = 100_000;
 
 /// Operators by the external ids of what they launch.
@@ -321,7 +321,7 @@ impl NamedOperators {
     }
 }
 
-/// Distinct messages, numbered as they come.
+/// Distinct messages, numbered in order of appearance.
 #[derive(Default)]
 struct Messages {
     texts: Vec<Option<String>>,
@@ -348,7 +348,7 @@ impl Messages {
     }
 }
 
-/// Which regions are ranges.
+/// Marks the regions that are ranges.
 fn marked(regions: &DataFrame) -> Result<BooleanChunked> {
     let is_marker = rows_named(regions.column("domain")?, |domain| domain == MARKER)?;
     let by_name = rows_named(regions.column("name")?, is_range)?;
@@ -420,7 +420,7 @@ fn name_paths(ranges: &mut [Range], messages: &Messages) -> Vec<Option<String>> 
     paths.into_texts()
 }
 
-/// Time of each range without the ranges that lie in it on its thread, by position.
+/// Time of each range without nested ranges on its thread, by position.
 ///
 /// # Errors
 /// When there are more ranges than can be numbered, which is a defect.
@@ -452,7 +452,7 @@ mod tests {
     use super::*;
     use crate::columns::frames::categorical;
 
-    /// A range: thread, start, end, whether it is of the process.
+    /// A range: thread, start, end, whether it is a process range.
     type Marked = (i64, i64, i64, bool);
     /// A call: thread and start.
     type Called = (i64, i64);
@@ -515,7 +515,7 @@ mod tests {
         ])
     }
 
-    /// The innermost of the ranges of a thread that were open.
+    /// The innermost open range of a thread.
     fn innermost_by_definition(ranges: &[Marked], call: Called) -> Option<i64> {
         (0..ranges.len())
             .filter(|row| {
@@ -538,7 +538,7 @@ mod tests {
             let ranges: Vec<Marked> =
                 ranges.into_iter().map(|(tid, start, length, kind)| (tid, start, start + length, kind)).collect();
             let mut forest = RangeForest::from_frames(&tables(&ranges, &calls, &kernels)).unwrap();
-            // Id 0 is that of no call, and so are those behind the last.
+            // Id 0 means no call, and so do ids after the last.
             let call_of = |kernel: &Ran| kernel.0.checked_sub(1).and_then(|call| calls.get(call)).copied();
             let expected: Vec<Option<i64>> =
                 kernels.iter().map(|kernel| innermost_by_definition(&ranges, call_of(kernel)?)).collect();

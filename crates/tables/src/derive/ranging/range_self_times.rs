@@ -1,4 +1,4 @@
-//! The table `range_self_times`: every ROCTx range without the ranges that lie in it.
+//! The table `range_self_times`: every ROCTx range without its nested ranges.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -15,11 +15,11 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::ranging::RANGE_SELF_TIMES, needs, Build::Family(&range_tables::FAMILY))
 };
 
-/// The rest of every range without the ranges that lie in it.
+/// The own time and work of every range, without its nested ranges.
 pub fn table(RangeForest { ranges, .. }: &RangeForest) -> Result<DataFrame> {
     let whole = |name, value: &dyn Fn(&Range) -> i64| column(name, ranges.iter().map(value).collect());
     let parent = |range: &Range| Some(ranges.get(range.parent? as usize)?.region_id);
-    // A range of the process overlaps those of the threads, which have what was launched in it already.
+    // A process range overlaps ranges of threads, which already contain its work.
     let own = |range: &Range, value: i64| if range.of_process { 0 } else { value };
     Ok(DataFrame::new_infer_height(vec![
         whole("range_id", &|range| range.region_id),

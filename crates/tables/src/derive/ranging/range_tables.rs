@@ -1,4 +1,4 @@
-//! The tables `ranges`, `range_self_times` and `range_work`, which are made of one forest of ranges.
+//! The tables `ranges`, `range_self_times` and `range_work`, which share one forest of ranges.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use wavesieve_model::schema::process::Process;
 
 pub static FAMILY: Family = Family { build };
 
-/// Builds some of the tables from one forest; `ranges` last, for which what was launched is added up.
+/// Builds some of the tables from one forest; `ranges` comes last, because it adds up the work of nested ranges.
 fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
     let [self_times, work, all] =
         [&range_self_times::DECLARATION, &range_work::DECLARATION, &ranges::DECLARATION].map(|one| one.table.name);

@@ -1,4 +1,4 @@
-//! The table `ranges`: every ROCTx range with what was launched in it.
+//! The table `ranges`: every ROCTx range with the work launched in it.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -16,7 +16,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::ranging::RANGES, needs, Build::Family(&range_tables::FAMILY))
 };
 
-/// Every range with all that was launched in it and in the ranges that lie in it.
+/// Every range with all work launched in it and in its nested ranges.
 pub fn table(forest: &RangeForest) -> Result<DataFrame> {
     let RangeForest { ranges, messages, paths, .. } = forest;
     let whole = |name, value: &dyn Fn(&Range) -> i64| column(name, ranges.iter().map(value).collect());

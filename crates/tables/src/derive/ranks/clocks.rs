@@ -1,4 +1,4 @@
-//! The table `clocks`: which times of different processes can be compared.
+//! The table `clocks`: clocks, which show which times of different processes can be compared.
 
 use anyhow::Result;
 use polars::prelude::*;

@@ -1,4 +1,4 @@
-//! The table `collective_kernels`: communication kernels of all processes, with those of one collective brought together.
+//! The table `collective_kernels`: communication kernels of all processes, matched by collective.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     )
 };
 
-/// Columns that are those of the kernel.
+/// Columns of the kernel.
 const OF_KERNEL: [&str; 12] = [
     "dispatch_id",
     "kernel_id",
@@ -47,9 +47,9 @@ const OF_KERNEL: [&str; 12] = [
     "duration_ns",
 ];
 
-/// Those of them that nothing else depends on: without one the table is built without it.
+/// Columns of the kernel that no other column depends on. The table is built without them if they are not requested.
 const PASSTHROUGH: &[&str] = &["kernel_id", "short_name", "device"];
-/// How much of a kernel nothing else hides; it depends on all kernels.
+/// Column with the time of a kernel that no compute kernel hides; it depends on all kernels.
 const EXPOSED: &str = "exposed_ns";
 
 fn needs() -> Needs {
@@ -72,8 +72,8 @@ fn communicates(kernels: &DataFrame) -> Result<BooleanChunked> {
     Ok(rows_named(kernels.column("category")?, |category| category == COMMUNICATION)?)
 }
 
-/// The valid communication kernels of a process in the order of their starts, with how much of each nothing else hides and
-/// what is recorded of their messages.
+/// The valid communication kernels of a process in the order of their starts, with their exposed time and the recorded facts about their
+/// messages.
 fn extract(
     process: &Process,
     tables: &Frames,
@@ -83,7 +83,7 @@ fn extract(
     let kernels = needed(tables, "kernels")?;
     let communicates = communicates(kernels)?;
     let kept = &communicates & kernels.column("valid")?.bool()?;
-    // Those of a counter pass are the same collectives once more.
+    // A counter pass repeats the same collectives.
     let kept = if process.role == wavesieve_model::schema::facts::Role::Trace {
         kept
     } else {
@@ -102,15 +102,15 @@ fn extract(
     Ok(frame)
 }
 
-/// Those of some columns that a frame has.
+/// The columns that a frame has, out of some.
 fn present<'a>(frame: &DataFrame, names: &[&'a str]) -> Vec<&'a str> {
     names.iter().copied().filter(|name| frame.column(name).is_ok()).collect()
 }
 
-/// Columns about messages, and which communicator it is: [`Key`].
+/// Columns about messages and their communicator: [`Key`].
 fn recorded_columns(messages: &Messages, gpus: &I64Values) -> Vec<Column> {
     let (mut ids, mut ranks, mut ordinals, mut pairs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    // Handles of a process with several GPUs are one each; those of one size are numbered on every GPU.
+    // Each handle of a process with several GPUs is a separate communicator. Communicators of one size are numbered on every GPU.
     let mut known: BTreeMap<(Option<i64>, u32), i64> = BTreeMap::new();
     let mut next: BTreeMap<(Option<i64>, Option<i64>), i64> = BTreeMap::new();
     for (message, gpu) in messages.of_kernels.iter().zip(gpus.iter()) {
@@ -173,7 +173,7 @@ struct RowFacts {
     ranks: Option<i64>,
 }
 
-/// Adds to the communication kernels of every process which of them are one collective.
+/// Adds to the communication kernels of every process which of them form a collective.
 fn relate(parts: &[ProcessPart<'_>]) -> Result<Vec<DataFrame>> {
     let mut lanes: BTreeMap<String, BTreeMap<(usize, Option<i64>), Lane>> = BTreeMap::new();
     let mut begins: Vec<i64> = Vec::new();
@@ -195,7 +195,7 @@ fn relate(parts: &[ProcessPart<'_>]) -> Result<Vec<DataFrame>> {
             let is_pair = pairs.get(row) == Some(1);
             lane.calls.push(LaneCall {
                 row: row as u32,
-                // In a group of more than two, each rank numbers what it sends and receives by itself.
+                // In a group of more than two, each rank numbers its own sends and receives.
                 call: Call {
                     start_ns,
                     end_ns,
@@ -215,12 +215,12 @@ fn relate(parts: &[ProcessPart<'_>]) -> Result<Vec<DataFrame>> {
 
 /// A collective before it has a number.
 struct Collective {
-    /// Time since the first communication kernel of the process that has most of its calls.
+    /// Time since the first communication kernel of the process with most of its calls.
     since_ns: i64,
     name: usize,
     communicator: i64,
     ordinal: usize,
-    /// Part, row and how it was matched, of every call.
+    /// Part, row and matching basis of every call.
     rows: Vec<(usize, u32, Option<Basis>)>,
     expected: i64,
 }
@@ -270,7 +270,7 @@ fn set(places: &mut [Vec<Option<RowFacts>>], part: usize, row: u32, change: impl
     }
 }
 
-/// The collectives of a communicator: one per call of the GPU that has most, and what others have of it.
+/// The collectives of a communicator: one per call of the GPU with most calls, and the matching calls of other GPUs.
 fn matched(communicator: &Communicator, begins: &[i64]) -> Vec<Collective> {
     let most = communicator.lanes.iter().map(|lane| lane.calls.len()).max().unwrap_or_default();
     let Some((at, reference)) = communicator.lanes.iter().enumerate().find(|(_, lane)| lane.calls.len() == most) else {
@@ -300,7 +300,7 @@ fn matched(communicator: &Communicator, begins: &[i64]) -> Vec<Collective> {
         }
     }
     for collective in &mut collectives {
-        // The call of the reference is matched as the others are; alone it is not.
+        // The call of the reference has the weakest basis of the others; alone it has none.
         let is_any = |wanted| collective.rows.iter().any(|(_, _, basis)| *basis == Some(wanted));
         let weakest = [Basis::Time, Basis::Order].into_iter().find(|basis| is_any(*basis));
         let basis = weakest.unwrap_or(Basis::Sequence);
@@ -311,7 +311,7 @@ fn matched(communicator: &Communicator, begins: &[i64]) -> Vec<Collective> {
     collectives
 }
 
-/// The partners of the calls of a lane. What two ranks send each other has the same numbers on both, or numbers that say nothing.
+/// The partners of the calls of a lane. Messages between two ranks have the same numbers on both, or meaningless numbers.
 fn partners_of(lane: &Lane, reference: &[Call], same_clock: bool) -> (Basis, Vec<Option<u32>>) {
     let own = lane.times();
     let (basis, found) = partners(reference, &own, same_clock);
@@ -351,7 +351,7 @@ fn with_places(frame: &DataFrame, places: &[Option<RowFacts>]) -> Result<DataFra
     Ok(related)
 }
 
-/// Columns about the messages, once the ranks are known.
+/// Columns about messages, once the number of ranks is known.
 fn message_columns(frame: &DataFrame, places: &[Option<RowFacts>]) -> Result<Vec<Column>> {
     let [of_rows, bytes, sizes] = frame.integers([OPERATION, RANK_BYTES, SIZES])?;
     let place_of = |value: Option<i64>| value.and_then(|value| usize::try_from(value).ok());

@@ -16,17 +16,17 @@ use wavesieve_model::analysis::collectives::messages::{
 };
 use wavesieve_model::analysis::intervals::gallop::gallop_near;
 
-/// The columns of `regions` from which calls are inferred.
+/// The columns of `regions` that calls are inferred from.
 pub const REGIONS: &[&str] = &["region_id", "name", "tid", "correlation_id", "start_ns", "end_ns", "valid"];
 
 const GROUP_START: &str = "ncclgroupstart";
 const GROUP_END: &str = "ncclgroupend";
-/// Hexadecimal texts up to this length are addresses, which mean nothing in another process.
+/// Hexadecimal texts up to this length are addresses, which have no meaning in another process.
 const LONGEST_ADDRESS: usize = 18;
 
 /// Recorded facts about the messages of kernels.
 pub struct Messages {
-    /// For every kernel what it moves, or why that is not known.
+    /// The message of every kernel, or the reason why it is unknown.
     pub of_kernels: Vec<std::result::Result<Message, Sizes>>,
     /// Facts about the communicators, by their numbers.
     pub communicators: Vec<RecordedCommunicator>,
@@ -37,9 +37,9 @@ pub struct Messages {
 pub(crate) struct RecordedCommunicator {
     /// Its number of ranks.
     pub ranks: Option<i64>,
-    /// The id that its ranks were given, where it is recorded.
+    /// The id that its ranks share, if it is recorded.
     pub id: Option<String>,
-    /// Whether it has only what one rank sends to another.
+    /// Whether it only carries messages between two ranks.
     pub is_pair: bool,
 }
 
@@ -60,8 +60,8 @@ fn kind_of_call(name: &str) -> Option<RcclCallKind> {
     }
 }
 
-/// Messages that `kernels` move, which have `dispatch_id` and `correlation_id`. Regions, if they are not given, and arguments are read
-/// only where the names of calls show that there is something to be found.
+/// The messages of `kernels`, which must have `dispatch_id` and `correlation_id`. Regions that are not given, and arguments, are read only
+/// if the names of calls show that they have data.
 pub fn messages(
     own_rank: i64,
     kernels: &DataFrame,
@@ -117,7 +117,7 @@ pub fn messages(
     Ok(Messages { of_kernels, communicators })
 }
 
-/// Communicators of what two ranks send each other: one for each two, next to that of all.
+/// Communicators of point-to-point messages: one for each pair of ranks, in addition to the communicator of all.
 struct Pairs<'a> {
     own_rank: i64,
     known: &'a [RecordedCommunicator],
@@ -126,8 +126,7 @@ struct Pairs<'a> {
 }
 
 impl Pairs<'_> {
-    /// A message of a kernel, with the communicator of the two ranks that it goes between. What goes to and comes from all others of its
-    /// group is a collective.
+    /// The message of a kernel, with the communicator of its two ranks. A message to and from all other ranks of its group is a collective.
     fn apart(&mut self, message: Message, group: &[Message]) -> Message {
         let known = message.communicator.and_then(|number| self.known.get(number as usize));
         let ranks = known.and_then(|known| known.ranks);
@@ -136,7 +135,7 @@ impl Pairs<'_> {
         if !message.is_pair || is_among_all(&own, ranks) {
             return message;
         }
-        // Ranks are those of the communicator, which are those of the program if it has all of them.
+        // Ranks are numbered within the communicator. These numbers are those of the program if the communicator has all its ranks.
         let is_own = ranks.is_none_or(|ranks| self.own_rank < ranks);
         let message = Message { peer: message.peer.filter(|_| is_own), ..message };
         let between = pair_of(&message, self.own_rank, None).unwrap_or_default();
@@ -160,7 +159,7 @@ impl Pairs<'_> {
     }
 }
 
-/// Messages that the arguments of kernels themselves describe, as PyTorch records them; `None` where they describe none.
+/// Messages that the arguments of kernels themselves describe, as PyTorch records them; `None` if they describe none.
 fn described(own_rank: i64, kernels: &DataFrame, tables: &dyn OnDemandTables) -> Result<Option<Messages>> {
     let hint = ScanHint { regions: Some(Vec::new()), ..ScanHint::default() };
     let arguments = Arguments::of("kernel", tables, &hint, describes_collective)?;
@@ -197,8 +196,8 @@ fn described(own_rank: i64, kernels: &DataFrame, tables: &dyn OnDemandTables) ->
     Ok(Some(Messages { of_kernels, communicators }))
 }
 
-/// The ranks that a message goes between, as a text that both have. A rank whose peer is unknown has a text of its own, unless the group
-/// has only one other: its messages are then matched with none.
+/// The two ranks of a message, as a text that is the same on both. If the peer is unknown and the group has more than one other rank, the
+/// text is unique to the rank, so that its messages match no others.
 fn pair_of(message: &Message, own_rank: i64, group: Option<&[&str]>) -> Option<String> {
     let ranks = group.and_then(|group| ranks_in(group.last()?));
     let other = || match ranks.as_deref() {
@@ -224,7 +223,7 @@ fn launching(correlations: &I64Values, regions: &DataFrame) -> Result<Vec<Option
     ids.dedup();
     let (starts, tids, valid) = (regions.integer("start_ns")?, regions.integer("tid")?, regions.truths("valid")?);
     let mut calls: Vec<Option<Launch>> = vec![None; ids.len()];
-    // Ids rise from call to call, nearly.
+    // Ids mostly rise from call to call.
     let mut near = 0;
     for (row, (id, valid)) in regions.integer("correlation_id")?.iter().zip(valid.iter()).enumerate() {
         let Some(id) = id.filter(|_| valid == Some(true)) else { continue };
@@ -239,7 +238,7 @@ fn launching(correlations: &I64Values, regions: &DataFrame) -> Result<Vec<Option
     Ok(correlations.iter().map(call).collect())
 }
 
-/// The calls of RCCL that count here, in the order of their starts.
+/// The RCCL calls that are needed here, in the order of their starts.
 struct RcclCalls(Vec<RcclCall>);
 
 struct RcclCall {
@@ -279,7 +278,7 @@ impl RcclCalls {
     }
 }
 
-/// Call arguments from which messages or communicators are inferred, by region.
+/// Call arguments that messages or communicators are inferred from, by region.
 struct Arguments(Vec<(i64, String, String)>);
 
 impl Arguments {
@@ -290,7 +289,7 @@ impl Arguments {
         Ok(Self(found))
     }
 
-    /// Those arguments of some kind of owners that count, in the order of the owners.
+    /// The needed arguments of one kind of owner, in the order of the owners.
     fn of(owner: &str, tables: &dyn OnDemandTables, hint: &ScanHint, counts: fn(&str) -> bool) -> Result<Self> {
         let frame = tables
             .rows("args", &["owner", "owner_id", "name", "value"], Some(hint))?
@@ -329,7 +328,7 @@ impl Arguments {
     }
 }
 
-/// Messages, the groups in which they are handed over, and communicators.
+/// Messages, their groups, and communicators.
 struct Recorded {
     messages: Vec<Message>,
     groups: Groups,
@@ -363,8 +362,8 @@ impl Recorded {
     }
 }
 
-/// Communicators according to the calls that create them. If these do not report which one they created, all must have
-/// equally many ranks.
+/// Communicators according to the calls that create them. If the calls do not report the created communicator, all must have the same
+/// number of ranks.
 fn communicators(calls: &RcclCalls, arguments: &Arguments, numbers: &BTreeMap<&str, u32>) -> Vec<RecordedCommunicator> {
     let mut found = vec![RecordedCommunicator::default(); numbers.len()];
     let mut sizes: Vec<Option<i64>> = Vec::new();

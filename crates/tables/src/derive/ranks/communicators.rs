@@ -1,11 +1,11 @@
-//! Which calls of a communication kernel are on one communicator.
+//! Assigns the calls of communication kernels to communicators.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use wavesieve_model::analysis::collectives::matching::Call;
 
-/// A communicator as it is recorded: its id, or its number of ranks and its place among those of that size on a GPU, in the order
-/// of their first kernels. Handles mean nothing in another process.
+/// A recorded communicator: its id, or its number of ranks and its ordinal among communicators of that size on a GPU, in the order of their
+/// first kernels. Handles have no meaning in another process.
 pub type Key = (Option<String>, Option<i64>, i64);
 
 /// A call of a kernel.
@@ -13,13 +13,13 @@ pub type Key = (Option<String>, Option<i64>, i64);
 pub struct LaneCall {
     /// Row in the table of its process.
     pub row: u32,
-    /// When it ran.
+    /// Its time.
     pub call: Call,
     pub stream: Option<i64>,
     pub queue: Option<i64>,
-    /// Communicator, where it is recorded.
+    /// Communicator, if it is recorded.
     pub recorded: Option<Key>,
-    /// Whether it only sends to one rank or receives from one.
+    /// Whether it is a message between two ranks.
     pub is_pair: bool,
 }
 
@@ -28,7 +28,7 @@ pub struct LaneCall {
 pub struct Lane {
     /// Place of the process.
     pub part: usize,
-    /// Its machine.
+    /// Its node.
     pub node: i64,
     pub calls: Vec<LaneCall>,
 }
@@ -39,12 +39,12 @@ impl Lane {
         Self { part, node, calls: Vec::new() }
     }
 
-    /// When the calls ran.
+    /// Times of the calls.
     pub fn times(&self) -> Vec<Call> {
         self.calls.iter().map(|call| call.call).collect()
     }
 
-    /// The calls between two ranks, and the others, each as a lane if there are any.
+    /// The calls between two ranks, and the other calls, each as a lane if there are any.
     fn pairs_apart(&self) -> (Vec<Self>, Vec<Self>) {
         let (mut pairs, mut others) = (Vec::new(), Vec::new());
         for (is_pair, lane) in self.split(|call| call.is_pair) {
@@ -53,7 +53,7 @@ impl Lane {
         (pairs, others)
     }
 
-    /// The same calls distinguished by a key of each, in the order of the keys' first calls.
+    /// The same calls split by a key, in the order of the first call of each key.
     fn split<K: Ord + Clone>(&self, key: impl Fn(&LaneCall) -> K) -> Vec<(K, Self)> {
         let mut places: BTreeMap<K, usize> = BTreeMap::new();
         let mut lanes: Vec<(K, Self)> = Vec::new();
@@ -71,23 +71,23 @@ impl Lane {
     }
 }
 
-/// The calls of a kernel that belong together: a lane of each GPU that has one.
+/// The calls of a kernel on one communicator: a lane of each GPU that takes part.
 pub(crate) struct Communicator {
     /// Place of the kernel's name.
     pub name: usize,
     /// Number; kernels whose communicators are recorded share the numbers.
     pub number: i64,
-    /// Number of its ranks, where that is recorded.
+    /// Number of its ranks, if it is recorded.
     pub ranks: Option<i64>,
     pub lanes: Vec<Lane>,
 }
 
-/// The communicators of kernels, by name the lanes of each.
+/// The communicators of kernels. `names` yields the lanes of each kernel name.
 pub(crate) fn split_communicators(names: impl Iterator<Item = Vec<Lane>>) -> Vec<Communicator> {
     let mut communicators = Vec::new();
     let mut recorded: Vec<((Key, usize), Communicator)> = Vec::new();
     for (name, lanes) in names.enumerate() {
-        // Kernels of one name move what ranks send each other and what all exchange.
+        // One kernel name covers both messages between two ranks and collectives.
         let (pairs, lanes): (Vec<Vec<Lane>>, Vec<Vec<Lane>>) = lanes.iter().map(Lane::pairs_apart).unzip();
         let (pairs, lanes) = (pairs.concat(), lanes.concat());
         recorded.extend(as_recorded(name, &pairs));
@@ -110,7 +110,7 @@ pub(crate) fn split_communicators(names: impl Iterator<Item = Vec<Lane>>) -> Vec
     communicators
 }
 
-/// Those of a kernel all of whose calls have theirs recorded, with their keys.
+/// The communicators, with keys, of a kernel whose calls all have a recorded communicator.
 fn as_recorded(name: usize, lanes: &[Lane]) -> Vec<((Key, usize), Communicator)> {
     let mut by_key: BTreeMap<Key, Vec<Lane>> = BTreeMap::new();
     for lane in lanes {
@@ -129,8 +129,8 @@ fn as_recorded(name: usize, lanes: &[Lane]) -> Vec<((Key, usize), Communicator)>
     communicators
 }
 
-/// Lanes of several communicators of equal size, which processes cannot distinguish: those whose calls end together. They stay
-/// one where that is not clear.
+/// Splits lanes of several communicators of equal size, which processes cannot distinguish, into groups of lanes whose calls end together.
+/// The lanes stay one group if that is unclear.
 fn in_groups(lanes: Vec<Lane>, ranks: Option<i64>) -> Vec<Vec<Lane>> {
     let size = ranks.and_then(|ranks| usize::try_from(ranks).ok()).unwrap_or(lanes.len()).max(1);
     let comparable = match lanes.split_first() {
@@ -163,7 +163,7 @@ fn in_groups(lanes: Vec<Lane>, ranks: Option<i64>) -> Vec<Vec<Lane>> {
     groups
 }
 
-/// Median distance of the ends of calls of the same order.
+/// Median distance between the ends of calls with the same ordinal.
 fn distance(one: &Lane, other: &Lane) -> u64 {
     let ends = one.calls.iter().zip(&other.calls);
     let mut distances: Vec<u64> = ends.map(|(one, other)| one.call.end_ns.abs_diff(other.call.end_ns)).collect();
@@ -171,8 +171,9 @@ fn distance(one: &Lane, other: &Lane) -> u64 {
     distances.get(distances.len() / 2).copied().unwrap_or_default()
 }
 
-/// Those of a kernel that does not record them: those on streams of their own have one each, if every GPU has the same streams,
-/// or as many with as many calls each; otherwise queues are tried, otherwise there is one.
+/// The communicators of a kernel that does not record them. Calls on separate streams are separate communicators, if every GPU has the same
+/// streams, or the same number of streams with the same numbers of calls. Otherwise the same test is made with queues; if that fails too,
+/// there is one communicator.
 fn by_streams(name: usize, lanes: Vec<Lane>) -> Vec<Communicator> {
     for (streams, by_id) in [(true, true), (true, false), (false, false)] {
         let key = |call: &LaneCall| if streams { call.stream } else { call.queue };
@@ -206,7 +207,7 @@ fn by_streams(name: usize, lanes: Vec<Lane>) -> Vec<Communicator> {
     vec![with_ranks(Communicator { name, number: 0, ranks: None, lanes })]
 }
 
-/// With the ranks that all calls agree in of which they are recorded.
+/// Sets the number of ranks if all calls with a recorded number agree.
 fn with_ranks(communicator: Communicator) -> Communicator {
     let calls = communicator.lanes.iter().flat_map(|lane| &lane.calls);
     let mut ranks: Vec<Option<i64>> = calls.filter_map(|call| Some(call.recorded.as_ref()?.1)).collect();

@@ -1,4 +1,4 @@
-//! How much of communication nothing else hides.
+//! The part of communication that no compute kernel hides.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub fn exposed_ns(found: &DataFrame, kernels: &DataFrame, communicates: &Boolean
     Ok(on_gpus(found)?.map(exposed).collect())
 }
 
-/// Adds an interval to others; those that come in the order of their starts need room only for what they cover together.
+/// Adds an interval to others; intervals in the order of their starts are merged as they come.
 fn add(intervals: &mut Vec<Interval>, interval: Interval) {
     match intervals.last_mut() {
         Some(last) if (last.start_ns..=last.end_ns).contains(&interval.start_ns) => {
@@ -40,7 +40,7 @@ fn add(intervals: &mut Vec<Interval>, interval: Interval) {
     }
 }
 
-/// GPU and time of every kernel; one without times covers nothing.
+/// GPU and time of every kernel; a kernel without times covers nothing.
 fn on_gpus(kernels: &DataFrame) -> Result<impl Iterator<Item = (Option<i64>, Interval)>> {
     let [gpus, starts, ends] = kernels.integers(["gpu", "start_ns", "end_ns"])?;
     Ok((0..kernels.height()).map(move |row| {

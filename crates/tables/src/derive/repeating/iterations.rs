@@ -1,4 +1,4 @@
-//! The table `iterations`: what repeats itself in the kernels of a process, markers or none.
+//! The table `iterations`: repetitions in the kernels of a process, with or without markers.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -24,11 +24,11 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 };
 
 const NONE: u32 = u32::MAX;
-/// Share of a lane's kernels within repetitions, and likeness of these, with which no other lane is tried.
+/// Share of a lane's kernels within repetitions, and their similarity, from which on no other lane is tried.
 const ENOUGH: f64 = 0.7;
 const ALIKE: f64 = 0.98;
 
-/// The source columns that it is built from.
+/// The source columns that it needs.
 pub fn needs() -> Needs {
     vec![(
         "kernels",
@@ -69,7 +69,7 @@ pub fn find(tables: &Frames) -> Result<Vec<Iteration>> {
     Ok(found.map(|found| kernels.iterations(&found)).unwrap_or_default())
 }
 
-/// How long each takes.
+/// Duration of each iteration.
 pub fn durations(iterations: &[Iteration]) -> Vec<i64> {
     iterations.iter().map(|one| one.end_ns.saturating_sub(one.start_ns)).collect()
 }
@@ -104,7 +104,7 @@ pub struct Iteration {
     period: i64,
 }
 
-/// The valid kernels of a process in the order of their starts; all but the times as numbers given as they come.
+/// The valid kernels of a process in the order of their starts; all columns except the times are numbered in order of appearance.
 struct Kernels {
     start_ns: Vec<i64>,
     end_ns: Vec<i64>,
@@ -113,11 +113,11 @@ struct Kernels {
     stream: DenseGroups,
     name: DenseGroups,
     shape: DenseGroups,
-    /// The rows in the order in which they were launched, where that is another one.
+    /// The rows in the order in which they were launched, if it differs.
     launched: Option<Vec<u32>>,
 }
 
-/// Kernels that follow one another: of a GPU, of one of its streams or queues.
+/// Consecutive kernels: of a GPU, or of one of its streams or queues.
 struct Lane {
     rows: Rc<[u32]>,
     of_gpu: bool,
@@ -126,7 +126,7 @@ struct Lane {
 
 impl Lane {
     fn repetitions(&self, sequence: &[u32]) -> Option<LaneRepetitions> {
-        // The same kernel over and over is a loop, unless others run next to it or it has other work every time.
+        // A single repeated kernel is a loop, unless other kernels run next to it or its work differs every time.
         let repetitions = repetitions(sequence).filter(|found| found.period > 1 || self.of_gpu && self.by_shape)?;
         let within: usize = repetitions.ranges.iter().map(ExactSizeIterator::len).sum();
         Some(LaneRepetitions {
@@ -144,7 +144,7 @@ struct LaneRepetitions {
 }
 
 impl LaneRepetitions {
-    /// How well the repetitions explain the lane. Streams side by side repeat themselves together too, but less exactly.
+    /// Score of how well the repetitions explain the lane. Parallel streams also repeat together, but less exactly.
     fn score(&self) -> f64 {
         self.covered * self.repetitions.alike
     }
@@ -192,9 +192,9 @@ impl Kernels {
         })
     }
 
-    /// Sequences that may repeat themselves, the likeliest first: of the GPU with most kernels all in the order of their
-    /// launches, which a program repeats however its streams fall in with one another, and of their starts; those of its
-    /// busiest stream and queue; each distinguished by name and grid, then by name.
+    /// Sequences that may repeat, the likeliest first. First all kernels of the GPU with most kernels, in the order of their launches,
+    /// which a program repeats even if its streams interleave differently, and in the order of their starts. Then the kernels of its
+    /// busiest stream and queue. Each sequence is distinguished by name and grid, then by name.
     fn lanes(&self) -> impl Iterator<Item = Lane> {
         let all: Vec<u32> = (0..self.start_ns.len() as u32).collect();
         let of_gpu = busiest(&all, &self.gpu);
@@ -214,7 +214,7 @@ impl Kernels {
         })
     }
 
-    /// The kernels of a lane as symbols numbered in the order in which they come.
+    /// The kernels of a lane as symbols numbered in order of appearance.
     fn sequence(&self, lane: &Lane) -> Vec<u32> {
         let symbols = if lane.by_shape { &self.shape } else { &self.name };
         let mut known = vec![NONE; symbols.count];
@@ -231,7 +231,7 @@ impl Kernels {
         of_rows.filter_map(number).collect()
     }
 
-    /// The repetitions as times, with all kernels of the process that start in each.
+    /// The repetitions as intervals, with all kernels of the process that start in each.
     fn iterations(&self, found: &LaneRepetitions) -> Vec<Iteration> {
         let start_of = |position: u32| {
             let row = *found.rows.get(position as usize)?;
@@ -264,7 +264,7 @@ impl Kernels {
     }
 }
 
-/// The rows with the key that most rows have, of several the one that comes first.
+/// The rows with the most frequent key; the first of equals.
 fn busiest(rows: &[u32], keys: &DenseGroups) -> Vec<u32> {
     if keys.count <= 1 {
         return rows.to_vec();

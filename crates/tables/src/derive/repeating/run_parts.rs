@@ -1,4 +1,4 @@
-//! The table `run_parts`: what of the run of a process is set-up, warm-up, what repeats evenly, pauses and the end.
+//! The table `run_parts`: set-up, warm-up, steady part, pauses and end of the run of a process.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::ranging::RUN_PARTS, needs, Build::Family(&FAMILY))
 };
 
-/// Repetitions are found on the way.
+/// The family of both tables: run parts are derived from the iterations.
 pub static FAMILY: Family = Family { build };
 
 fn needs() -> Needs {
@@ -31,7 +31,7 @@ fn needs() -> Needs {
     needs
 }
 
-/// Builds those of both tables that are requested.
+/// Builds the requested tables of the two.
 fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
     let iterations = iterations::find(tables)?;
     let table = |name: &&'static str| match *name {
@@ -73,7 +73,7 @@ struct RunPart {
     time: Interval,
     /// Numbers of its iterations.
     iterations: Range<usize>,
-    /// Part of its time that is in none of its iterations.
+    /// Part of its time outside its iterations.
     pause_ns: i64,
 }
 
@@ -102,7 +102,7 @@ fn parts(iterations: &[Iteration], tables: &Frames) -> Result<Vec<RunPart>> {
     Ok(parts.parts)
 }
 
-/// Iterations in a row that are of one kind, in order.
+/// Consecutive iterations of one kind, in order.
 fn kinds_of_ranges(
     iterations: &[Iteration],
     phases: &[Phase],
@@ -126,13 +126,13 @@ fn kinds_of_ranges(
 
 /// The parts so far.
 struct Parts {
-    /// Where the last one ends.
+    /// End of the last part.
     at_ns: i64,
     parts: Vec<RunPart>,
 }
 
 impl Parts {
-    /// Adds a part that lasts until a time, if that is later.
+    /// Adds a part up to a time, if that is later.
     fn pass(&mut self, kind: RunPartKind, until_ns: i64) {
         if until_ns > self.at_ns {
             self.parts.push(RunPart { kind, time: Interval::new(self.at_ns, until_ns), iterations: 0..0, pause_ns: 0 });
@@ -140,7 +140,7 @@ impl Parts {
         }
     }
 
-    /// Iterations in a row, after what comes before them.
+    /// Adds consecutive iterations, after the part before them.
     fn take(&mut self, kind: RunPartKind, iterations: &[Iteration], range: Range<usize>) {
         let own = iterations.get(range.clone()).unwrap_or_default();
         let (Some(first), Some(last)) = (own.first(), own.last()) else { return };

@@ -36,13 +36,13 @@ pub struct WorkStep {
 /// Facts about kernels by their rows.
 struct KernelFacts {
     roles: Vec<Option<Role>>,
-    /// Workgroups in x where each is a token's.
+    /// Workgroups in x, if each belongs to one token.
     grid_tokens: Vec<Option<i64>>,
     exec_ids: I64Values,
     correlation_ids: I64Values,
 }
 
-/// Which calls launch graphs, by their numbers.
+/// Whether each call launches a graph, by its number.
 type GraphCalls = [Option<bool>];
 
 fn graph_calls(work: &LaunchedWork) -> Result<Vec<Option<bool>>> {
@@ -57,15 +57,15 @@ pub(crate) struct StepFinder<'a> {
 }
 
 impl<'a> StepFinder<'a> {
-    /// Reads what kernels say.
+    /// Reads the facts about kernels.
     ///
     /// # Errors
-    /// When a needed column is missing or has another type, or the facts of the binary are wrong.
+    /// When a needed column is missing or has another type, or the built-in facts are wrong.
     pub fn new(facts: &'a StepFacts, tables: &'a Frames) -> Result<Self> {
         Ok(Self { facts, tables, kernels: KernelFacts::new(facts, needed(tables, "kernels")?)? })
     }
 
-    /// The steps in the order of their work: those of markers, otherwise those that end with tokens.
+    /// The steps in the order of their work: steps of markers, otherwise steps that end with tokens.
     ///
     /// # Errors
     /// When a needed column is missing or has another type, or there are more rows than can be numbered.
@@ -127,7 +127,7 @@ impl<'a> StepFinder<'a> {
         Ok(steps_by_tokens(&roles).into_iter().filter_map(step).collect())
     }
 
-    /// The step of some kernels and copies, of which there is at least one.
+    /// The step of some kernels and copies; there must be at least one.
     fn step(&self, work: &LaunchedWork, graph_calls: &GraphCalls, launched: &[&Launched]) -> Option<WorkStep> {
         let mut sum = Work::default();
         let mut roles = WorkOfStep::default();
@@ -167,7 +167,7 @@ impl<'a> StepFinder<'a> {
         })
     }
 
-    /// The launch of the graph that started a kernel: the call, or what shares a correlation id.
+    /// The launch of the graph that started a kernel: the call, or the kernels that share a correlation id.
     fn graph_launch(&self, graph_calls: &GraphCalls, kernel: &Launched) -> Option<(bool, Option<i64>)> {
         let is_graph = |call: &u32| graph_calls.get(*call as usize).copied().flatten() == Some(true);
         if let Some(call) = kernel.call().filter(is_graph) {

@@ -1,4 +1,4 @@
-//! The table `dispatch_groups`: how steady dispatches of the same work are.
+//! The table `dispatch_groups`: stability of dispatches of the same work.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -16,7 +16,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::steadiness::DISPATCH_GROUPS, needs, Build::Family(&same_work::FAMILY))
 };
 
-/// Columns that are those of the first dispatch.
+/// Columns of the first dispatch.
 const OF_FIRST: [&str; 7] = ["kernel_id", "kernel_name", "short_name", "category", "gpu", "device", "dispatch_id"];
 
 fn needs() -> Needs {
@@ -26,7 +26,7 @@ fn needs() -> Needs {
     vec![("kernels", columns)]
 }
 
-/// Looks at the groups of kernels that do the same work.
+/// Summarizes the groups of kernels that do the same work.
 pub fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
     let inspected: Vec<Option<(u32, i64, Steadiness)>> = works.par_iter().map(inspect).collect();
     let groups: Vec<(u32, i64, Steadiness)> = inspected.into_iter().flatten().collect();

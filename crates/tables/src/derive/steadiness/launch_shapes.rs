@@ -1,4 +1,4 @@
-//! Dispatches that do the same work: of one kernel on one GPU with the same grid and workgroup.
+//! Dispatches that do the same work: one kernel on one GPU with the same grid and workgroup.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -9,7 +9,7 @@ use crate::derive::launching::kernel_order::KernelOrder;
 use wavesieve_model::analysis::categories::COMMUNICATION;
 use wavesieve_model::analysis::numbering::dense_groups::DenseGroups;
 
-/// The columns that identify the work of a dispatch, next to the name of the kernel and the GPU.
+/// The columns that identify the work of a dispatch, in addition to the name of the kernel and the GPU.
 pub const SHAPE: [&str; 6] = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"];
 
 /// Rows of the same work, in the order of their starts, and their durations.
@@ -19,7 +19,7 @@ pub struct ShapeGroup {
     pub durations: Vec<i64>,
 }
 
-/// Dispatches by the work they do, from which both tables about the same work are built.
+/// Dispatches by the work they do, the basis of both tables about the same work.
 pub(crate) struct ShapeGroups<'a> {
     kernels: &'a DataFrame,
     kinds: DenseGroups,
@@ -27,7 +27,7 @@ pub(crate) struct ShapeGroups<'a> {
 }
 
 impl<'a> ShapeGroups<'a> {
-    /// Those of a table of kernels, whose order is given, with their names, GPUs, [`SHAPE`] and durations.
+    /// The groups of a table of kernels in the given order; it needs their names, GPUs, [`SHAPE`] and durations.
     pub fn new(kernels: &'a DataFrame, order: KernelOrder) -> Result<Self> {
         let names = kernels.column("kernel_name")?.as_materialized_series().cast(&categorical())?;
         let mut kinds = DenseGroups::from_values(names.cat32()?.physical().iter().map(|code| code.map(i64::from)));

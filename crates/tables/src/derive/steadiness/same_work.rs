@@ -10,7 +10,7 @@ use wavesieve_model::schema::process::Process;
 
 pub static FAMILY: Family = Family { build };
 
-/// Builds one or both of the tables from work that is distinguished once.
+/// Builds one or both of the tables from dispatches that are grouped once.
 fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
     let kernels = needed(tables, "kernels")?;
     let works = ShapeGroups::new(kernels, tables.kernel_order()?)?;

@@ -1,4 +1,4 @@
-//! The table `slow_dispatches`: those that took much longer than others that did the same work.
+//! The table `slow_dispatches`: dispatches that took much longer than others of the same work.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -18,7 +18,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::steadiness::SLOW_DISPATCHES, needs, Build::Family(&same_work::FAMILY))
 };
 
-/// Columns that are those of the dispatch.
+/// Columns of the dispatch.
 const OF_DISPATCH: [&str; 11] = [
     "dispatch_id",
     "kernel_id",
@@ -32,7 +32,7 @@ const OF_DISPATCH: [&str; 11] = [
     "start_ns",
     "duration_ns",
 ];
-/// Those of them that nothing else depends on: without one the table is built without it.
+/// Columns of the dispatch that no other column depends on. The table is built without them if they are not requested.
 const PASSTHROUGH: &[&str] = &["kernel_id", "short_name", "device", "queue_id"];
 /// Minimum robust z-score of a dispatch in the table.
 const MIN_Z: f64 = 3.0;
@@ -56,7 +56,7 @@ fn needs() -> Needs {
     vec![("kernels", columns)]
 }
 
-/// Compares every one of the kernels with the median of those that do the same work.
+/// Compares every kernel with the median of kernels that do the same work.
 pub fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
     let mut slow: Vec<SlowDispatch> = works.par_iter().flat_map_iter(slow_ones).collect();
     slow.sort_unstable_by_key(|slow| slow.row);

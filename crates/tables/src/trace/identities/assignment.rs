@@ -11,28 +11,27 @@ use wavesieve_model::schema::facts::{ProcessFacts, Role};
 use wavesieve_model::schema::process::{Clock, Gpu, Process};
 use wavesieve_model::text::natural_order::natural_key;
 
-/// Result of [`assign`]: processes in order of `process`, with the position each had in the input.
+/// Result of [`assign`]: processes in order of `process`, with their positions in the input.
 pub struct Assignment {
     /// The processes and the input position of each.
     pub processes: Vec<(usize, Process)>,
-    /// Things the user should know, such as an environment that could not be trusted.
+    /// Facts that the user should know, such as an unreliable environment.
     pub warnings: Vec<String>,
-    /// Where ranks come from that no trace records.
+    /// Sources of ranks that no trace records.
     pub notes: Vec<String>,
 }
 
 /// Numbers the processes of a trace.
 ///
-/// Ranks come from `rank_from` applied to the path (its first group, otherwise the whole match), otherwise from a dataset, otherwise
-/// from the recorded environment unless two processes that are not counter passes of one another claim the same rank,
-/// else from the word `rank` in the names of files and folders under the same condition, otherwise from the natural order of the
-/// paths. Counter passes that rocprofv3 wrote to a folder each have the ranks of the run that they repeat. The result does not
-/// depend on the order of `facts`.
+/// The rank comes from the first of these sources that has one: `rank_from` applied to the path (its first group, otherwise the whole
+/// match); a dataset; the recorded environment, unless two processes that are not counter passes of one another claim the same rank; the
+/// word `rank` in the names of files and folders, under the same condition; the natural order of the paths. Counter passes that rocprofv3
+/// wrote to separate folders have the ranks of the run that they repeat. The result does not depend on the order of `facts`.
 pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment {
     let (mut warnings, mut notes) = (Vec::new(), Vec::new());
     let mut order: Vec<(usize, ProcessFacts)> = facts.into_iter().enumerate().collect();
     order.sort_by_cached_key(|(_, facts)| {
-        // Rows that name no process come after those of the known ones.
+        // Rows without a process come after rows of known processes.
         (natural_key(&facts.path), facts.guid.clone(), facts.pid < 0, facts.pid, facts.content_hash.clone())
     });
 
@@ -62,7 +61,7 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
             of_runs().count()
         ));
     }
-    // Processes in folders of passes are not passes of others.
+    // Processes in folders of passes are not passes of other processes.
     let outside = || unclaimed_runs().filter(|(at, _)| related.passes.number(*at).is_none()).map(|(_, facts)| facts);
     let unranked = |counters: bool| outside().filter(|facts| facts.carries_counters() == counters).count();
     if let (1.., 1..) = (unranked(true), unranked(false)) {
@@ -73,7 +72,7 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
         ));
     }
     let paths: BTreeSet<&str> = unclaimed_runs().map(|(_, facts)| facts.path.as_str()).collect();
-    // Warnings name the option already.
+    // Warnings already name the option.
     if paths.len() > 1 && warnings.is_empty() {
         notes.push(format!(
             "{} traces record no rank: their ranks follow the order of the paths; set them with --rank-from REGEX",
@@ -101,7 +100,7 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
     name_nodes(&mut ranked);
     ranked.sort_by_cached_key(|Ranked { facts, rank, .. }| {
         let identity = facts.guid.clone().unwrap_or_else(|| facts.content_hash.clone());
-        // Processes have the same numbers without the thread traces next to them.
+        // The numbers of processes do not depend on thread traces next to them.
         (*rank, facts.is_thread_trace, identity, facts.pid, natural_key(&facts.path))
     });
 
@@ -136,25 +135,25 @@ struct Ranked {
     position: usize,
     facts: ProcessFacts,
     rank: i64,
-    /// The number that its folder has among counter passes.
+    /// The number of its folder among counter passes.
     pass: Option<i64>,
-    /// Whether it repeats a process that is read whole.
+    /// Whether it repeats a process that is read completely.
     is_repeated: bool,
 }
 
 impl Ranked {
-    /// Whether counters of the same rank are passes next to it.
+    /// Whether counters of the same rank are passes of this process.
     fn is_plain(&self) -> bool {
         !self.facts.carries_counters() && !self.facts.is_thread_trace && !self.is_repeated
     }
 
-    /// Whether a dataset has all of it, so that passes of the same rank there have counters only.
+    /// Whether a dataset has all of it, so that passes of the same rank in it have only counters.
     fn is_stored_trace(&self) -> bool {
         self.facts.stored_role == Some(Role::Trace)
     }
 }
 
-/// The ordinal of the first pass of each process among those of its rank: passes with a number come in its order.
+/// The ordinal of the first pass of each process among the passes of its rank, in the order of pass numbers.
 fn first_passes(ranked: &[Ranked]) -> Vec<i64> {
     let mut order: Vec<usize> = (0..ranked.len()).collect();
     order.sort_by_key(|at| ranked.get(*at).map(|of| (of.rank, of.pass.unwrap_or(i64::MAX))));
@@ -171,7 +170,7 @@ fn first_passes(ranked: &[Ranked]) -> Vec<i64> {
     passes
 }
 
-/// Thread traces, and counter passes of which no host is known, ran on the machine of the processes of their rank.
+/// Assigns thread traces, and counter passes without a known host, to the node of the processes of their rank.
 fn name_nodes(ranked: &mut [Ranked]) {
     let is_known = |of: &&Ranked| !of.facts.is_thread_trace && !of.is_repeated;
     let nodes: BTreeMap<i64, String> =
@@ -188,8 +187,7 @@ fn name_nodes(ranked: &mut [Ranked]) {
     }
 }
 
-/// GPU indexes of one process, by the recorded index among GPUs where it is complete and distinct, otherwise by the
-/// absolute index.
+/// GPU indexes of one process, by the recorded index among GPUs if it is complete and distinct, otherwise by the absolute index.
 fn number_gpus(facts: &ProcessFacts, node: i64, devices: &mut BTreeMap<(i64, String), i64>) -> BTreeMap<i64, Gpu> {
     let mut gpus: Vec<_> = facts.agents.iter().filter(|agent| agent.is_gpu()).collect();
     let recorded: BTreeSet<i64> = gpus.iter().filter_map(|agent| agent.type_index).collect();
@@ -284,12 +282,12 @@ mod tests {
     #[test]
     fn passes_in_folders_are_no_ranks() {
         for (paths, expected) in [
-            // Passes alone: the first gives the kernels.
+            // Only passes: the first provides the kernels.
             (&["+c/pass_1/n/51_results.db", "+c/pass_2/n/52_results.db"][..], &["0t0", "0c1"][..]),
             (&["+pmc_1/n/51_results.db", "+pmc_2/n/52_results.db", "+pmc_10/n/49_results.db"], &["0t0", "0c1", "0c2"]),
             (&["+c/pass_2/n/50.csv", "+c/pass_1/n/52.csv"], &["0c1", "0t0"]),
             (&["+pass_1_results.db", "+pass_2_results.db"], &["0t0", "0c1"]),
-            // Next to a trace, wherever that is.
+            // Next to a trace, in any folder.
             (&["t/n/49.db", "+pmc_1/n/51.db", "+pmc_2/n/52.db"], &["0t0", "0c0", "0c1"]),
             (&["t/n/49.db", "+c/pass_1/n/51.db"], &["0t0", "0c0"]),
             (&["c/n/49.db", "+c/pass_1/n/51.db", "+c/pass_2/n/52.db"], &["0t0", "0c0", "0c1"]),
@@ -312,7 +310,7 @@ mod tests {
             (&["rank4/9.db", "rank5/8.db", "+rank4/pmc_1/51.db", "+rank5/pmc_1/41.db"], &["4t0", "5t0", "4c0", "5c0"]),
             (&["t/rank4.db", "t/rank5.db", "+pmc_1/51.db", "+pmc_1/52.db"], &["4t0", "5t0", "4c0", "5c0"]),
             (&["t/8.db@1", "t/9.db@0", "+pmc_1/51.csv", "+pmc_1/52.csv"], &["1t0", "0t0", "1c0", "0c0"]),
-            // A launcher without GPU work in each pass.
+            // A launcher process without GPU work in each pass.
             (&["pass_1/50.db", "+pass_1/51.db", "pass_2/60.db", "+pass_2/61.db"], &["0t0", "1t0", "0c0", "1c1"]),
             // Runs next to one another.
             (&["+a/pass_1/1.db", "+a/pass_2/2.db", "+b/pass_1/3.db", "+b/pass_2/4.db"], &["0t0", "0c1", "1t0", "1c1"]),
@@ -348,7 +346,7 @@ mod tests {
         // Recorded ranks leave no doubt.
         let (found, assignment) = layout(&["+pass_1/51.db@0", "+pass_1/52.db@1", "+pass_2/61.db@1"]);
         assert_eq!((found, assignment.warnings.len()), (["0t0", "1t0", "1c1"].map(str::to_owned).to_vec(), 0));
-        // A pass of which all processes inherited one rank.
+        // A pass whose processes all inherited one rank.
         let inherited = ["+pass_1/51.db@0", "+pass_1/52.db@0", "+pass_2/61.db@0", "+pass_2/62.db@0"];
         assert_eq!(layout(&inherited).0, ["0t0", "1t0", "0c1", "1c1"]);
     }
@@ -420,14 +418,14 @@ mod tests {
         // A counter pass has the rank of its trace.
         let pass = facts("rank4_pmc.db", None, true);
         assert_eq!(ranks(&assign(vec![four.clone(), pass], None)), [(0, 4), (1, 4)]);
-        // A rank that is recorded, or named by hand, comes before.
+        // A recorded or user-given rank takes precedence.
         assert_eq!(ranks(&assign(vec![facts("rank4.db", Some(7), false)], None)), [(0, 7)]);
         let stored = ProcessFacts { stored_rank: Some(6), ..four.clone() };
         assert_eq!(ranks(&assign(vec![stored], None)), [(0, 6)]);
         let regex = Regex::new(r"_(\d+)").unwrap();
         let assignment = assign(vec![four.clone(), five], Some(&regex));
         assert_eq!((ranks(&assignment), assignment.notes.len()), (vec![(1, 80), (0, 81)], 0));
-        // An environment that cannot be trusted leaves it to the names.
+        // Names decide if the environment is unreliable.
         let inherited = vec![facts("rank4.db", Some(0), false), facts("rank5.db", Some(0), false)];
         assert_eq!(ranks(&assign(inherited, None)), [(0, 4), (1, 5)]);
         let mixed = vec![facts("rank4.db", Some(4), false), facts("rank9.db", None, false)];

@@ -1,11 +1,11 @@
-//! Sessions of a profiler that was attached to a process more than once: each writes files of its own.
+//! Sessions of a profiler that was attached to a process more than once: each session writes its own files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use wavesieve_model::schema::facts::ProcessFacts;
 
-/// Ends of the names of files that hold all of a process.
+/// Suffixes of the names of files that hold a complete process.
 const RESULTS: [&str; 2] = ["_results.json", "_results.json.gz"];
 
 /// The key that the sessions of one process share.
@@ -17,8 +17,8 @@ enum ProcessKey {
     Files(String, String, String),
 }
 
-/// For each process the one that holds an earlier session with the same process. Files without an id have the number of the session
-/// in their names: `1010_results.json`, `1010_1_results.json`.
+/// For each process, the process with an earlier session of it. Files without an id have the number of the session in their names:
+/// `1010_results.json`, `1010_1_results.json`.
 pub(super) fn earlier_sessions(order: &[&ProcessFacts]) -> Vec<Option<usize>> {
     let mut first: BTreeMap<ProcessKey, usize> = BTreeMap::new();
     for (at, facts) in order.iter().enumerate() {
@@ -37,7 +37,7 @@ pub(super) fn earlier_sessions(order: &[&ProcessFacts]) -> Vec<Option<usize>> {
     order.iter().enumerate().map(earlier).collect()
 }
 
-/// The note about processes that continue others.
+/// The note about later sessions of processes.
 pub(super) fn about_sessions(count: usize) -> Option<String> {
     (count > 0).then(|| {
         let sessions =
@@ -51,7 +51,7 @@ fn of_guid(facts: &ProcessFacts) -> Option<ProcessKey> {
     Some(ProcessKey::Guid(guid, facts.pid, facts.machine_key.clone()))
 }
 
-/// The name that the files of a process have in common, and the number of the session.
+/// The common name of the files of a process, and the number of the session.
 fn named(facts: &ProcessFacts) -> Option<(ProcessKey, Option<u32>)> {
     if facts.guid.is_some() || facts.is_thread_trace {
         return None;
@@ -61,7 +61,7 @@ fn named(facts: &ProcessFacts) -> Option<(ProcessKey, Option<u32>)> {
     Some((ProcessKey::Files(facts.format.clone(), folder, name.to_owned()), session))
 }
 
-/// The first part of a name, and the number of the session behind it.
+/// The first part of a name, and the number of the session after it.
 fn session_of(source: &str) -> Option<(&str, Option<u32>)> {
     let whole = RESULTS.iter().find_map(|end| source.strip_suffix(end));
     if let Some(whole) = whole {
@@ -75,7 +75,7 @@ fn session_of(source: &str) -> Option<(&str, Option<u32>)> {
     if pid.is_empty() { None } else { Some((pid, session)) }
 }
 
-/// Whether nothing that is known of two processes makes them different ones.
+/// Whether no known fact shows that two processes differ.
 fn is_same_process(first: &ProcessFacts, later: &ProcessFacts) -> bool {
     let is_same_pid = first.pid >= 0 && (later.pid == first.pid || later.pid < 0);
     let is_same_machine = later.machine_key == first.machine_key || later.machine_key.is_empty();

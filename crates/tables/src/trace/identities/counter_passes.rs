@@ -5,12 +5,12 @@ use std::path::{Component, Path};
 
 use wavesieve_model::schema::facts::ProcessFacts;
 
-/// Most digits of the number of a pass; a longer number is something else.
+/// Maximum number of digits of a pass number; a longer number is not a pass.
 const LONGEST_NUMBER: usize = 6;
-/// Words before the number: rocprofv3 writes the first for job files and `--pmc` groups, the second for text files.
+/// Words before the number: rocprofv3 writes `pass` for job files and `--pmc` groups, `pmc` for text files.
 const WORDS: [&str; 2] = ["pass", "pmc"];
 
-/// The warning about passes that some processes are missing from.
+/// The warning about passes with missing processes.
 pub(super) const UNEVEN_PASSES: &str = "counter passes of one run have other numbers of processes: they are matched in the order of their \
      paths, which may be wrong; set the ranks with --rank-from REGEX";
 
@@ -34,17 +34,17 @@ pub(super) struct CounterPasses {
     runs: Vec<Run>,
 }
 
-/// Repetitions of one run, the processes of each in the order of their paths: a trace without counters if there is one, then
-/// the passes by number.
+/// Repetitions of one run, with the processes of each in the order of their paths: a trace without counters if there is one, then the
+/// passes by number.
 struct Run {
     repetitions: Vec<Vec<usize>>,
 }
 
-/// Which processes are one process, run again.
+/// Processes that are repetitions of one process.
 pub(super) struct Repeated {
     /// The process of an earlier repetition that each process repeats.
     pub first: Vec<Option<usize>>,
-    /// Runs whose repetitions have other numbers of processes, so that some are matched by guess.
+    /// Runs whose repetitions have different numbers of processes, so that some matches are guesses.
     pub uneven: usize,
 }
 
@@ -92,14 +92,14 @@ impl CounterPasses {
         *self.numbers.get(at)?
     }
 
-    /// Whether a process repeats none of an earlier pass or trace.
+    /// Whether a process does not repeat one of an earlier pass or trace.
     pub(super) fn is_first(&self, at: usize) -> bool {
         let firsts = || self.runs.iter().filter_map(|run| run.repetitions.first());
         self.number(at).is_none() || firsts().any(|members| members.contains(&at))
     }
 
-    /// Matches the processes of all repetitions: by the ranks that they claim, otherwise in the order of their paths on each
-    /// machine. A process without a claim takes that of its repetition.
+    /// Matches the processes of all repetitions: by the ranks that they claim, otherwise in the order of their paths on each node. A
+    /// process without a claim takes the claim of its repetition.
     pub(super) fn repeated(&self, order: &[&ProcessFacts], claims: &mut [Option<i64>]) -> Repeated {
         let mut repeated = Repeated { first: vec![None; order.len()], uneven: 0 };
         for run in &self.runs {
@@ -114,7 +114,7 @@ impl CounterPasses {
                 let claim = |at: usize| claims.get(at).copied().flatten();
                 let is_guess =
                     |(first, again): &(usize, usize)| claim(*first).is_none() || claim(*first) != claim(*again);
-                // One may be missing anywhere.
+                // A process may be missing anywhere.
                 is_uneven |= members.len() != known.len() && matched.iter().any(is_guess);
                 for (first, again) in &matched {
                     let claim = claims.get(*again).copied().flatten();
@@ -134,7 +134,7 @@ impl CounterPasses {
     }
 }
 
-/// Pairs of a known process and one that repeats it.
+/// Pairs of a known process and its repetition.
 fn matched(known: &[usize], members: &[usize], order: &[&ProcessFacts], claims: &[Option<i64>]) -> Vec<(usize, usize)> {
     let claim = |at: usize| claims.get(at).copied().flatten();
     let mut free: Vec<usize> = known.to_vec();
@@ -161,8 +161,8 @@ fn matched(known: &[usize], members: &[usize], order: &[&ProcessFacts], claims: 
     pairs
 }
 
-/// The traces without counters that belong to the passes in each folder: those below the nearest directory above that has
-/// some which are not nearer to other passes.
+/// The traces without counters that belong to the passes in each folder: the traces below the nearest ancestor directory that has any,
+/// except those that are nearer to other passes.
 fn traces_of<'a>(bases: &BTreeSet<&'a Path>, plain: &[(usize, &Path)]) -> BTreeMap<&'a Path, Vec<usize>> {
     let nearest = |base: &&'a Path| {
         let has_trace = |above: &&Path| plain.iter().any(|(_, path)| path.starts_with(above));
@@ -180,7 +180,7 @@ fn traces_of<'a>(bases: &BTreeSet<&'a Path>, plain: &[(usize, &Path)]) -> BTreeM
     nearest.iter().map(|(base, above)| (*base, members(above))).collect()
 }
 
-/// The directory that holds the folders or files of the passes, and the number of the pass that a process was recorded in.
+/// The directory of the folders or files of the passes, and the pass number of a process.
 fn pass_of(facts: &ProcessFacts) -> Option<(&Path, i64)> {
     if facts.is_thread_trace {
         return None;
@@ -202,7 +202,7 @@ fn pass_of(facts: &ProcessFacts) -> Option<(&Path, i64)> {
     in_folder.or_else(in_file)
 }
 
-/// The number after the word for a pass that a name starts with, and the rest of the name.
+/// The number after the word for a pass at the start of a name, and the rest of the name.
 fn number_in(name: &str) -> Option<(i64, &str)> {
     let rest = WORDS.iter().find_map(|word| name.strip_prefix(word))?;
     let rest = rest.strip_prefix(['_', '-', '.', '=', ' ']).unwrap_or(rest);

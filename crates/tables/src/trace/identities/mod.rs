@@ -1,4 +1,4 @@
-//! The processes of the inputs: which belong together, and the rank of each.
+//! The processes of the inputs: their groups and their ranks.
 
 mod assignment;
 mod attach_sessions;

@@ -1,12 +1,12 @@
-//! Ranks that the names of files and folders carry.
+//! Ranks in the names of files and folders.
 
 use std::collections::BTreeSet;
 
-/// Most digits of a rank; a longer number is something else.
+/// Maximum number of digits of a rank; a longer number is not a rank.
 const LONGEST_RANK: usize = 6;
 
-/// The rank in a path such as `rank4_results.db`, `run/RANK_4/x.db` or `rank=4/x.db`; `None` unless exactly one number stands after the
-/// word `rank`. Local ranks repeat on every node and do not count.
+/// The rank in a path such as `rank4_results.db`, `run/RANK_4/x.db` or `rank=4/x.db`; `None` unless exactly one number follows the word
+/// `rank`. Local ranks repeat on every node and do not count.
 pub fn rank_in_names(path: &str) -> Option<i64> {
     let path = path.to_ascii_lowercase();
     let ranks: BTreeSet<i64> = path.match_indices("rank").filter_map(|(at, word)| rank_at(&path, at, word)).collect();

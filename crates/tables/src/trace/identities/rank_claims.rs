@@ -1,4 +1,4 @@
-//! Ranks: what each process claims, which claims are believed, and the ranks of the others.
+//! Ranks: the claims of each process, the accepted claims, and the ranks of other processes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,16 +9,16 @@ use super::counter_passes::CounterPasses;
 use super::path_ranks::rank_in_names;
 use wavesieve_model::schema::facts::ProcessFacts;
 
-/// Which processes have to do with one another.
+/// Relations between processes.
 pub(super) struct Related {
-    /// Which processes are counter passes of others.
+    /// Counter passes of other processes.
     pub passes: CounterPasses,
-    /// For each process the one with an earlier session of the same process.
+    /// For each process, the process with an earlier session of it.
     pub sessions: Vec<Option<usize>>,
 }
 
 impl Related {
-    /// Whether a process has its rank from no other one.
+    /// Whether a process does not take its rank from another one.
     fn is_first(&self, at: usize) -> bool {
         self.passes.is_first(at) && self.is_first_session(at)
     }
@@ -34,7 +34,7 @@ pub(super) fn rank_in_path(regex: &Regex, path: &str) -> Option<i64> {
     captures.get(1).or_else(|| captures.get(0))?.as_str().parse().ok()
 }
 
-/// Ranks that datasets and recorded environments claim, with untrustworthy environments left out.
+/// Ranks that datasets and recorded environments claim, without unreliable environments.
 pub(super) fn recorded_claims(
     order: &[(usize, ProcessFacts)],
     related: &Related,
@@ -53,7 +53,7 @@ pub(super) fn recorded_claims(
     order.iter().zip(claims).map(|((_, facts), claim)| facts.stored_rank.or(trusted(claim))).collect()
 }
 
-/// The claims, with those of the names of files and folders where nothing else is known of a process: if every such process has one,
+/// Adds claims from the names of files and folders for processes without other claims. Names are used only if every such process has one,
 /// and no rank is claimed twice.
 pub(super) fn claims_of_names(
     order: &[(usize, ProcessFacts)],
@@ -69,7 +69,7 @@ pub(super) fn claims_of_names(
         .collect();
     let of_processes = || order.iter().zip(claims.iter().zip(&named)).filter(|((_, facts), _)| !facts.is_thread_trace);
     let count = of_processes().filter(|(_, (_, named))| named.is_some()).count();
-    // Others have the ranks of the processes that they repeat or continue.
+    // Other processes have the ranks of the processes that they repeat or continue.
     let is_unnamed = |at: usize| {
         let is_without = |names: &[Option<i64>]| names.get(at).is_none_or(Option::is_none);
         let is_process = order.get(at).is_some_and(|(_, facts)| !facts.is_thread_trace);
@@ -92,7 +92,7 @@ pub(super) fn claims_of_names(
     all
 }
 
-/// The ranks that several processes claim which are not counter passes of one another, and how many do.
+/// The ranks that are claimed by several processes, which are not counter passes of one another, and the number of these processes.
 fn claimed_again(order: &[(usize, ProcessFacts)], related: &Related, claims: &[Option<i64>]) -> BTreeMap<i64, usize> {
     let mut claimed: BTreeMap<(Option<(usize, i64)>, i64), usize> = BTreeMap::new();
     for (at, ((_, facts), claim)) in order.iter().zip(claims).enumerate() {
@@ -105,8 +105,8 @@ fn claimed_again(order: &[(usize, ProcessFacts)], related: &Related, claims: &[O
     claimed.into_iter().filter(|(_, count)| *count > 1).map(|((_, rank), count)| (rank, count)).collect()
 }
 
-/// Gives every process a rank: its claim, otherwise the next number after the highest claim, in the given order.
-/// A process that repeats another, or continues it, gets the rank of that one.
+/// Gives every process a rank: its claim, otherwise the next number after the highest claim, in the given order. A process that repeats
+/// another, or continues it, gets its rank.
 ///
 /// A thread trace does not identify its process. It gets the rank of the processes below the nearest directory above
 /// it, if they have only one. Otherwise all thread traces of a directory share a rank.

@@ -17,7 +17,7 @@ use wavesieve_model::schema::{Origin, Table};
 const DISPATCHES: Owner =
     Owner { table: "counter_dispatches", keys: &[("pass", "pass"), ("dispatch_id", "dispatch_id")], word: None };
 
-/// The tables that own rows of a table which has few columns of its own to choose by.
+/// The tables that own rows of a table that has few columns of its own to filter by.
 fn owners(table: &str) -> &'static [Owner] {
     match table {
         "counters" | "counter_instances" => &[DISPATCHES],
@@ -30,7 +30,7 @@ fn owners(table: &str) -> &'static [Owner] {
     }
 }
 
-/// Whether rows are cut at a window whatever its mode: all that are derived and no events.
+/// Whether rows are cut at a window in every mode: true for derived tables that are not events.
 fn is_accounting(table: &Table) -> bool {
     derive::declaration(table.name).is_some_and(|declared| declared.rows != Rows::Events)
 }
@@ -70,7 +70,7 @@ pub(crate) fn is_touched(choice: &Filters, filter: Filter, table: &Table) -> boo
             .any(|owner| acts_on(choice, filter, owner))
 }
 
-/// The columns of a table that the filters look at.
+/// The columns of a table that the filters need.
 fn filter_columns(choice: &Filters, table: &'static Table) -> BTreeSet<&'static str> {
     let mut names: Vec<&str> = Vec::new();
     for filter in choice.row_filters().filter(|filter| acts_on(choice, *filter, table)) {
@@ -91,7 +91,7 @@ fn filter_columns(choice: &Filters, table: &'static Table) -> BTreeSet<&'static 
     table.column_names().filter(|name| names.contains(name)).collect()
 }
 
-/// Adds to a request the columns that the filters look at, and the tables that own filtered rows.
+/// Adds the columns that the filters need to a request, and the tables that own filtered rows.
 pub(crate) fn extend_request(choice: &Filters, request: &Request) -> Request {
     let mut extended = request.clone();
     for name in request.keys() {
@@ -113,7 +113,7 @@ pub(crate) fn extend_request(choice: &Filters, request: &Request) -> Request {
     extended
 }
 
-/// The tables with the rows that were chosen. Only tables of `request` are changed; those it lacks may own rows.
+/// Filters tables to the chosen rows. Only tables of `request` are kept; others may own their rows.
 ///
 /// # Errors
 /// When a column has a type that its filter does not expect.
@@ -227,8 +227,8 @@ fn one_of(column: &str, words: &[String]) -> Option<Expr> {
     words.iter().map(|word| col(column).eq(lit(word.as_str()))).reduce(Expr::or)
 }
 
-/// Whether an event touches the window, or lies inside it. The window is half open, `[from, to)`; an event of zero
-/// length belongs to it at both of its sides, so that a window over the whole span keeps every event.
+/// Whether an event touches the window, or lies inside it. The window is half open, `[from, to)`. An event of zero length belongs to it at
+/// both sides, so that a window over the whole span keeps every event.
 fn in_window(choice: &Filters, resolved: &Resolved, table: &Table) -> Expr {
     use super::window_mode::WindowMode;
     if table.name == "processes" {
@@ -245,7 +245,7 @@ fn in_window(choice: &Filters, resolved: &Resolved, table: &Table) -> Expr {
     if !has_extent(table) {
         return both(from.map(|from| col("time_ns").gt_eq(lit(from))), to.map(|to| col("time_ns").lt_eq(lit(to))));
     }
-    // Both times on both sides: an event that ends before it starts would lie in windows that it does not touch.
+    // Compares both times with both sides: otherwise an event that ends before it starts would be in windows that it does not touch.
     let within =
         |column: &str| both(from.map(|from| col(column).gt_eq(lit(from))), to.map(|to| col(column).lt_eq(lit(to))));
     let inside = within("start_ns").and(within("end_ns"));
@@ -261,7 +261,7 @@ fn in_window(choice: &Filters, resolved: &Resolved, table: &Table) -> Expr {
     touching.or(col("start_ns").eq(col("end_ns")).and(inside))
 }
 
-/// Cuts at the window: time accounting always, events if the mode requires it.
+/// Cuts at the window: time accounting in every mode, events only if the mode requires it.
 fn cut(choice: &Filters, resolved: &Resolved, table: &Table, frame: LazyFrame) -> LazyFrame {
     let (from, to) = resolved.window;
     let later = |column: &str| match from {
@@ -275,14 +275,14 @@ fn cut(choice: &Filters, resolved: &Resolved, table: &Table, frame: LazyFrame) -
     if table.name == "processes" {
         return cut_processes(resolved, frame);
     }
-    // Sums of a row over its time cannot be cut with it.
+    // A row with sums over its time cannot be cut.
     if !has_extent(table) || resolved.nothing || table.column("busy_ns").is_some() {
         return frame;
     }
     let (start, end) = if is_accounting(table) || choice.clips() && table.column("valid").is_none() {
         (later("start_ns"), sooner("end_ns"))
     } else if choice.clips() {
-        // Times that cannot be true are left as they are.
+        // Invalid timestamps are not changed.
         (
             when(col("valid")).then(later("start_ns")).otherwise(col("start_ns")),
             when(col("valid")).then(sooner("end_ns")).otherwise(col("end_ns")),
@@ -293,7 +293,7 @@ fn cut(choice: &Filters, resolved: &Resolved, table: &Table, frame: LazyFrame) -
     frame.with_columns([start.alias("start_ns"), end.alias("end_ns")]).with_columns([duration(table)])
 }
 
-/// The duration of rows that were cut; that of rows with impossible times is as recorded.
+/// The duration of rows that were cut; rows with invalid timestamps keep their recorded duration.
 fn duration(table: &Table) -> Expr {
     let length = col("end_ns") - col("start_ns");
     let length = if table.column("valid").is_some() {

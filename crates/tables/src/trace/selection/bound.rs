@@ -3,10 +3,10 @@
 use super::duration::{exact_product, parse_duration_ns};
 use super::window::WindowSpan;
 
-/// Digits after the point that a percentage may have.
+/// Billionths per percent: a percentage may have nine digits after the point.
 const PERCENT_SCALE: i64 = 1_000_000_000;
 
-/// Where a window starts or ends.
+/// Start or end of a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// Billionths of a percent of the process's span.
@@ -17,7 +17,7 @@ pub enum Bound {
     BeforeEnd(i64),
     /// Nanoseconds on the source's clock.
     Absolute(i64),
-    /// A range or mark by its text, and which of those with the text.
+    /// A range or mark by its text, and its index among those with the text.
     Marker(MarkerName),
 }
 
@@ -25,12 +25,12 @@ pub enum Bound {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MarkerName {
     pub text: String,
-    /// Which of those with this text, from 0 in the order of their starts; `None` for the first.
+    /// Index among those with this text, from 0 in the order of their starts; `None` for the first.
     pub index: Option<usize>,
 }
 
 impl Bound {
-    /// Reads `10%`, `+500ms`, `-500ms`, `63855948165371` or `1.2s`; markers are split off before.
+    /// Reads `10%`, `+500ms`, `-500ms`, `63855948165371` or `1.2s`; markers are handled before.
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Some(percent) = text.strip_suffix('%') {
             let share = exact_product(percent.trim(), PERCENT_SCALE)
@@ -50,8 +50,7 @@ impl Bound {
         parse_duration_ns(text).map(Self::Absolute)
     }
 
-    /// The time on the source's clock in a process with this span; `None` for a marker, or where a relative time
-    /// has no span to start from.
+    /// The time on the source's clock in a process with this span; `None` for a marker, or if a relative time has no span.
     pub fn time_ns(&self, span: Option<WindowSpan>) -> Option<i64> {
         match self {
             Self::Absolute(time_ns) => Some(*time_ns),

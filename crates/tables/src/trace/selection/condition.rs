@@ -7,21 +7,21 @@ use polars::prelude::{DataType, Expr, col};
 use super::text_mask::{SharedMask, masked};
 use wavesieve_model::schema::{ColumnType, Table, tables};
 
-/// A condition as written, and the columns it names.
+/// A condition as written, and the columns that it names.
 #[derive(Clone, Debug)]
 pub struct Condition {
     written: String,
     expression: Expr,
     columns: BTreeSet<String>,
     subject: Option<&'static str>,
-    /// Tables whose columns of these names have other types.
+    /// Tables in which columns of these names have other types.
     mistyped: BTreeSet<&'static str>,
     /// Replaces texts that the condition must not see.
     mask: Option<SharedMask>,
 }
 
 impl Condition {
-    /// An expression over these columns, as it was written.
+    /// An expression over these columns, with its original text.
     pub fn new(written: &str, expression: Expr, columns: BTreeSet<String>) -> Self {
         Self { written: written.to_owned(), expression, columns, subject: None, mistyped: BTreeSet::new(), mask: None }
     }
@@ -33,14 +33,14 @@ impl Condition {
         self
     }
 
-    /// The same condition for one table alone.
+    /// The same condition for one table only.
     #[must_use]
     pub fn of_table(mut self, table: &'static Table) -> Self {
         self.subject = Some(table.name);
         self
     }
 
-    /// The same condition, put to what stands for texts.
+    /// The same condition, applied to masked texts.
     pub fn behind(self, mask: SharedMask) -> Self {
         Self { mask: Some(mask), ..self }
     }
@@ -49,24 +49,24 @@ impl Condition {
         self.mask.is_some()
     }
 
-    /// As it is written, with names for tokens.
+    /// The written text, with names in place of tokens.
     pub fn with_names(&self) -> String {
         self.mask.as_ref().map_or_else(|| self.written.clone(), |mask| mask.with_names(&self.written))
     }
 
-    /// Whether it chooses rows of a table.
+    /// Whether it filters rows of a table.
     pub fn fits(&self, table: &Table) -> bool {
         self.subject.is_none_or(|subject| subject == table.name)
             && !self.mistyped.contains(table.name)
             && self.columns.iter().all(|column| table.column(column).is_some())
     }
 
-    /// The columns it names.
+    /// The columns that it names.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(String::as_str)
     }
 
-    /// The condition for the engine. Dictionaries are compared as the texts they stand for.
+    /// The condition for the engine. Dictionaries are compared as texts.
     pub fn expression(&self) -> Expr {
         self.expression.clone().map_expr(|node| match (node, &self.mask) {
             (Expr::Column(name), Some(mask)) if is_text(&name) => masked(&name, mask),
@@ -80,7 +80,7 @@ impl Condition {
     }
 }
 
-/// Whether a column is a dictionary in the tables that have it; columns of one name do not differ in that they are text.
+/// Whether a column is a dictionary in the tables that have it; columns with the same name are all text or none is.
 fn is_dictionary(name: &str) -> bool {
     tables().iter().filter_map(|table| table.column(name)).any(|column| column.column_type == ColumnType::Cat)
 }

@@ -1,13 +1,13 @@
-//! Lengths of time as people write them: `10us`, `1.5ms`, `500`.
+//! Durations as users write them: `10us`, `1.5ms`, `500`.
 
 /// Units and their nanoseconds, longest spelling first so that `s` is not found in `ms`.
 const UNITS: &[(&str, i64)] =
     &[("min", 60_000_000_000), ("ns", 1), ("us", 1_000), ("µs", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
 
-/// Whole nanoseconds of a length of time; a number without unit is in nanoseconds, a fraction needs a unit.
+/// Integer nanoseconds of a duration; a number without unit is in nanoseconds, a fraction needs a unit.
 ///
 /// # Errors
-/// With what is wrong and what to write.
+/// When the text is not a duration. The message states what to write.
 pub fn parse_duration_ns(text: &str) -> Result<i64, String> {
     let wrong = || format!("{text} is not a duration; write a number with ns, us, ms, s or min, such as 1.5ms");
     let text = text.trim();
@@ -18,7 +18,7 @@ pub fn parse_duration_ns(text: &str) -> Result<i64, String> {
     exact_product(number, unit_ns).ok_or_else(wrong)
 }
 
-/// A decimal number times a whole one, without the rounding of floats; digits below one are cut off.
+/// A decimal number times an integer, without the rounding of floats; the fraction of the result is truncated.
 pub(super) fn exact_product(number: &str, factor: i64) -> Option<i64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());

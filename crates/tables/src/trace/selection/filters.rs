@@ -1,4 +1,4 @@
-//! Filters that a user chose.
+//! Filters chosen by the user.
 
 use regex::Regex;
 
@@ -9,14 +9,14 @@ use super::text_mask::SharedMask;
 use super::window::Window;
 use super::window_mode::WindowMode;
 
-/// The filters of a trace; nothing chosen keeps everything.
+/// The filters of a trace; without a filter, all rows are kept.
 #[derive(Clone, Debug, Default)]
 pub struct Filters {
     /// Time window.
     pub window: Option<Window>,
-    /// Iterations: the time from the start of the first to the end of the last of them.
+    /// Iterations: the time from the start of the first to the end of the last.
     pub iterations: Option<IterationSet>,
-    /// Which events the window keeps.
+    /// Mode that selects the events that the window keeps.
     pub window_mode: WindowMode,
     pub ranks: Option<NumberSet>,
     /// GPU indexes within their processes.
@@ -31,7 +31,7 @@ pub struct Filters {
     pub queues: Option<NumberSet>,
     /// Domains of API calls and ranges.
     pub domains: Vec<String>,
-    /// Least recorded duration.
+    /// Minimum recorded duration.
     pub min_duration_ns: Option<i64>,
     /// Condition in SQL.
     pub condition: Option<Condition>,
@@ -64,7 +64,7 @@ pub enum Filter {
 }
 
 impl Filter {
-    /// All filters but the one of ranks, which leaves out processes as a whole.
+    /// All filters except `--rank`, which excludes whole processes.
     pub const OF_ROWS: [Self; 10] = [
         Self::Window,
         Self::Iterations,
@@ -97,7 +97,7 @@ impl Filter {
 }
 
 impl Filters {
-    /// The choice for a filter, as it can be written on the command line.
+    /// The value of a filter, as written on the command line.
     pub fn written(&self, filter: Filter) -> Option<String> {
         let numbers = |set: &Option<NumberSet>| set.as_ref().map(ToString::to_string);
         let words = |words: &[String]| (!words.is_empty()).then(|| words.join(","));
@@ -126,7 +126,7 @@ impl Filters {
         })
     }
 
-    /// Whether a filter is put to tokens, which may stand for something else later.
+    /// Whether a filter is applied to tokens, which may mean something else later.
     pub fn is_masked(&self) -> bool {
         self.kernel_mask.is_some() || self.condition.as_ref().is_some_and(Condition::is_masked)
     }
@@ -148,7 +148,7 @@ impl Filters {
         }
     }
 
-    /// The filters that are set, as words of the command line, with the names that tokens stand for.
+    /// The filters that are set, as words of the command line, with names in place of tokens.
     pub fn command_line(&self) -> Vec<String> {
         let all = [Filter::Rank].into_iter().chain(Filter::OF_ROWS);
         let set = all.filter_map(|filter| Some([filter.flag().to_owned(), self.with_names(filter)?]));
@@ -159,12 +159,12 @@ impl Filters {
         words
     }
 
-    /// The filters set that choose among the rows of a process.
+    /// The filters that are set and filter rows of a process.
     pub fn row_filters(&self) -> impl Iterator<Item = Filter> {
         Filter::OF_ROWS.into_iter().filter(|filter| self.has(*filter))
     }
 
-    /// Whether rows are chosen at all.
+    /// Whether rows are filtered at all.
     pub fn chooses_rows(&self) -> bool {
         self.row_filters().next().is_some()
     }

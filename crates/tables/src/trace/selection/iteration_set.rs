@@ -1,4 +1,4 @@
-//! Which iterations of a process are meant, as people write it: `5..10`, `steady`.
+//! Sets of iterations of a process, as users write them: `5..10`, `steady`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,13 +8,13 @@ use wavesieve_model::analysis::iterations::Phase;
 /// Iterations by their ordinals, or by their phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IterationSet {
-    /// Those from the first to the last, both included; `None` where that side is open.
+    /// Iterations from the first to the last, both included; `None` if that side is open.
     Between(Option<i64>, Option<i64>),
     Of(Phase),
 }
 
 impl IterationSet {
-    /// Whether an iteration of that ordinal and phase is meant.
+    /// Whether an iteration with this ordinal and phase is in the set.
     pub fn contains(&self, iteration: i64, phase: &str) -> bool {
         match self {
             Self::Between(first, last) => {

@@ -1,4 +1,4 @@
-//! Which events of a trace an answer is about: filters and time windows, resolved for every process.
+//! Selection of events for a result: filters and time windows, resolved for every process.
 
 mod bound;
 mod duration;

@@ -1,4 +1,4 @@
-//! Messages about filters: which are effective, which match nothing, and what they leave unfiltered.
+//! Messages about filters: effective filters, filters that match nothing, and tables that they do not filter.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::derive::Rows;
 use crate::trace::Trace;
 use wavesieve_model::schema::{Origin, Table, table, tables};
 
-/// Source tables that describe what events refer to; a filter need not choose among them.
+/// Source tables that describe what events refer to; filters need not filter them.
 const DESCRIPTIONS: &[&str] =
     &["processes", "agents", "queues", "streams", "threads", "code_objects", "kernel_symbols"];
 
@@ -21,14 +21,14 @@ fn describes(table: &Table) -> bool {
         || derive::declaration(table.name).is_some_and(|declared| declared.rows == Rows::Descriptions)
 }
 
-/// The filters that are set, with what was chosen, as they can be written on the command line.
+/// The filters that are set, with their values as written on the command line.
 pub fn effective(choice: &Filters) -> Vec<(Filter, String)> {
     let all = [Filter::Rank].into_iter().chain(Filter::OF_ROWS);
     all.filter_map(|filter| Some((filter, choice.written(filter)?))).collect()
 }
 
-/// Which filters match nothing: each by itself and, if the result has no rows, all together. Unless `thorough`, only
-/// those that can be checked without reading large tables.
+/// The filters that match nothing: each by itself and, if the result has no rows, all together. Unless `thorough`, only filters that can be
+/// checked without reading large tables.
 pub fn explained(trace: &Trace, thorough: bool, no_rows: bool) -> Result<Vec<String>> {
     let flags: Vec<&str> = effective(trace.choice()).into_iter().map(|(filter, _)| filter.flag()).collect();
     if flags.is_empty() {
@@ -44,8 +44,8 @@ pub fn explained(trace: &Trace, thorough: bool, no_rows: bool) -> Result<Vec<Str
     Ok(sentences)
 }
 
-/// The filters that leave no row of any table of events among which they choose, though these have rows. `chosen` are the
-/// source tables that have rows after filtering.
+/// The filters that remove all rows of every event table that they filter, although these tables have rows. `chosen` are the source tables
+/// that have rows after filtering.
 pub fn emptying(trace: &Trace, chosen: &BTreeSet<&'static str>) -> Result<Vec<Filter>> {
     let events = || tables().iter().copied().filter(|table| table.origin == Origin::Source && !describes(table));
     let mut emptying = Vec::new();
@@ -65,7 +65,7 @@ pub fn emptying(trace: &Trace, chosen: &BTreeSet<&'static str>) -> Result<Vec<Fi
     Ok(emptying)
 }
 
-/// The filters that leave a table of events as it is.
+/// The filters that do not filter some event table.
 pub fn beyond<'a>(choice: &Filters, tables: impl Iterator<Item = &'a str>) -> Vec<Filter> {
     let events: Vec<&'static Table> = tables.filter_map(table).filter(|table| !describes(table)).collect();
     let leaves = |filter: &Filter| events.iter().any(|table| !is_touched(choice, *filter, table));
@@ -91,7 +91,7 @@ pub fn untouched<'a>(choice: &Filters, tables: impl Iterator<Item = &'a str>) ->
     sentences
 }
 
-/// Which ranks have nothing in a window that others have: a marker may be in some of them only.
+/// The ranks that have no rows in a window while other ranks do: a marker may exist in only some of them.
 pub fn lost_ranks(trace: &Trace) -> Option<String> {
     let (mut known, mut lost) = (BTreeSet::new(), BTreeSet::new());
     for (member, resolved) in trace.members().iter().zip(trace.resolved()) {

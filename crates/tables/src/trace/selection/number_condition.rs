@@ -1,11 +1,11 @@
-//! Sets of numbers as conditions of columns.
+//! Conditions on columns from sets of numbers.
 
 use polars::prelude::{Expr, col, lit};
 
 use super::number_set::NumberSet;
 
 impl NumberSet {
-    /// The condition that a column's value is in the set; a missing value is in none.
+    /// The condition that a column's value is in the set; a missing value is not in any set.
     pub fn condition(&self, column: &str) -> Expr {
         self.ranges()
             .iter()

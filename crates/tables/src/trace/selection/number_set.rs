@@ -1,4 +1,4 @@
-//! Sets of numbers as people write them: `0,2-5`.
+//! Sets of numbers as users write them: `0,2-5`.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,7 +16,7 @@ impl NumberSet {
         self.ranges.iter().any(|(first, last)| (*first..=*last).contains(&number))
     }
 
-    /// The ranges in which none of these numbers is; `None` where each has one.
+    /// The ranges that contain none of these numbers; `None` if each contains one.
     pub(crate) fn without_match(&self, known: &BTreeSet<i64>) -> Option<Self> {
         let is_missed = |(first, last): &&(i64, i64)| known.range(*first..=*last).next().is_none();
         let ranges: Vec<(i64, i64)> = self.ranges.iter().filter(is_missed).copied().collect();

@@ -1,4 +1,4 @@
-//! Reports which parts of filters match nothing while others do.
+//! Reports parts of filters that match nothing while other parts do.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use super::number_set::NumberSet;
 use super::unmatched::list;
 use crate::trace::Trace;
 
-/// One sentence for every filter by ranks or GPUs of which some numbers match nothing: otherwise a typing error would pass unnoticed.
+/// One sentence for every filter by ranks or GPUs in which some numbers match nothing: otherwise a typing error would be missed.
 pub fn partly_unmatched(trace: &Trace) -> Vec<String> {
     let choice = trace.choice();
     let gpus = trace.members().iter().flat_map(|member| member.process.gpus.values().map(|gpu| gpu.gpu));

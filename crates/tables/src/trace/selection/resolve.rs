@@ -1,4 +1,4 @@
-//! The meaning of a choice in one process.
+//! Filters resolved in one process.
 
 use std::collections::BTreeSet;
 
@@ -13,23 +13,23 @@ use crate::columns::reading::ScanHint;
 use crate::derive::OnDemandTables;
 use crate::trace::unfiltered_tables::UnfilteredTables;
 
-/// A choice in one process.
+/// Filters resolved in one process: a window and kernels.
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
     /// First and last nanosecond of the window, `None` if that side is open.
     pub window: (Option<i64>, Option<i64>),
-    /// The window is empty: it cannot be determined in this process, or ends before it starts.
+    /// Whether the window is empty: it cannot be determined in this process, or ends before it starts.
     pub nothing: bool,
-    /// The process has none of the iterations that were requested.
+    /// Whether the process has none of the requested iterations.
     pub without_iterations: bool,
-    /// The window ends before it starts.
+    /// Whether the window ends before it starts.
     pub reversed: bool,
     /// Kernels whose name and category were requested.
     pub kernel_ids: Option<Vec<i64>>,
 }
 
 impl Resolved {
-    /// The rows that a reader may leave out.
+    /// The rows that a reader may skip.
     pub fn hint(&self, choice: &Filters) -> ScanHint {
         let (from, to) = if self.nothing { (Some(i64::MAX), None) } else { self.window };
         ScanHint {
@@ -42,7 +42,7 @@ impl Resolved {
     }
 }
 
-/// Resolves the window and the kernels of a choice in a process.
+/// Resolves the window and the kernels of the filters in a process.
 pub fn resolve(choice: &Filters, whole: &UnfilteredTables<'_>) -> Result<Resolved> {
     let mut resolved = Resolved::default();
     if let Some(window) = &choice.window {
@@ -57,7 +57,7 @@ pub fn resolve(choice: &Filters, whole: &UnfilteredTables<'_>) -> Result<Resolve
             false => window.resolve(span, extent),
         };
         match sides {
-            // Sides of different kinds are only now known to be in the wrong order.
+            // The order of sides of different kinds is only known now.
             Some((Some(from), Some(to))) if to < from => {
                 resolved.nothing = true;
                 resolved.reversed = true;
@@ -85,7 +85,7 @@ pub fn resolve(choice: &Filters, whole: &UnfilteredTables<'_>) -> Result<Resolve
     Ok(resolved)
 }
 
-/// First start and last end of the valid GPU activity of a process; of its API calls where the GPU did nothing.
+/// First start and last end of the valid GPU activity of a process; of its API calls if there was no GPU activity.
 fn span(whole: &UnfilteredTables<'_>) -> Result<Option<WindowSpan>> {
     const TIMES: &[&str] = &["start_ns", "end_ns", "valid"];
     for group in [["kernels", "memory_copies"].as_slice(), &["counter_dispatches"], &["regions"]] {
@@ -111,7 +111,7 @@ fn span(whole: &UnfilteredTables<'_>) -> Result<Option<WindowSpan>> {
     Ok(None)
 }
 
-/// The columns from which the window of the steady part is inferred.
+/// The columns that determine the steady part.
 pub const PARTS: (&str, &[&str]) = ("run_parts", &["kind", "start_ns", "end_ns", "iterations"]);
 
 /// The part of a run that repeats evenly, or works densely if nothing repeats.
@@ -120,7 +120,7 @@ fn steady_part(whole: &UnfilteredTables<'_>) -> Result<Option<WindowSpan>> {
     steady_part_of(&tables.remove(PARTS.0).unwrap_or_default().collect()?)
 }
 
-/// The same of the parts of a process.
+/// The steady part among the parts of a process.
 pub(crate) fn steady_part_of(parts: &DataFrame) -> Result<Option<WindowSpan>> {
     let kinds = parts.column("kind")?.cast(&DataType::String)?;
     let times = parts.column("start_ns")?.i64()?.iter().zip(parts.column("end_ns")?.i64()?.iter());
@@ -129,7 +129,7 @@ pub(crate) fn steady_part_of(parts: &DataFrame) -> Result<Option<WindowSpan>> {
     Ok(steady.find_map(|(_, (start, end))| Some(WindowSpan { start_ns: start?, end_ns: end? })))
 }
 
-/// From the start of the first to the end of the last of the chosen iterations.
+/// The time from the start of the first to the end of the last chosen iteration.
 fn extent_of(chosen: &IterationSet, whole: &UnfilteredTables<'_>) -> Result<Option<WindowSpan>> {
     let mut tables = whole.read(&[("iterations", &["iteration", "phase", "start_ns", "end_ns"])])?;
     let iterations = tables.remove("iterations").unwrap_or_default().collect()?;
@@ -146,7 +146,7 @@ fn extent_of(chosen: &IterationSet, whole: &UnfilteredTables<'_>) -> Result<Opti
         .reduce(|all, one| WindowSpan { start_ns: all.start_ns.min(one.start_ns), end_ns: all.end_ns.max(one.end_ns) }))
 }
 
-/// Start and end of the range or mark with that text, in the order of start, then end.
+/// Start and end of the range or mark with this text and index, in the order of start, then end.
 fn marker_extent(name: &MarkerName, whole: &UnfilteredTables<'_>) -> Result<Option<WindowSpan>> {
     let tables =
         whole.read(&[("regions", &["message", "start_ns", "end_ns", "valid"]), ("marks", &["message", "time_ns"])])?;
@@ -176,7 +176,7 @@ pub struct Kernel {
     pub dispatched: bool,
 }
 
-/// The kernels of a process: its symbols, and placeholders for what was dispatched without one.
+/// The kernels of a process: its symbols, and placeholders for dispatched kernels without a symbol.
 pub fn kernels(whole: &UnfilteredTables<'_>) -> Result<Vec<Kernel>> {
     let tables = whole.read(&[
         ("kernel_symbols", &["kernel_id", "kernel_name", "short_name", "category"]),

@@ -1,4 +1,4 @@
-//! Texts of tables as shown to a reader that must not know them all.
+//! Masked texts of tables, for a reader that must not know all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -6,25 +6,25 @@ use std::sync::Arc;
 
 use polars::prelude::{Column, DataType, Expr, Field, IntoColumn, LazyFrame, PolarsResult, StringChunked, col};
 
-/// Puts something else in the place of texts, before anything compares or measures them.
+/// Replaces texts before anything compares or measures them.
 pub trait TextMask: Debug + Send + Sync {
-    /// Looks at all texts of a column before any is replaced, so that no replacement depends on the order of rows.
+    /// Receives all texts of a column before any is replaced, so that no replacement depends on the order of rows.
     fn prepare(&self, _texts: &mut dyn Iterator<Item = &str>) {}
 
-    /// The replacement of a text in a column: the same for the same text, and with a length and order that show nothing.
+    /// The replacement of a text in a column: the same for the same text, with a length and order that reveal nothing.
     fn masked(&self, column: &str, text: &str) -> String;
 
-    /// A condition or statement with the texts that its tokens stand for.
+    /// A condition or statement with texts in place of its tokens.
     fn with_names(&self, sql: &str) -> String;
 
-    /// The same of a pattern, which matches them literally.
+    /// A pattern with texts in place of its tokens, matched literally.
     fn pattern_with_names(&self, pattern: &str) -> String;
 }
 
 /// A mask that expressions share.
 pub type SharedMask = Arc<dyn TextMask>;
 
-/// A column behind a mask if it has texts: columns of one name have texts in one table and numbers in another.
+/// A column behind a mask if it has texts: columns with the same name may have texts in one table and numbers in another.
 pub fn masked(name: &str, mask: &SharedMask) -> Expr {
     let (mask, owned) = (Arc::clone(mask), name.to_owned());
     let replace = move |column: Column| {

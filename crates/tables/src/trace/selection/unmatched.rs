@@ -1,4 +1,4 @@
-//! Reports which filters match nothing, and what is close to what was requested.
+//! Reports filters that match nothing, and names close to the requested ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +10,11 @@ use super::resolve::{Kernel, kernels, matches_category, matches_name};
 use crate::trace::Trace;
 use wavesieve_model::text::similar::{closest, closest_by_word};
 
-/// Numbers listed before the rest is counted.
+/// Maximum number of listed numbers; the rest is only counted.
 const LISTED: usize = 12;
 
-/// One sentence for every filter that by itself matches nothing in the whole trace. Unless `thorough`, only those that
-/// can be checked without reading large tables.
+/// One sentence for every filter that by itself matches nothing in the whole trace. Unless `thorough`, only filters that can be checked
+/// without reading large tables.
 pub fn unmatched(trace: &Trace, thorough: bool) -> Result<Vec<String>> {
     let choice = trace.choice();
     let mut sentences = Vec::new();
@@ -48,8 +48,8 @@ pub fn unmatched(trace: &Trace, thorough: bool) -> Result<Vec<String>> {
     Ok(sentences)
 }
 
-/// As `unmatched`, of filters about GPUs and kernels, in the processes of a program that shares the trace with others: what no share
-/// has, the trace has not.
+/// Like `unmatched`, for filters by GPU and kernel in the processes of a program that shares the trace with others: the trace lacks what
+/// every share lacks.
 pub fn unmatched_in_share(trace: &Trace) -> Result<Vec<String>> {
     let choice = trace.choice();
     let no_kernel = trace.resolved().iter().all(|resolved| resolved.kernel_ids.as_ref().is_some_and(Vec::is_empty));
@@ -157,7 +157,7 @@ fn kernel(trace: &Trace, choice: &Filters) -> Result<Option<String>> {
         return Ok(None);
     }
     if choice.kernel_mask.is_some() {
-        // The closest name would show how close it is, and the pattern, with a name in it replaced, that it names one.
+        // The closest name would reveal how close it is. The pattern, with names replaced, would reveal that it contains a name.
         return Ok(Some("no dispatched kernel matches the pattern".to_owned()));
     }
     let sentence = format!("no dispatched kernel matches --kernel {pattern}");
@@ -231,7 +231,7 @@ fn min_duration(trace: &Trace, choice: &Filters) -> Result<Option<String>> {
         .map(|longest| format!("nothing lasts {least} ns; the longest event lasts {longest} ns")))
 }
 
-/// Numbers with runs written as `0-3`, the first few of them.
+/// The first few numbers, with runs written as `0-3`.
 pub(super) fn list(numbers: impl Iterator<Item = i64>) -> String {
     let mut runs: Vec<(i64, i64)> = Vec::new();
     for number in numbers {

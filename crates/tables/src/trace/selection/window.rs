@@ -1,4 +1,4 @@
-//! Time windows: their grammar, and what they mean in one process.
+//! Time windows: their grammar, and their meaning in one process.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,12 +15,12 @@ pub struct WindowSpan {
     pub end_ns: i64,
 }
 
-/// An interval that means something else in every process, as written on the command line.
+/// An interval as written on the command line, which is resolved in every process.
 ///
-/// `FROM:TO`, where a side is `10%` of the process's span, `+500ms` after its start, `-500ms` before its end, a time
-/// of the source's clock (nanoseconds, or with a unit) or `@text`, the first ROCTx range or mark with that text
-/// (`@text/2` the third); a side left empty is open. `@text` alone is that range. A text with `:` or `/` is put in double
-/// quotes. `steady` alone is the part of the run that repeats evenly, or where nothing repeats the one that works densely.
+/// `FROM:TO`. A side is `10%` of the process's span, `+500ms` after its start, `-500ms` before its end, a time of the source's clock
+/// (nanoseconds, or with a unit) or `@text`, the first ROCTx range or mark with that text (`@text/2` the third); an empty side is open.
+/// `@text` by itself is that range. A text with `:` or `/` is put in double quotes. `steady` by itself is the part of the run that repeats
+/// evenly, or the dense part if nothing repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     written: String,
@@ -33,20 +33,20 @@ pub struct Window {
 const STEADY: &str = "steady";
 
 impl Window {
-    /// The part of the run that repeats evenly, or works densely where nothing repeats.
+    /// The part of the run that repeats evenly, or works densely if nothing repeats.
     pub fn steady() -> Self {
         Self { written: STEADY.to_owned(), is_steady: true, from: None, to: None }
     }
 
-    /// Whether it is the steady part, which only the kernels of a process determine.
+    /// Whether it is the steady part, which needs the kernels of a process.
     pub fn is_steady(&self) -> bool {
         self.is_steady
     }
 
     /// The window in a process: its start and end, `None` if that side is open.
     ///
-    /// `marker` returns the extent of a marker. The result is `None` if a side cannot be determined: there is no span
-    /// to be relative to, or no such marker.
+    /// `marker` returns the extent of a marker. The result is `None` if a side cannot be determined: without a span for a relative side, or
+    /// without the marker.
     pub fn resolve(
         &self,
         span: Option<WindowSpan>,
@@ -115,7 +115,7 @@ impl fmt::Display for Window {
     }
 }
 
-/// One side, and what follows its colon; an error without text stands for a wrong shape.
+/// One side, and the text after its colon; an error without text means a wrong shape.
 fn side(text: &str) -> Result<(Option<Bound>, Option<&str>), Option<String>> {
     if let Some(marker) = text.strip_prefix('@') {
         let (name, rest) = marker_name(marker)?;
@@ -132,7 +132,7 @@ fn side(text: &str) -> Result<(Option<Bound>, Option<&str>), Option<String>> {
     Ok((Some(Bound::parse(own).map_err(Some)?), rest))
 }
 
-/// `text`, `text/2` or `"te:xt"/2`, and what follows the colon behind it.
+/// `text`, `text/2` or `"te:xt"/2`, and the text after the colon that follows.
 fn marker_name(text: &str) -> Result<(MarkerName, Option<&str>), Option<String>> {
     let (name, behind) = match text.strip_prefix('"') {
         Some(quoted) => {

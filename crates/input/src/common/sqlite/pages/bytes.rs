@@ -1,4 +1,4 @@
-//! Numbers in bytes that may end anywhere.
+//! Numbers in bytes that may be cut anywhere.
 
 /// Big-endian number of two bytes.
 pub fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
@@ -10,7 +10,7 @@ pub fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at.checked_add(4)?)?.try_into().ok().map(u32::from_be_bytes)
 }
 
-/// Big-endian number of eight bytes, of which those behind the end count as zero.
+/// Big-endian number of eight bytes. Bytes beyond the end count as zero.
 #[inline]
 pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     let whole = at.checked_add(8).and_then(|end| bytes.get(at..end)).and_then(|eight| eight.try_into().ok());
@@ -23,7 +23,7 @@ fn ending_u64(bytes: &[u8], at: usize) -> u64 {
     (0..8).fold(0, |number, place| (number << 8) | u64::from(rest.get(place).copied().unwrap_or(0)))
 }
 
-/// A variable-length number and how many bytes it takes, 1 to 9.
+/// A variable-length number and its length in bytes, 1 to 9.
 #[inline]
 pub fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let first = *bytes.get(at)?;

@@ -6,7 +6,7 @@ use super::format::Pages;
 use super::layout::Layout;
 use super::tree::{Leaf, header_at};
 
-/// Zeros that a record may end in on a page of its own: those of a number. More are those of a page that was never written.
+/// Maximum number of zeros at the end of a record on its own page: a number may have them. More zeros mean a page that was never written.
 const MAX_ZEROS: usize = 8;
 
 /// A row.
@@ -15,15 +15,15 @@ pub struct Cell {
     pub id: i64,
     /// Bytes of the record.
     pub total: usize,
-    /// Where the record starts in the file.
+    /// Offset of the record in the file.
     pub start: usize,
-    /// Bytes of the record that lie here.
+    /// Bytes of the record in this cell.
     pub local: usize,
-    /// Where the file is after them.
+    /// Offset of the end of these bytes.
     end: usize,
 }
 
-/// The cell `index` of a leaf page that starts and ends there in the file.
+/// The cell `index` of a leaf page. `begin` and `end` are the offsets of the page in the file.
 #[inline]
 pub fn cell(pages: Pages<'_>, leaf: &Leaf, (begin, end): (usize, usize), index: usize) -> Result<Cell, Fault> {
     let file = pages.file;
@@ -43,19 +43,19 @@ pub fn cell(pages: Pages<'_>, leaf: &Leaf, (begin, end): (usize, usize), index: 
     Ok(Cell { id: id as i64, total, start, local, end: start + local })
 }
 
-/// Whether the rows of a leaf can be those of a table, by the first of them or, should that one be damaged, by the last.
+/// Whether the rows of a leaf can belong to a table. The first row decides, or the last row if the first is damaged.
 pub(crate) fn is_of_table(pages: Pages<'_>, leaf: &Leaf, layout: &Layout) -> bool {
     let Some(range) = pages.range(leaf.page) else { return true };
     let fits = |index: usize| {
         let cell = cell(pages, leaf, range, index).ok();
-        // Cells that cannot be read are found one by one.
+        // The decoder finds unreadable cells one by one.
         let record = cell.and_then(|cell| pages.file.get(cell.start..cell.end));
         record.is_none_or(|record| layout.fits(record))
     };
     leaf.rows == 0 || fits(0) || leaf.rows > 1 && fits(usize::from(leaf.rows) - 1)
 }
 
-/// At least the first `wanted` bytes of a record, or all that it has, into `record`.
+/// Copies at least the first `wanted` bytes of a record, or the whole record, into `record`.
 ///
 /// # Errors
 /// When an overflow page is missing.
@@ -64,7 +64,7 @@ pub(crate) fn assemble(pages: Pages<'_>, cell: &Cell, wanted: usize, record: &mu
     record.extend_from_slice(pages.file.get(cell.start..cell.end).ok_or(Fault::CellOutside)?);
     let wanted = wanted.min(cell.total);
     let mut next = u32_at(pages.file, cell.end).ok_or(Fault::BrokenOverflow)?;
-    // Every page brings bytes that were still missing, so that a circle of pages ends too.
+    // Every page adds missing bytes, so that a cycle of pages also ends.
     while record.len() < wanted {
         let page = pages.page(next).ok_or(Fault::BrokenOverflow)?;
         let content = page.get(4..).ok_or(Fault::BrokenOverflow)?;
@@ -75,7 +75,7 @@ pub(crate) fn assemble(pages: Pages<'_>, cell: &Cell, wanted: usize, record: &mu
         record.extend_from_slice(content.get(..missing.min(content.len())).unwrap_or_default());
         next = u32_at(page, 0).ok_or(Fault::BrokenOverflow)?;
     }
-    // Only the last page leads to no other.
+    // Only the last page has no next page.
     if record.len() == cell.total && next != 0 {
         return Err(Fault::BrokenOverflow);
     }

@@ -1,16 +1,16 @@
-//! Where the values of a column go.
+//! Storage for the values of a column.
 
 use super::value::{UnexpectedType, Value, integer_of, real_of};
 
 /// Values of a column that were of another type than expected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TypeMismatches {
-    /// Number and first row id of reals, texts and blobs.
+    /// Count and first row id of reals, texts and blobs.
     pub found: [Option<(i64, i64)>; 3],
 }
 
 impl TypeMismatches {
-    /// Counts one.
+    /// Counts a value.
     pub fn count(&mut self, odd: UnexpectedType, id: i64) {
         let [reals, texts, blobs] = &mut self.found;
         let place = match odd {
@@ -21,7 +21,7 @@ impl TypeMismatches {
         place.get_or_insert((0, id)).0 += 1;
     }
 
-    /// Adds those of later rows.
+    /// Adds the counts of later rows.
     pub fn add(&mut self, later: &Self) {
         for (own, later) in self.found.iter_mut().zip(&later.found) {
             if let Some((count, first)) = later {
@@ -31,11 +31,11 @@ impl TypeMismatches {
     }
 }
 
-/// Numbers of some rows, with room for as many as there may be.
+/// Numbers of some rows, with room for the maximum number of rows.
 #[derive(Debug)]
 pub struct Numbers<'a, T> {
     values: &'a mut [T],
-    /// Whether each row has a value; empty as long as all have one.
+    /// Whether each row has a value; empty while all rows have one.
     pub valid: Vec<bool>,
     /// Values of other types.
     pub type_mismatches: TypeMismatches,
@@ -78,11 +78,11 @@ impl<'a, T: Copy + Default> Numbers<'a, T> {
 /// Texts of some rows.
 #[derive(Debug, Default)]
 pub struct Texts {
-    /// One after the other, all UTF-8.
+    /// The concatenated texts.
     pub bytes: String,
-    /// Where the text of each row ends.
+    /// End of the text of each row in the bytes.
     pub ends: Vec<usize>,
-    /// Whether each row has a text; empty as long as all have one.
+    /// Whether each row has a text; empty while all rows have one.
     pub valid: Vec<bool>,
     /// Values of an unexpected type.
     pub type_mismatches: TypeMismatches,
@@ -145,7 +145,7 @@ impl Cells<'_> {
         }
     }
 
-    /// Adds whatever it is.
+    /// Adds a value of any type.
     pub(crate) fn put_value(
         &mut self,
         row: usize,

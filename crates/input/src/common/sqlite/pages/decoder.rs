@@ -1,4 +1,4 @@
-//! From leaf pages to columns.
+//! Decodes leaf pages to columns.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use super::value::Value;
 
 const CACHE_LINE_BYTES: usize = 64;
 
-/// Where a column of a table is stored.
+/// Storage place of a column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored {
     RowId,
@@ -23,9 +23,9 @@ pub enum Stored {
     Field {
         /// Position among the columns of the table.
         position: usize,
-        /// Whether integers in it stand for reals.
+        /// Whether its integers represent reals.
         is_real: bool,
-        /// Whether rows that lack it have a value that only SQLite knows.
+        /// Whether rows without it have a default value, which only SQLite knows.
         has_default: bool,
     },
 }
@@ -50,7 +50,7 @@ pub struct Plan {
     columns: Vec<ValuePlace>,
     tests: Vec<RowTest<ValuePlace>>,
     text_of_blob: fn(&[u8]) -> Option<String>,
-    /// Whether records are followed to their ends, whatever is taken of them.
+    /// Whether records are followed to their ends, even if fewer bytes are needed.
     whole_records: bool,
     /// The layout of the table's records, if it is known.
     layout: Option<Arc<Layout>>,
@@ -59,7 +59,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Takes `columns` of the rows that pass all tests. `text_of_blob` returns the text in bytes, if there is one.
+    /// Plans to read `columns` of the rows that pass all tests. `text_of_blob` returns the text in a blob, if there is one.
     pub fn new(columns: &[Stored], tests: &[RowTest<Stored>], text_of_blob: fn(&[u8]) -> Option<String>) -> Self {
         let used = columns.iter().chain(tests.iter().flat_map(RowTest::columns));
         let mut fields: Vec<(usize, Field)> = used
@@ -86,13 +86,13 @@ impl Plan {
         }
     }
 
-    /// The same, which leaves out pages whose rows cannot be those of a table with this layout.
+    /// Adds a layout: pages whose rows cannot belong to a table with this layout are left out.
     #[must_use]
     pub(crate) fn with_layout(self, layout: Option<Arc<Layout>>) -> Self {
         Self { layout, ..self }
     }
 
-    /// The same, which finds what is missing of any record.
+    /// Follows all records to their ends, to find missing bytes of any record.
     #[must_use]
     pub(crate) fn with_whole_records(self) -> Self {
         Self { whole_records: true, ..self }
@@ -103,7 +103,7 @@ impl Plan {
 #[derive(Debug)]
 pub struct Chunk<'a> {
     pub rows: usize,
-    /// Their row ids, with room for as many as there may be, or none if they are not requested.
+    /// Their row ids, with room for the maximum number of rows; empty if they are not requested.
     pub ids: &'a mut [i64],
     /// Columns as planned.
     pub columns: Vec<Cells<'a>>,
@@ -126,10 +126,10 @@ impl<'a> Decoder<'a> {
         Self { pages, plan, slots: Slots::default(), record: Vec::new() }
     }
 
-    /// Adds the rows of some leaves, in this order. What is lost is noted in the chunk.
+    /// Adds the rows of some leaves, in this order. The chunk records the lost pages.
     ///
     /// # Errors
-    /// When what to make of a value only SQLite knows.
+    /// When only SQLite can interpret a value.
     pub fn decode(&mut self, leaves: &[Leaf], chunk: &mut Chunk<'_>) -> Result<(), &'static str> {
         for leaf in leaves.iter().filter(|leaf| leaf.rows > 0) {
             match self.leaf(leaf, chunk) {
@@ -152,7 +152,7 @@ impl<'a> Decoder<'a> {
         for index in 0..usize::from(leaf.rows) {
             match self.place(leaf, range, index, &mut last, chunk) {
                 Ok(()) => {}
-                // The other rows lie elsewhere in the page.
+                // The other rows are elsewhere in the page.
                 Err(Stop::Fault(fault)) => first_fault = first_fault.and(Err(Stop::Fault(fault))),
                 stop => return stop,
             }
@@ -240,8 +240,8 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Each overflow page belongs to one record, which is assembled twice at most. Records that share pages could
-    /// otherwise keep one busy with far more than the file holds.
+    /// Copies a record, within a limit. Each overflow page belongs to one record, which is assembled twice at most. Without the limit,
+    /// damaged records that share pages could take far more time than the size of the file explains.
     fn assemble(&self, cell: &super::cell::Cell, wanted: usize, record: &mut Vec<u8>) -> Result<(), Fault> {
         let before = self.plan.assembled.fetch_add(wanted.saturating_sub(cell.local), Ordering::Relaxed);
         if before > self.pages.file.len().saturating_mul(2) {
@@ -277,14 +277,14 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Touches every cache line of a page. The rows of a page are read from its end to its start, and each row determines
-/// where the next one is. So every line would be waited for separately; this fetches them together.
+/// Touches every cache line of a page. The rows of a page are read from its end to its start, and each row determines where the next one
+/// is. The processor would wait for every line separately; this loop fetches them together.
 #[inline]
 fn fetch(page: &[u8]) {
     std::hint::black_box(page.iter().step_by(CACHE_LINE_BYTES).fold(0_u8, |all, byte| all ^ byte));
 }
 
-/// A value converted as its column is declared.
+/// A value, converted to the declared type of its column.
 #[inline]
 fn unexpected_value(value: Value<'_>, serial: u64, field: Field) -> Result<Value<'_>, Stop> {
     match value {

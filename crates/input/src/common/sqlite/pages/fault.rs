@@ -2,13 +2,13 @@
 
 use thiserror::Error;
 
-/// Why a page, or the rest of it, cannot be read.
+/// Reason why a page, or the rest of it, cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Fault {
-    /// The file ends before.
+    /// The file ends before the page.
     #[error("is beyond the end of the file")]
     BehindEnd,
-    /// It is not a table page's b-tree, or not of the expected level.
+    /// It is not a page of a table b-tree, or not at the expected level.
     #[error("is not a table page")]
     NotOfTable,
     /// It was already read at another place.
@@ -17,25 +17,25 @@ pub enum Fault {
     /// There are more levels than a file can have.
     #[error("is nested too deep")]
     TooDeep,
-    /// A cell does not lie in its page.
+    /// A cell is not within its page.
     #[error("has a cell outside its bounds")]
     CellOutside,
-    /// Row ids do not rise, or do not fit between those of the neighbors.
+    /// Row ids do not rise, or do not fit between the row ids of the neighbors.
     #[error("has row ids out of order")]
     OutOfOrder,
     /// A record contradicts itself.
     #[error("has a record that contradicts itself")]
     BadRecord,
-    /// The pages that a long record continues on are not there.
+    /// Overflow pages of a long record are missing.
     #[error("has a record that continues on pages of other records")]
     BrokenOverflow,
-    /// Rows that cannot be of this table.
+    /// Rows that cannot belong to this table.
     #[error("has rows of another table")]
     OtherTable,
-    /// A leaf without rows next to others, which SQLite removes.
+    /// A leaf without rows next to other leaves. SQLite removes such leaves.
     #[error("has no rows though others are next to it")]
     NoRows,
-    /// A page of a table or an index that nothing leads to.
+    /// A page of a table or an index without any reference to it.
     #[error("belongs to no table")]
     Unowned,
 }
@@ -45,16 +45,16 @@ pub enum Fault {
 pub(crate) struct UnreadablePage {
     /// Number of the page, from 1.
     pub page: u32,
-    /// Why.
+    /// The reason.
     pub fault: Fault,
 }
 
-/// Why decoding of a page ends.
+/// Reason why decoding of a page ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// The rest of the page cannot be read.
     Fault(Fault),
-    /// The page is fine, but what to make of a value only SQLite knows.
+    /// The page is intact, but only SQLite can interpret a value.
     OnlySqlite(&'static str),
 }
 

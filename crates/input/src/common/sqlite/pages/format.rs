@@ -5,11 +5,11 @@ use thiserror::Error;
 use super::bytes::{u16_at, u32_at};
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
-/// The header of the file in front of the first page's own.
+/// Size of the file header, which precedes the header of the first page.
 pub(crate) const FILE_HEADER_BYTES: usize = 100;
 const UTF_8: u32 = 1;
 
-/// Why a file cannot be read here, though SQLite might.
+/// Reason why this reader cannot read a file that SQLite might read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Unsupported {
     /// Another magic number, or less than a header.
@@ -21,13 +21,13 @@ pub enum Unsupported {
     /// UTF-16.
     #[error("its texts are not UTF-8")]
     Encoding,
-    /// A version or constant that SQLite itself has not written so far.
+    /// A version or constant that SQLite has not written so far.
     #[error("its format is newer than this reader")]
     Newer,
 }
 
-/// Bytes of the database by the header of its file, where SQLite goes by that: the count of pages is not zero, and was written with
-/// the last change.
+/// Bytes of the database by its file header. `None` if SQLite ignores the page count there: it is zero, or was not written with the last
+/// change.
 pub(crate) fn stated_bytes(header: &[u8]) -> Option<u64> {
     let format = Format::parse(header).ok()?;
     let is_current = u32_at(header, 24) == u32_at(header, 92);
@@ -39,7 +39,7 @@ pub(crate) fn stated_bytes(header: &[u8]) -> Option<u64> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
     pub page_bytes: usize,
-    /// Bytes of a page without those reserved at its end.
+    /// Bytes of a page without the reserved bytes at its end.
     pub usable_bytes: usize,
 }
 
@@ -63,7 +63,7 @@ impl Format {
         if usable_bytes < 480 {
             return Err(Unsupported::PageSize);
         }
-        // Write and read version, and the shares of a page that records may take, have had one value ever since.
+        // Write and read versions are 1 or 2. The shares of a page for records have always had the same values.
         let known = matches!((byte(18), byte(19)), (1 | 2, 1 | 2)) && (byte(21), byte(22), byte(23)) == (64, 32, 32);
         if !known || u32_at(header, 44).is_none_or(|version| version > 4) {
             return Err(Unsupported::Newer);
@@ -74,7 +74,7 @@ impl Format {
         Ok(Self { page_bytes, usable_bytes })
     }
 
-    /// Bytes of a record of `total` bytes that lie in the leaf page; the others lie in pages of their own.
+    /// Bytes of a record of `total` bytes in the leaf page; the other bytes are on overflow pages.
     #[inline]
     pub(crate) fn local_bytes(self, total: usize) -> usize {
         let usable = self.usable_bytes;
@@ -102,12 +102,12 @@ impl<'a> Pages<'a> {
         Ok(Self { file, format: Format::parse(file)? })
     }
 
-    /// Number of pages, of which the last may be cut.
+    /// Number of pages; the last may be cut.
     pub fn count(self) -> usize {
         self.file.len().div_ceil(self.format.page_bytes)
     }
 
-    /// Where the usable bytes of a page start and end in the file, which may be cut within the page.
+    /// Start and end of the usable bytes of a page in the file. The file may end within the page.
     #[inline]
     pub fn range(self, page: u32) -> Option<(usize, usize)> {
         let begin = (page as usize).checked_sub(1)?.checked_mul(self.format.page_bytes)?;

@@ -9,15 +9,15 @@ const GUID_DIGITS: usize = 32;
 /// The rule for values in one column of a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FieldRule {
-    /// The row id, for which records have nothing.
+    /// The row id; its field in records is null.
     pub is_row_id: bool,
-    /// Never nothing.
+    /// Never null.
     pub is_required: bool,
     /// Numbers are stored as texts.
     pub is_text: bool,
     /// Rows that lack it have a value.
     pub has_default: bool,
-    /// The guid of the capture, which the name of the table has too.
+    /// The guid of the capture, which is also in the name of the table.
     pub is_guid: bool,
 }
 
@@ -30,7 +30,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Columns in their order, of the table with this name.
+    /// Columns of the table with this name, in order.
     pub fn new(rules: Vec<FieldRule>, table: &str) -> Self {
         Self { rules, guid: guid_of(table) }
     }
@@ -41,7 +41,7 @@ impl Layout {
         Self { rules: self.rules.clone(), guid: self.guid.as_ref().and_then(|_| guid_of(table)) }
     }
 
-    /// The layout for rows of any guid: in a file of one capture, another one shows that a user renamed the tables.
+    /// The layout for rows of any guid. In a file of one capture, another guid means that a user renamed the tables.
     #[must_use]
     pub(crate) fn with_any_guid(self) -> Self {
         Self { guid: None, ..self }
@@ -50,7 +50,7 @@ impl Layout {
     /// Whether SQLite can have written the record that these bytes start with for this table.
     pub fn fits(&self, record: &[u8]) -> bool {
         let Some((header_bytes, mut at)) = varint(record, 0) else { return false };
-        // The header goes on on other pages: a table of very many columns.
+        // The header continues on other pages: a table with very many columns.
         let Some(header) = usize::try_from(header_bytes).ok().and_then(|bytes| record.get(..bytes)) else {
             return true;
         };
@@ -84,7 +84,7 @@ impl Layout {
     }
 }
 
-/// The digits of the guid that the name of a table ends in: an underscore, and a guid whose dashes are underscores.
+/// The digits of the guid at the end of a table name: an underscore, and a guid with underscores in place of dashes.
 pub(crate) fn guid_of(table: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> = table.bytes().rev().filter(|byte| *byte != b'_').take(GUID_DIGITS).collect();
     let start = table.len().checked_sub(GUID_DIGITS + 5)?;
@@ -145,7 +145,7 @@ mod tests {
         for other in others {
             assert!(!own.fits(&other), "{other:?}");
         }
-        // Early names have another guid than their rows.
+        // Early table names differ from the guid of their rows.
         assert!(own.clone().with_any_guid().fits(&record(&[0, text, 1, 8], &GUID.replace('9', "8"))));
         let early = own.of("rocpd_event0000391bce3a70c89b28fe78ea6cd195");
         assert!(early.fits(&record(&[0, text, 1, 8], &GUID.replace('9', "8"))));

@@ -1,7 +1,7 @@
 //! Reads rows of tables straight from the b-tree pages of a SQLite file, without SQLite: bytes in, plain vectors out.
 //!
-//! The file format is that of <https://www.sqlite.org/fileformat2.html>. Whatever these bytes are, nothing here panics,
-//! reads outside of them or loops for ever; a page that contradicts itself, its table or its neighbors is a [`Fault`].
+//! The file format is described in <https://www.sqlite.org/fileformat2.html>. For any bytes, this code does not panic, read outside of them
+//! or loop forever; a page that contradicts itself, its table or its neighbors is a [`Fault`].
 
 mod bytes;
 mod cell;

@@ -1,7 +1,7 @@
-//! Whether every page of a file has an owner, and only one: pages that changed places leave some behind that nothing leads to.
+//! Checks that every page of a file has exactly one owner. Pages that changed places leave pages without any reference.
 //!
-//! The check looks only at the pages above the leaves of tables and indexes, and at the first byte of pages without an
-//! owner: this costs a small part of reading a table.
+//! The check only reads the pages above the leaves of tables and indexes, and the first byte of pages without an owner. It costs a small
+//! part of reading a table.
 
 use super::bytes::{u16_at, u32_at};
 use super::fault::{Fault, UnreadablePage};
@@ -9,19 +9,19 @@ use super::format::{FILE_HEADER_BYTES, Pages};
 use super::schema::SchemaEntry;
 use super::tree::header_at;
 
-/// Kinds of pages of indexes and tables: above leaves, and leaves.
+/// Kinds of index and table pages: above leaves, and leaves.
 const INTERIOR: [u8; 2] = [2, 5];
 const LEAF: [u8; 2] = [10, 13];
 /// The byte of a file that SQLite locks; its page is never used.
 const LOCK_BYTE: usize = 1 << 30;
-/// In larger files the number of a page can look like the kind of one.
+/// In larger files, a page number can look like the kind of a page.
 const MAX_PAGES: usize = 1 << 25;
-/// Where the header of a file has the number of pages, and the lists of free ones and of vacuuming.
+/// Offsets in the file header of the number of pages, the list of free pages, and the root for vacuuming.
 const SIZE: usize = 28;
 const FREE: usize = 32;
 const VACUUM: usize = 52;
 
-/// Pages of tables and indexes that two own, or none, in the order of their numbers.
+/// Pages of tables and indexes with two owners or none, in the order of their numbers.
 pub fn misplaced(pages: Pages<'_>, entries: &[SchemaEntry]) -> Vec<UnreadablePage> {
     let count = pages.count();
     let header = pages.file.get(..FILE_HEADER_BYTES).unwrap_or_default();
@@ -61,7 +61,7 @@ struct Owned<'a> {
 }
 
 impl Owned<'_> {
-    /// Marks a page; whether it had no owner so far. Pages behind the end have none.
+    /// Marks a page, and returns whether it had no owner so far. Pages beyond the end are not marked.
     fn take(&mut self, page: u32) -> bool {
         let Some(owned) = self.owned.get_mut(page as usize).filter(|_| page > 0) else { return false };
         if *owned {
@@ -72,7 +72,7 @@ impl Owned<'_> {
         true
     }
 
-    /// Marks the pages of a table or an index. Each is entered once, so that circles end.
+    /// Marks the pages of a table or an index. Each page is visited once, so that cycles end.
     fn take_tree(&mut self, root: u32) {
         let mut open = vec![root];
         while let Some(page) = open.pop() {
@@ -80,7 +80,7 @@ impl Owned<'_> {
                 continue;
             }
             let children = children(self.pages, page);
-            // All leaves are equally deep, so that the first child that is a page of a tree tells what the others are.
+            // All leaves are at the same depth, so that the first child that is a tree page determines the kind of all children.
             let mut kinds = children.iter().filter_map(|child| kind(self.pages, *child));
             let first = kinds.find(|kind| INTERIOR.contains(kind) || LEAF.contains(kind));
             if first.is_some_and(|kind| LEAF.contains(&kind)) {
@@ -91,7 +91,7 @@ impl Owned<'_> {
         }
     }
 
-    /// Marks pages that are free: lists of pages, each of which leads to the next.
+    /// Marks the free pages: a chain of lists of pages.
     fn take_free(&mut self, first: u32) {
         let mut next = first;
         while next > 0 && self.take(next) {
@@ -104,7 +104,7 @@ impl Owned<'_> {
         }
     }
 
-    /// Marks pages that list the owners of those behind them, by which SQLite moves pages.
+    /// Marks the pages that list the owners of the pages after them. SQLite needs them to move pages.
     fn take_maps(&mut self) {
         let step = self.pages.format.usable_bytes / 5 + 1;
         let locked = LOCK_BYTE / self.pages.format.page_bytes + 1;
@@ -115,7 +115,7 @@ impl Owned<'_> {
     }
 }
 
-/// The pages below one that is above leaves, without those whose entries cannot be read.
+/// The pages below an interior page, without unreadable entries.
 fn children(pages: Pages<'_>, page: u32) -> Vec<u32> {
     let bytes = pages.page(page).unwrap_or_default();
     let header = header_at(page);

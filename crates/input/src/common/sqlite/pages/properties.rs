@@ -1,4 +1,4 @@
-//! Properties that the reader of pages guarantees for any bytes.
+//! Properties that the page reader guarantees for any bytes.
 
 use super::cells::{Cells, Numbers, Texts};
 use super::decoder::{Chunk, Decoder, Plan, Stored};
@@ -8,12 +8,12 @@ use super::row_test::RowTest;
 use super::schema::{declared_entries, named_entries};
 use super::tree::{Leaf, measure, walk};
 
-/// Columns that are read of every table, and roots that are tried where the file names none.
+/// Number of columns that are read from every table, and of roots that are tried in addition to the roots in the file.
 const COLUMNS: usize = 4;
 const ROOTS: u32 = 8;
 
-/// Whatever the bytes, rows have rising ids, every column has a value or a gap for each of them, and they are the same
-/// whether leaves are decoded together or one by one.
+/// For any bytes, row ids rise, every column has a value or a gap for each row, and the rows are the same if leaves are decoded together or
+/// one by one.
 pub fn sqlite_pages(bytes: &[u8]) {
     let Ok(pages) = Pages::new(bytes) else { return };
     let named = named_entries(pages).unwrap_or_default();
@@ -27,7 +27,7 @@ pub fn sqlite_pages(bytes: &[u8]) {
         let lost = measure(pages, &mut tree.leaves);
         assert!(tree.leaves.len() <= pages.count() + 1, "root {root}: {} leaves", tree.leaves.len());
         let rows: usize = tree.leaves.iter().map(|leaf| usize::from(leaf.rows)).sum();
-        // A page has no room for more cells than half of its bytes.
+        // A page has room for at most half as many cells as bytes.
         assert!(rows <= bytes.len(), "root {root}: {rows} rows");
         let tests = [RowTest::AtLeast(stored(1), i64::MIN), RowTest::SaysSomething(vec![stored(2), Stored::RowId])];
         for tests in [&[][..], &tests[..]] {
@@ -56,7 +56,7 @@ struct Decoded {
     lost: Vec<UnreadablePage>,
 }
 
-/// The rows of some leaves as text; `None` where only SQLite knows.
+/// The rows of some leaves as text; `None` if only SQLite can read them.
 fn decode(pages: Pages<'_>, leaves: &[Leaf], tests: &[RowTest<Stored>]) -> Option<Decoded> {
     use std::fmt::Write as _;
 
@@ -91,7 +91,7 @@ fn decode(pages: Pages<'_>, leaves: &[Leaf], tests: &[RowTest<Stored>]) -> Optio
     }
     assert!(rows <= room, "{rows} rows where there is room for {room}");
     let ids = ids.get(..rows).unwrap_or_default();
-    // Leaves that follow one another hold rising ids; the borders of the tree see to it.
+    // Consecutive leaves have rising ids; the decoder checks this with the bounds in the tree.
     assert!(ids.windows(2).all(|pair| pair.first() < pair.get(1)), "{ids:?}");
     let mut shown = String::new();
     for row in 0..rows {

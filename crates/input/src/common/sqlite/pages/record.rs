@@ -4,15 +4,15 @@ use super::bytes::{u64_at, varint};
 use super::fault::Fault;
 use super::value::Value;
 
-/// Stands for a field behind the last of a record: the column was added to the table later.
+/// Type of a field after the last field of a record: the column was added to the table later.
 pub const ABSENT: u64 = u64::MAX;
 
-/// Type of a text of 256 bytes. Shorter ones may end in zeros that their writer has counted with them.
+/// Type of a text of 256 bytes. Shorter texts may end in zeros that their writer counted as part of the text.
 const LONG_TEXT: u64 = 13 + 2 * 256;
 
-/// Bytes that a field takes, by a type of one byte.
+/// Size of a field in bytes, by types of one byte.
 const BYTES: [u8; 256] = bytes_by_type();
-/// How far eight bytes are shifted to leave the integer they start with, by the type of the field.
+/// Bits by which eight bytes are shifted right to get the integer at their start, by the type of the field.
 const SHIFTS: [u32; 8] = [0, 56, 48, 40, 32, 16, 0, 0];
 
 const fn bytes_by_type() -> [u8; 256] {
@@ -38,7 +38,7 @@ const fn bytes_by_type() -> [u8; 256] {
     bytes
 }
 
-/// A field: its type and where it starts, counted from the start of the record.
+/// A field: its type, and its offset in the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// Type as stored.
@@ -52,9 +52,9 @@ pub struct Slot {
 pub(crate) struct Slots {
     /// In the order of the positions.
     pub slots: Vec<Slot>,
-    /// Behind the last of them.
+    /// End of the last of them.
     pub end: usize,
-    /// Start of the header they were found in: records with the same start have the fields at the same places.
+    /// Start of the header in which they were found. Records with the same start have the fields at the same offsets.
     begin: Vec<u8>,
 }
 
@@ -63,7 +63,7 @@ impl Slots {
         varint(record, 0).and_then(|(bytes, _)| usize::try_from(bytes).ok())
     }
 
-    /// Finds the fields at `positions`, which rise.
+    /// Finds the fields at `positions`, which are in rising order.
     ///
     /// # Errors
     /// When the header contradicts itself, or is longer than `record`.
@@ -114,7 +114,7 @@ impl Slots {
     }
 }
 
-/// Bytes that a field of a type takes.
+/// Size in bytes of a field of a type.
 pub(crate) fn field_bytes(serial: u64) -> Option<usize> {
     match serial {
         0..=127 => BYTES.get(serial as usize).map(|bytes| usize::from(*bytes)),
@@ -122,7 +122,7 @@ pub(crate) fn field_bytes(serial: u64) -> Option<usize> {
     }
 }
 
-/// An integer of a record that starts at `start` of `bytes`; `None` where the field holds something else.
+/// An integer of a record that starts at `start` of `bytes`; `None` if the field has another type.
 #[inline]
 pub fn integer(bytes: &[u8], start: usize, slot: Slot) -> Option<i64> {
     match slot.serial {
@@ -156,7 +156,7 @@ pub fn value(bytes: &[u8], start: usize, slot: Slot) -> Value<'_> {
     }
 }
 
-/// Whether the last field of a record is a long text that ends in zeros: the end of a shorter one is in the place of its own.
+/// Whether the last field of a record is a long text that ends in zeros: the end of a shorter record has replaced its own end.
 pub(crate) fn text_ends_in_zeros(record: &[u8]) -> bool {
     const ZEROS: &[u8] = &[0; 2];
     let last = || {

@@ -1,33 +1,33 @@
-//! Tests that choose rows, to the extent that they can be decided without SQLite.
+//! Tests that select rows, if they can be decided without SQLite.
 
 use super::value::Value;
 
-/// A test of a row. `C` is how columns are named; ids are listed in rising order. If a value has a type that the test
-/// does not support, only SQLite knows the result.
+/// A test of a row. `C` is the name type of columns; ids are listed in rising order. If the test does not support the type of a value, only
+/// SQLite knows the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RowTest<C> {
     /// Two columns are equal; false if one is null.
     Same(C, C),
     /// Two columns differ, or one is null.
     Different(C, C),
-    /// A column is not greater, or null.
+    /// A column is at most this number, or null.
     AtMost(C, i64),
-    /// A column is not less, or null.
+    /// A column is at least this number, or null.
     AtLeast(C, i64),
-    /// From the first column to the second it is not less, or one is null.
+    /// The difference from the first column to the second is at least this number, or one is null.
     LastsAtLeast(C, C, i64),
-    /// A column is one of these; not where it is null.
+    /// A column is one of these; false if it is null.
     OneOf(C, Vec<i64>),
     /// A column is one of these, or null.
     OneOfOrNull(C, Vec<i64>),
-    /// A column is none of these, or null.
+    /// A column is not one of these, or null.
     NoneOf(C, Vec<i64>),
     /// One of the columns is neither null, nor empty, nor `{}`.
     SaysSomething(Vec<C>),
 }
 
 impl<C> RowTest<C> {
-    /// The columns it looks at.
+    /// The tested columns.
     pub fn columns(&self) -> Vec<&C> {
         match self {
             Self::Same(one, other) | Self::Different(one, other) | Self::LastsAtLeast(one, other, _) => {
@@ -42,7 +42,7 @@ impl<C> RowTest<C> {
         }
     }
 
-    /// The same test of columns that are named otherwise.
+    /// The same test with other names for the columns.
     pub fn map<D>(&self, name: impl Fn(&C) -> D) -> RowTest<D> {
         match self {
             Self::Same(one, other) => RowTest::Same(name(one), name(other)),
@@ -57,7 +57,7 @@ impl<C> RowTest<C> {
         }
     }
 
-    /// Whether a row passes; `None` where only SQLite knows.
+    /// Whether a row passes; `None` if only SQLite knows.
     pub fn holds<'v>(&self, value: impl Fn(&C) -> Value<'v>) -> Option<bool> {
         let integer = |column: &C| match value(column) {
             Value::Null => Some(None),

@@ -1,4 +1,4 @@
-//! The list of tables of a file, and where these begin.
+//! The list of tables of a file, with their root pages.
 
 use super::format::Pages;
 use super::layout::{FieldRule, Layout};
@@ -13,20 +13,20 @@ const LIST: u32 = 1;
 /// An entry of the list: a table, an index, a view or a trigger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SchemaEntry {
-    /// Which of these.
+    /// `table`, `index`, `view` or `trigger`.
     pub kind: String,
     /// Its name.
     pub name: String,
-    /// The table it is about.
+    /// The table that it belongs to.
     pub table: String,
     /// The page of its root; 0 if it has none.
     pub root: i64,
-    /// The statement that declares it; the index of a key has none.
+    /// The statement that declares it; `None` for the index of a key.
     pub sql: Option<String>,
 }
 
 impl SchemaEntry {
-    /// Whether it is of a kind that there is.
+    /// Whether its kind is known.
     pub fn is_known(&self) -> bool {
         [TABLE, "index", "view", "trigger"].contains(&self.kind.as_str())
     }
@@ -36,7 +36,7 @@ impl SchemaEntry {
         self.kind == TABLE
     }
 
-    /// Whether it has pages of its own, as tables and indexes have.
+    /// Whether it has its own pages, like tables and indexes.
     pub fn is_stored(&self) -> bool {
         let is_virtual = || self.sql.as_ref().is_some_and(|sql| sql.starts_with("CREATE VIRTUAL"));
         self.kind == "index" || self.is_table() && !is_virtual()
@@ -48,12 +48,12 @@ impl SchemaEntry {
     }
 }
 
-/// Names and roots of all entries by the first page of a file, which has the root of the list; `None` if that is damaged.
+/// Names and roots of all entries of the list, whose root is the first page of the file; `None` if the list is damaged.
 pub(crate) fn named_entries(pages: Pages<'_>) -> Option<Vec<SchemaEntry>> {
     entries(pages, 4).map(|(entries, _)| entries)
 }
 
-/// All entries with their statements; `None` if any part of the list is damaged or of another type than it should be.
+/// All entries with their statements; `None` if any part of the list is damaged or has an unexpected type.
 pub(crate) fn declared_entries(pages: Pages<'_>) -> Option<Vec<SchemaEntry>> {
     entries(pages, 5).filter(|(_, is_plain)| *is_plain).map(|(entries, _)| entries)
 }
@@ -64,7 +64,7 @@ fn layout() -> Layout {
     Layout::new(vec![text, text, text, FieldRule::default(), text], "")
 }
 
-/// The first columns of the list, and whether all their values are of the types they should have.
+/// The first columns of the list, and whether all their values have the expected types.
 fn entries(pages: Pages<'_>, columns: usize) -> Option<(Vec<SchemaEntry>, bool)> {
     let whole = whole_table(pages, LIST, columns, 3, layout())?;
     let [kinds, names, tables, statements @ ..] = whole.texts.as_slice() else { return None };

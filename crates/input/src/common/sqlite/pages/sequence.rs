@@ -1,4 +1,4 @@
-//! The last row ids that SQLite keeps of tables whose ids never come again: no row of such a table has a greater one.
+//! The last row ids that SQLite stores for tables that never reuse ids. No row of such a table has a greater id.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use super::schema::SchemaEntry;
 use super::tree::last_row_id;
 use super::whole::whole_table;
 
-/// The table that has them, and its columns: the name of a table and its last row id.
+/// The table of these ids, and its columns: the name of a table and its last row id.
 const NAME: &str = "sqlite_sequence";
 const COLUMNS: usize = 2;
 
-/// Tables whose rows lie in the place of each other: each ends with the last row id of the other, which is behind its own. Ids that a
-/// user changed are behind it too, but not those of another table. Each is given by its root.
+/// Tables with exchanged rows: each ends with the stored last row id of the other table. Changes by a user can also make ids differ from
+/// the stored one, but not equal to the id of another table. Returns the root of each.
 pub(crate) fn overrun(pages: Pages<'_>, entries: &[SchemaEntry]) -> Vec<UnreadablePage> {
     let Some(root) = entries.iter().find(|entry| entry.name == NAME).and_then(SchemaEntry::table_root) else {
         return Vec::new();
@@ -22,7 +22,7 @@ pub(crate) fn overrun(pages: Pages<'_>, entries: &[SchemaEntry]) -> Vec<Unreadab
     let Some(last_ids) = last_ids(pages, root) else {
         return vec![UnreadablePage { page: root, fault: Fault::OtherTable }];
     };
-    // A user may empty the table, which SQLite allows; then it does not limit any ids.
+    // SQLite allows a user to empty the table; then it does not limit any ids.
     if last_ids.is_empty() {
         return Vec::new();
     }
@@ -40,14 +40,14 @@ pub(crate) fn overrun(pages: Pages<'_>, entries: &[SchemaEntry]) -> Vec<Unreadab
     all.iter().filter(is_exchanged).map(|ends| UnreadablePage { page: ends.root, fault: Fault::OtherTable }).collect()
 }
 
-/// The last row id of a table as SQLite keeps it, and as its rows have it.
+/// The stored last row id of a table, and the actual last id of its rows.
 struct Ends {
     root: u32,
     stated: i64,
     found: i64,
 }
 
-/// Whether a table's key has the word by which ids never come again. Names and texts may have it elsewhere.
+/// Whether the key of a table has the keyword that prevents reuse of ids. Names and texts may have the word in other places.
 fn is_autoincrement(sql: &str) -> bool {
     let sql = sql.to_ascii_uppercase();
     let words: Vec<&str> = sql.split_whitespace().collect();

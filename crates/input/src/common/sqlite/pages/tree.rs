@@ -1,4 +1,4 @@
-//! From the root of a table to the list of its leaves, in the order of the row ids.
+//! Lists the leaves of a table from its root, in the order of the row ids.
 
 use super::bytes::{u16_at, u32_at, varint};
 use super::cell::cell;
@@ -7,7 +7,7 @@ use super::format::{FILE_HEADER_BYTES, Pages};
 
 const INTERIOR: u8 = 5;
 const LEAF: u8 = 13;
-/// SQLite itself descends no deeper.
+/// Maximum depth; SQLite has the same limit.
 const DEEPEST: usize = 20;
 
 /// A leaf page, or what should be one.
@@ -15,20 +15,20 @@ const DEEPEST: usize = 20;
 pub struct Leaf {
     /// Number of the page, from 1.
     pub page: u32,
-    /// Number of its rows; 0 until [`measure`] has looked.
+    /// Number of its rows; 0 before [`measure`].
     pub rows: u16,
-    /// All row ids are greater, unless it is the first leaf.
+    /// All row ids are greater than this; `None` for the first leaf.
     pub above: Option<i64>,
-    /// No row id is greater, unless it is the last leaf.
+    /// No row id is greater than this; `None` for the last leaf.
     pub up_to: Option<i64>,
 }
 
 /// The leaves of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tree {
-    /// Leaves that the pages above lead to; [`measure`] checks whether they are leaves.
+    /// Leaves by the pages above them; [`measure`] checks that they are leaves.
     pub leaves: Vec<Leaf>,
-    /// Pages on the way that cannot be read, with everything below.
+    /// Pages above the leaves that cannot be read, which hide everything below them.
     pub lost: Vec<UnreadablePage>,
 }
 
@@ -39,8 +39,7 @@ enum Level {
     Leaf,
 }
 
-/// Lists the leaves of the table whose root is `root`. Leaves themselves are not looked at, except a root and the first
-/// below each page that leads to them.
+/// Lists the leaves of the table whose root is `root`. The leaves are not read, except a root and the first leaf below each interior page.
 pub fn walk(pages: Pages<'_>, root: u32) -> Tree {
     let mut walk = Walk { pages, seen: vec![false; pages.count() + 1], tree: Tree::default() };
     match level(pages, root) {
@@ -69,7 +68,7 @@ impl Walk<'_> {
             return;
         };
         self.tree.lost.extend(children.fault.map(|fault| UnreadablePage { page, fault }));
-        // All leaves of a table are equally deep.
+        // All leaves of a table are at the same depth.
         let below = children.list.iter().find_map(|(child, _, _)| level(self.pages, *child).ok());
         for (child, above, up_to) in children.list {
             match below {
@@ -107,13 +106,13 @@ impl Walk<'_> {
 }
 
 struct Children {
-    /// Pages with the row ids they lie between.
+    /// Pages with the bounds of their row ids.
     list: Vec<(u32, Option<i64>, Option<i64>)>,
-    /// Why some are missing.
+    /// The reason why some are missing.
     fault: Option<Fault>,
 }
 
-/// The children of an interior page; `None` when it has no header.
+/// The children of an interior page; `None` if it has no header.
 fn children(pages: Pages<'_>, page: u32, above: Option<i64>, up_to: Option<i64>) -> Option<Children> {
     let bytes = pages.page(page)?;
     let header = header_at(page);
@@ -130,7 +129,7 @@ fn children(pages: Pages<'_>, page: u32, above: Option<i64>, up_to: Option<i64>)
             children.fault = children.fault.or(Some(Fault::CellOutside));
             continue;
         };
-        // Row ids of deleted rows may remain as borders, so that two borders may be the same.
+        // Row ids of deleted rows may remain as bounds, so that two bounds may be equal.
         if lower.is_some_and(|lower| key < lower) || up_to.is_some_and(|up_to| key > up_to) {
             children.fault = children.fault.or(Some(Fault::OutOfOrder));
             continue;
@@ -142,7 +141,7 @@ fn children(pages: Pages<'_>, page: u32, above: Option<i64>, up_to: Option<i64>)
     Some(children)
 }
 
-/// The last row id of a table: that of the last cell of its last leaf; `None` if there is none or it cannot be read.
+/// The last row id of a table, in the last cell of its last leaf; `None` if the table is empty or cannot be read.
 pub(crate) fn last_row_id(pages: Pages<'_>, root: u32) -> Option<i64> {
     let mut page = root;
     for _ in 0..=DEEPEST {
@@ -159,7 +158,7 @@ pub(crate) fn last_row_id(pages: Pages<'_>, root: u32) -> Option<i64> {
     None
 }
 
-/// Where the header of a page starts.
+/// Offset of the header in a page.
 pub(crate) fn header_at(page: u32) -> usize {
     if page == 1 { FILE_HEADER_BYTES } else { 0 }
 }
@@ -173,7 +172,7 @@ fn level(pages: Pages<'_>, page: u32) -> Result<Level, Fault> {
     }
 }
 
-/// Looks up the number of rows of each leaf; pages that are not readable leaves get none, and are returned.
+/// Sets the number of rows of each leaf. Returns pages that are not readable leaves; they keep 0 rows.
 pub fn measure(pages: Pages<'_>, leaves: &mut [Leaf]) -> Vec<UnreadablePage> {
     let mut lost = Vec::new();
     for leaf in leaves {
@@ -192,7 +191,7 @@ pub fn measure(pages: Pages<'_>, leaves: &mut [Leaf]) -> Vec<UnreadablePage> {
     lost
 }
 
-/// Number of cells of a leaf, if their list lies in the page; of a page that is cut, of those whose places are known.
+/// Number of cells of a leaf, if the page contains the whole list of cells. For a cut page, the number of listed cells that remain.
 fn rows(pages: Pages<'_>, page: u32) -> Option<u16> {
     let bytes = pages.page(page)?;
     let header = header_at(page);

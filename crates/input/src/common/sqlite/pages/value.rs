@@ -1,4 +1,4 @@
-//! Values as SQLite stores them, and what readers make of those of another type than expected.
+//! Values as SQLite stores them, and the conversion of values of unexpected types.
 
 use wavesieve_model::text::bytes::text_of_bytes;
 
@@ -17,13 +17,13 @@ pub enum Value<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnexpectedType {
     Real,
-    /// A text; where a text was expected, one that is not UTF-8.
+    /// A text. If a text was expected, it is not UTF-8.
     Text,
-    /// Bytes; where a text was expected, those that are not a text.
+    /// Bytes. If a text was expected, they are not a text.
     Blob,
 }
 
-/// The value for a column of integers, and the actual type if it is another.
+/// The value for a column of integers, and its actual type if that is unexpected.
 pub(crate) fn integer_of(value: Value<'_>) -> (Option<i64>, Option<UnexpectedType>) {
     match value {
         Value::Null => (None, None),
@@ -34,7 +34,7 @@ pub(crate) fn integer_of(value: Value<'_>) -> (Option<i64>, Option<UnexpectedTyp
     }
 }
 
-/// The value for a column of reals, and the actual type if it is another. Integers are as good as reals.
+/// The value for a column of reals, and its actual type if that is unexpected. Integers are accepted as reals.
 pub(crate) fn real_of(value: Value<'_>) -> (Option<f64>, Option<UnexpectedType>) {
     match value {
         Value::Null => (None, None),
@@ -45,8 +45,8 @@ pub(crate) fn real_of(value: Value<'_>) -> (Option<f64>, Option<UnexpectedType>)
     }
 }
 
-/// The text of a value where a text is expected, and its actual type if it is another. Numbers are printed;
-/// `text_of_blob` returns the text in bytes, if there is one.
+/// The value for a column of texts, and its actual type if that is unexpected. Numbers are printed; `text_of_blob` returns the text in a
+/// blob, if there is one.
 pub fn text_of(
     value: Value<'_>,
     text_of_blob: fn(&[u8]) -> Option<String>,
@@ -71,8 +71,7 @@ fn number_in<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
     std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok())
 }
 
-/// Integer that a real stands for. SQLite stores integers above 2^63 (addresses, handles) as reals: these keep the bits
-/// of the unsigned number they were.
+/// The integer for a real. SQLite stores integers above 2^63 (addresses, handles) as reals; the result has the bits of the unsigned number.
 fn integer_of_real(real: f64) -> Option<i64> {
     const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
     const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;

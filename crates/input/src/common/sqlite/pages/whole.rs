@@ -1,4 +1,4 @@
-//! Small tables that are read as a whole or not at all: the list of tables, and that of their last row ids.
+//! Small tables that are read as a whole or not at all: the list of tables, and the list of their last row ids.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use super::tree::{measure, walk};
 /// The first fields of all rows of a table.
 pub(super) struct Whole {
     pub rows: usize,
-    /// Columns of texts, in their order.
+    /// Columns of texts, in order.
     pub texts: Vec<Texts>,
     /// The column of integers.
     pub integers: Vec<i64>,
-    /// Whether all values are of the types they should have.
+    /// Whether all values have the expected types.
     pub is_plain: bool,
 }
 
-/// The first `columns` of the table with this root, of which the one at `integers_at` has integers; `None` if any of it is damaged.
+/// The first `columns` of the table with this root; the column at `integers_at` has integers. `None` if any part is damaged.
 pub(super) fn whole_table(
     pages: Pages<'_>,
     root: u32,

@@ -58,7 +58,7 @@ fn damage_stays_where_it_is() {
         (r#"{"x":{"y":1},{"x":2}"#, 1),
         (r#"{"x":1}},{"x":2}"#, 2),
         (r#"{"x":[1}},{"x":2}"#, 2),
-        // A quote too few: the line end gives the way back, unless a bracket was lost with it.
+        // A quote too few: the scanner recovers at the line end, unless a bracket was lost with it.
         ("{\"x\":\"1\n},\n{\"x\":2}", 2),
         ("{\"x\":\"1},\n{\"x\":2}", 1),
     ] {
@@ -142,7 +142,7 @@ fn process() -> impl Strategy<Value = Value> {
         .prop_map(|members| Value::Object(members.into_iter().map(|(name, v)| (name.to_owned(), v)).collect()))
 }
 
-/// The sections of a process as a parser sees them, in the order of the text.
+/// The sections of a process as a parser finds them, in the order of the text.
 fn expected(process: &Map<String, Value>) -> Vec<(String, Value)> {
     let mut sections = Vec::new();
     let mut add = |name: String, value: &Value| {

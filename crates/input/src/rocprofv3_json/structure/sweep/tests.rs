@@ -20,8 +20,7 @@ fn small(chunk: u64) -> ChunkSizes {
     }
 }
 
-/// Compares a scan with that of the scanner alone, and what was gathered with the general parser. Gives the number of
-/// records gathered.
+/// Compares a scan with the scanner alone, and the gathered columns with the general parser. Returns the number of gathered records.
 fn check(bytes: &[u8], pace: ChunkSizes) -> u64 {
     let place = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(place.path(), bytes).unwrap();

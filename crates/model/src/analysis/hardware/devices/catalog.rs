@@ -1,4 +1,4 @@
-//! The listed figures of GPUs, of `share/gpus.toml`.
+//! The listed figures of GPUs, from `share/gpus.toml`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 
 use crate::schema::facts::AgentFacts;
 
-/// Where figures are from.
+/// Source of figures.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Source {
@@ -42,7 +42,7 @@ struct Product {
     architecture: String,
     pci_ids: Vec<i64>,
     partitions: Option<Partitions>,
-    /// Figures that are known to be unknown.
+    /// Figures that are listed as unknown.
     #[serde(default, rename = "lacks")]
     _lacks: Vec<String>,
     figures: Figures,
@@ -73,13 +73,13 @@ struct CatalogFile {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
     pub value: f64,
-    /// Where it is from.
+    /// Its source.
     pub reference: &'static str,
     /// Whether it was not checked against the maker's documents.
     pub weak: bool,
 }
 
-/// Figures of an architecture or a product, by name; those of a group as `group.name`.
+/// Figures of an architecture or a product, by name; figures of a group as `group.name`.
 #[derive(Debug, Default)]
 pub struct Listed {
     /// Name of the architecture or product.
@@ -105,7 +105,7 @@ pub struct Catalog {
     products: Vec<(Listed, &'static Product)>,
 }
 
-/// How a product was found.
+/// How a product was identified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchedBy {
     /// By its PCI device id.
@@ -114,7 +114,7 @@ pub enum MatchedBy {
 }
 
 impl Catalog {
-    /// That of `share/gpus.toml`; a test reads it, so that it is never empty.
+    /// The catalog of `share/gpus.toml`; a test reads it, so that it is never empty.
     pub fn builtin() -> &'static Self {
         static BUILTIN: LazyLock<Catalog> = LazyLock::new(|| Catalog::new(shared!(CatalogFile, "share/gpus.toml")));
         &BUILTIN
@@ -128,14 +128,15 @@ impl Catalog {
         Self { architectures: architectures.collect(), products: products.collect() }
     }
 
-    /// Figures that all GPUs of an LLVM target share, and how many XCDs an agent has that is a whole GPU.
+    /// Figures that all GPUs of an LLVM target share, and the number of XCDs of an agent that is a whole GPU.
     pub fn architecture(&self, name: &str) -> Option<(&Listed, &'static [i64])> {
         let name = target(name);
         self.architectures.iter().find(|(known, _)| known.name == name).map(|(known, whole)| (known, *whole))
     }
 
-    /// Products by a name that people write, such as `MI300X`, `mi300x` or `AMD Instinct MI300X`, with their architectures, in the order
-    /// of their names: the one of that name, otherwise those whose names start with a word of it, as `MI300` does.
+    /// Products by a name as people write it, such as `MI300X`, `mi300x` or `AMD Instinct MI300X`, with their
+    /// architectures, in the order of their names. The product with that name, otherwise those whose names start with a
+    /// word of it, as `MI300` does.
     pub(crate) fn products_named(&self, given: &str) -> Vec<(&'static str, &'static str)> {
         let given = given.to_ascii_uppercase();
         let words: Vec<&str> =
@@ -157,7 +158,8 @@ impl Catalog {
         self.products.iter().filter(move |(_, product)| product.architecture == name).map(|(listed, _)| listed)
     }
 
-    /// The product that an agent is: by PCI device id, otherwise by name if that fits only one. None of another architecture.
+    /// The product that an agent is: by PCI device id, otherwise by name if only one product fits. Never one of another
+    /// architecture.
     pub fn product(&self, agent: &AgentFacts) -> Option<(&Listed, MatchedBy)> {
         let fits = |product: &Product| target(&agent.name).is_empty() || product.architecture == target(&agent.name);
         let by_id = agent.pci_device_id.and_then(|id| {
@@ -175,11 +177,11 @@ impl Catalog {
     }
 }
 
-/// Modes that divide XCDs, with how many parts of the memory each goes with.
+/// Modes that divide XCDs, with the maximum number of memory parts for each.
 const MOST_MEMORY_PARTS: [(&str, u32); 2] = [("SPX", 1), ("DPX", 2)];
 
 impl Catalog {
-    /// Why the recorded modes of a GPU cannot be, if its product is known to have partitions and lacks one of them, or if the modes
+    /// Why the recorded modes of a GPU are impossible: its product has partitions but lacks one of them, or the modes
     /// exclude each other. A text that is not a mode, such as `N/A`, does not count.
     pub fn impossible_partition(&self, agent: &AgentFacts, compute: &str, memory: &str) -> Option<String> {
         let (listed, _) = self.product(agent)?;
@@ -251,7 +253,7 @@ mod tests {
         for product in &file.product {
             assert!(file.architecture.iter().any(|known| known.name == product.architecture), "{}", product.name);
             assert!(product.pci_ids.iter().all(|id| ids.insert(*id)), "{}: a PCI id of another", product.name);
-            // Figures are there, or said to be unknown.
+            // Figures are listed, or listed as unknown.
             let has = |name: &str| product.figures.values().any(|entries| entries.contains_key(name));
             for figure in ["num_cu", "hbm_peak_gbps", "tflops"] {
                 let is_lacking = product._lacks.iter().any(|lacking| lacking == figure);

@@ -1,4 +1,4 @@
-//! The constants of a GPU that the formulas of metrics name, and its roofs.
+//! The constants of a GPU that formulas of metrics name, and its roofs.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use crate::analysis::hardware::devices::resolver::Resolver;
 use crate::analysis::hardware::devices::roofs;
 use crate::schema::facts::AgentFacts;
 
-/// A figure of a GPU, and where it is from.
+/// A figure of a GPU, and its source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constant {
-    /// Its value; `None` where it is unknown.
+    /// Its value; `None` if it is unknown.
     pub value: Option<f64>,
     /// Unit of the value.
     pub unit: &'static str,
@@ -18,14 +18,14 @@ pub struct Constant {
     pub source: String,
     /// The column of `agents`, the reference of a listed figure, the formula, or why it is unknown.
     pub reference: String,
-    /// Whether a figure that it depends on was never checked against the maker's documents.
+    /// Whether it depends on a figure that was never checked against the maker's documents.
     pub weak: bool,
 }
 
 /// Figures by name.
 pub(crate) type Constants = BTreeMap<String, Constant>;
 
-/// The constants of an agent: from its record, otherwise from its product by PCI id, then by name, otherwise from its
+/// The constants of an agent: from its record, otherwise from its product by PCI id or name, otherwise from its
 /// architecture. For a part of a partitioned GPU, they describe the part.
 pub fn constants(agent: &AgentFacts) -> Constants {
     let mut resolver = Resolver::new(agent);
@@ -174,15 +174,15 @@ mod tests {
             "hbm_peak_gbps 1638.4, num_sqc 56, l2_channels 32, peak_l2_gbps 6963.2, peak_l1_gbps 11315.2, \
              peak_vector_fp64_gflops 22630.4",
         );
-        // By the PCI id alone, the figures are those of a die too.
+        // With only the PCI id, the figures are also those of one die.
         let bare = AgentFacts { name: "gfx90a".to_owned(), pci_device_id: Some(29704), ..AgentFacts::default() };
         close(&super::constants(&bare), "num_cu 110, hbm_peak_gbps 1638.4, num_xcd 1");
     }
 
     #[test]
     fn parts_of_a_gpu_have_their_share() {
-        // One of eight XCDs: 38 CUs recorded, engines 4, scalar caches 4 * ceil(9.5 / 2) = 20, L2 channels 16. How the
-        // memory is divided is not recorded, although clock and width are those of the whole GPU.
+        // One of eight XCDs: 38 CUs recorded, engines 4, scalar caches 4 * ceil(9.5 / 2) = 20, L2 channels 16. The
+        // division of the memory is not recorded, although clock and width of the whole GPU are.
         let part = recorded("gfx942", 0x74a1, 38, 1, 2100, (1300, 8192));
         let part = AgentFacts { shader_engines: Some(4), ..part };
         let found = constants(&part);

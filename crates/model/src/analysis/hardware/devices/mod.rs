@@ -1,4 +1,4 @@
-//! Known figures of GPUs that metrics and roofs need, recorded or listed.
+//! Figures of GPUs that metrics and roofs need, recorded or listed.
 
 mod catalog;
 mod constants;

@@ -1,4 +1,4 @@
-//! Chooses each figure of a GPU: recorded, otherwise of its product, otherwise of its architecture.
+//! Chooses each figure of a GPU: recorded, otherwise from its product, otherwise from its architecture.
 
 use crate::analysis::hardware::devices::catalog::{Catalog, Figure, Listed, MatchedBy};
 use crate::analysis::hardware::devices::constants::{Constant, Constants};
@@ -8,15 +8,15 @@ const RECORDED: &str = "agent record";
 const COMPUTED: &str = "computed";
 const UNKNOWN: &str = "unknown";
 
-/// How much of a GPU an agent is.
+/// The part of a GPU that an agent is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
     Whole,
     /// Some of its XCDs.
     Part {
-        /// Those of the agent.
+        /// XCDs of the agent.
         xccs: i64,
-        /// Those of the GPU.
+        /// XCDs of the GPU.
         of: i64,
     },
     /// Assumed to be all of it, as no record contradicts it.
@@ -47,7 +47,7 @@ impl Share {
         }
     }
 
-    /// The factor of what the XCDs of a GPU share evenly.
+    /// The factor for figures that the XCDs of a GPU share evenly.
     fn factor(self) -> Option<f64> {
         match self {
             Self::Whole | Self::Assumed => Some(1.0),
@@ -56,12 +56,12 @@ impl Share {
         }
     }
 
-    /// Whether figures of the whole GPU are its own.
+    /// Whether figures of the whole GPU also hold for the agent.
     pub fn is_whole(self) -> bool {
         matches!(self, Self::Whole | Self::Assumed)
     }
 
-    /// The share in words, where it is not the whole.
+    /// The share in words, if it is not the whole.
     fn words(self) -> String {
         match self {
             Self::Part { xccs, of } => format!("this agent is {xccs} of {of} XCDs"),
@@ -84,12 +84,12 @@ impl Draft {
         self.value
     }
 
-    /// The same in another unit.
+    /// The same figure in another unit.
     pub fn scaled(self, factor: f64) -> Self {
         Self { value: self.value * factor, ..self }
     }
 
-    /// The same with another value, and how it came about.
+    /// The same figure with another value, and how that was computed.
     fn changed(self, value: f64, how: &str) -> Self {
         Self { value, reference: format!("{}; {how}", self.reference), ..self }
     }
@@ -98,7 +98,7 @@ impl Draft {
 /// The figures of an agent that are chosen so far.
 pub struct Resolver<'a> {
     pub agent: &'a AgentFacts,
-    /// How much of a GPU it is.
+    /// The part of the GPU that it is.
     pub share: Share,
     architecture: Option<&'static Listed>,
     product: Option<(&'static Listed, MatchedBy)>,
@@ -106,7 +106,7 @@ pub struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    /// Looks the agent up.
+    /// Looks up the agent.
     pub fn new(agent: &'a AgentFacts) -> Self {
         let catalog = Catalog::builtin();
         let architecture = catalog.architecture(&agent.name);
@@ -121,12 +121,12 @@ impl<'a> Resolver<'a> {
         self.of_record(value.filter(|value| *value > 0).map(|value| value as f64), column)
     }
 
-    /// A figure worked out from recorded ones alone.
+    /// A figure computed from recorded ones only.
     pub(crate) fn of_record(&self, value: Option<f64>, how: &str) -> Option<Draft> {
         Some(Draft { value: value?, source: RECORDED.to_owned(), reference: format!("agents: {how}"), weak: false })
     }
 
-    /// A figure of the product that every part of it has alike.
+    /// A figure of the product that holds for every part of it.
     pub fn product(&self, name: &str) -> Option<Draft> {
         let (listed, found) = self.product?;
         let source = match found {
@@ -144,12 +144,12 @@ impl<'a> Resolver<'a> {
         Some(self.assumed(draft))
     }
 
-    /// A figure of the product that counts only for a whole GPU.
+    /// A figure of the product that holds only for a whole GPU.
     pub(crate) fn product_whole(&self, name: &str) -> Option<Draft> {
         self.product(name).filter(|_| self.share.is_whole()).map(|draft| self.assumed(draft))
     }
 
-    /// Weak, where the agent is taken for the whole GPU.
+    /// Marks a figure as weak if the agent is assumed to be the whole GPU.
     fn assumed(&self, draft: Draft) -> Draft {
         Draft { weak: draft.weak || self.share == Share::Assumed, ..draft }
     }
@@ -160,24 +160,24 @@ impl<'a> Resolver<'a> {
         Some(draft(listed.get(name)?, format!("architecture {}", listed.name)))
     }
 
-    /// A figure of the architecture that is that of one XCD.
+    /// A figure of the architecture for one XCD, times the number of XCDs.
     pub(crate) fn architecture_per_xcd(&self, name: &str) -> Option<Draft> {
         let (draft, xcds) = (self.architecture(name)?, self.value("num_xcd")?);
         let value = draft.value * xcds;
         Some(if xcds == 1.0 { draft } else { draft.changed(value, &format!("for each of {xcds} XCDs")) })
     }
 
-    /// The figures of a group of the product, by their names in it.
+    /// The names of the figures in a group of the product.
     pub(crate) fn product_group(&self, group: &str) -> Vec<String> {
         self.product.map_or_else(Vec::new, |(listed, _)| listed.group(group).map(|(name, _)| name.to_owned()).collect())
     }
 
-    /// The figures of a group of the architecture, by their names in it.
+    /// The names of the figures in a group of the architecture.
     pub(crate) fn architecture_group(&self, group: &str) -> Vec<String> {
         self.architecture.map_or_else(Vec::new, |listed| listed.group(group).map(|(name, _)| name.to_owned()).collect())
     }
 
-    /// The value of `formula` for specs that are chosen already, in the order of `parts`; `words` describes it for
+    /// The value of `formula` for figures that are already chosen, in the order of `parts`; `words` describes it for
     /// readers. A figure of the architecture may come last.
     pub fn computed(
         &self,
@@ -205,7 +205,7 @@ impl<'a> Resolver<'a> {
         Some(Draft { value, source: COMPUTED.to_owned(), reference, weak })
     }
 
-    /// Takes the first available candidate, otherwise records the figure as unknown.
+    /// Takes the first available candidate; otherwise records the figure as unknown.
     pub fn choose<const N: usize>(&mut self, name: &str, unit: &'static str, candidates: [Option<Draft>; N]) {
         let chosen = candidates.into_iter().flatten().next();
         let constant = match chosen {
@@ -232,7 +232,7 @@ impl<'a> Resolver<'a> {
         self.constants.get(name)?.value
     }
 
-    /// All that was chosen.
+    /// All chosen figures.
     pub(crate) fn into_constants(self) -> Constants {
         self.constants
     }

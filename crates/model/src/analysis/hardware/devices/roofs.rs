@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::analysis::hardware::devices::resolver::Resolver;
 
-/// Chooses `peak_<unit>_<precision>_gflops` (`_gops` for integers), `peak_l2_gbps`, `peak_l1_gbps`, `peak_lds_gbps`, and
-/// `achievable_<unit>_<precision>_gflops` where it is listed. Precisions that the architecture lacks are left out.
+/// Chooses `peak_<unit>_<precision>_gflops` (`_gops` for integers), `peak_l2_gbps`, `peak_l1_gbps`, `peak_lds_gbps`,
+/// and `achievable_<unit>_<precision>_gflops` if it is listed. Precisions that the architecture lacks are left out.
 pub fn choose(resolver: &mut Resolver<'_>) {
     let of_compute_units = |resolver: &Resolver<'_>, figure: &str, words: &str| {
         resolver.computed(&["sclk_mhz", "num_cu"], Some(figure), words, product)
@@ -39,7 +39,7 @@ pub fn choose(resolver: &mut Resolver<'_>) {
     resolver.choose("peak_lds_gbps", "GB/s", [lds]);
 }
 
-/// Megahertz times what is done per clock, in units of 10⁹ per second.
+/// Megahertz times operations per clock, in units of 10⁹ per second.
 fn product(parts: &[f64]) -> f64 {
     parts.iter().product::<f64>() / 1000.0
 }

@@ -1,4 +1,4 @@
-//! Formulas with what is known put in: device constants, and which counters were collected.
+//! Formulas with known values filled in: device constants, and the counters that were collected.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,23 +6,23 @@ use crate::analysis::hardware::metrics::definitions::{Definitions, SUFFIXES};
 use crate::analysis::hardware::metrics::expression::{Counter, Expression, Reduction};
 use crate::analysis::hardware::metrics::ratio::{Ratio, ratio};
 
-/// So deep may derived counters be made from others.
+/// Maximum depth of derived counters that are made from others.
 const DEEPEST: usize = 8;
 
-/// Facts that are known where a metric is to be computed.
+/// Facts for computing a metric.
 pub struct Known<'a> {
     pub definitions: &'a Definitions,
     /// Architecture of the GPU.
     pub architecture: &'a str,
     pub constants: &'a BTreeMap<String, f64>,
-    /// Whether there are values of a counter.
+    /// Whether a counter has values.
     pub has: &'a dyn Fn(&Counter) -> bool,
 }
 
 /// A metric that can be computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
-    /// Over counters and properties of the dispatch.
+    /// The formula, over counters and properties of the dispatch.
     pub ratio: Ratio,
 }
 
@@ -41,7 +41,7 @@ impl Unbound {
         self.constants.extend(other.constants);
     }
 
-    /// In words.
+    /// The reason in words.
     pub fn reason(&self) -> String {
         let list = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
         match (self.counters.is_empty(), self.constants.is_empty()) {
@@ -54,10 +54,10 @@ impl Unbound {
     }
 }
 
-/// A formula with `denom` put in and everything known put in.
+/// Fills `denom` and all known values into a formula.
 ///
 /// # Errors
-/// Which counters and constants are missing.
+/// The missing counters and constants.
 pub fn bind(formula: &Expression, denominator: Option<&Expression>, known: &Known<'_>) -> Result<Bound, Unbound> {
     let mut missing = Unbound::default();
     let bound = put_in(formula.clone(), denominator, known, 0, &mut missing);
@@ -70,7 +70,7 @@ pub fn bind(formula: &Expression, denominator: Option<&Expression>, known: &Know
 /// The value of an expression over constants.
 ///
 /// # Errors
-/// Which constants are missing; nothing is, where it has no finite value or depends on more than constants.
+/// The missing constants; none if it has no finite value or depends on more than constants.
 pub fn constant(expression: &Expression, known: &Known<'_>) -> Result<f64, Unbound> {
     let mut missing = Unbound::default();
     let bound = put_in(expression.clone(), None, known, 0, &mut missing);
@@ -105,8 +105,9 @@ fn put_in(
     changed
 }
 
-/// A counter made from others, otherwise as it was collected: under its name, or as its instances taken together. The value that
-/// a profiler computed comes second: its formula may be older, and all metrics of a file must rest on the same counters.
+/// A counter made from others, otherwise as it was collected: under its name, or as its combined instances. A value
+/// that a profiler computed comes second: its formula may be older, and all metrics of a file must rest on the same
+/// counters.
 fn recorded_or_made(counter: Counter, known: &Known<'_>, depth: usize, missing: &mut Unbound) -> Expression {
     let mut lacking = Unbound::default();
     let computed = made(&counter, known, depth, &mut lacking);
@@ -116,7 +117,7 @@ fn recorded_or_made(counter: Counter, known: &Known<'_>, depth: usize, missing: 
     if (known.has)(&counter) {
         return Expression::Counter(counter);
     }
-    // `X_sum` and the like are the instances of X taken together.
+    // `X_sum` and the like are the combined instances of X.
     for (suffix, reduction) in SUFFIXES {
         let other = match (counter.name.strip_suffix(suffix), counter.reduction) {
             (Some(name), Reduction::Sum) => Some(Counter { name: name.to_owned(), reduction }),
@@ -129,7 +130,7 @@ fn recorded_or_made(counter: Counter, known: &Known<'_>, depth: usize, missing: 
             return Expression::Counter(other);
         }
     }
-    // Every die counts the same cycles: of counters of GRBM the sum is known where nothing else is.
+    // Every die counts the same cycles, so the sum of a GRBM counter is enough.
     if counter.name.starts_with("GRBM_") && counter.reduction != Reduction::Sum {
         let sum = Counter { name: counter.name.clone(), reduction: Reduction::Sum };
         if let (true, Some(dies)) = ((known.has)(&sum), known.constants.get("num_xcd")) {
@@ -147,7 +148,7 @@ fn recorded_or_made(counter: Counter, known: &Known<'_>, depth: usize, missing: 
     Expression::Number(f64::NAN)
 }
 
-/// A derived counter by its formula, or by the fallback where only that can be computed.
+/// A derived counter by its formula, or by the fallback if only that can be computed.
 fn made(counter: &Counter, known: &Known<'_>, depth: usize, missing: &mut Unbound) -> Option<Expression> {
     if depth >= DEEPEST || counter.reduction != Reduction::Sum {
         return None;

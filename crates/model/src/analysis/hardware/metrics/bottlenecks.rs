@@ -19,7 +19,8 @@ pub struct Bottleneck {
     /// Its effect.
     #[serde(rename = "about")]
     _about: String,
-    /// Whether it follows from the absence of others: it is reported only if none of those before it is unknown.
+    /// Whether it follows from the absence of others. It is then reported only if none of the rules before it is
+    /// unknown.
     #[serde(default)]
     pub follows: bool,
     /// Conditions that must all hold.
@@ -31,12 +32,12 @@ pub struct Bottleneck {
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
     pub metric: String,
-    /// Whether its percent of the peak counts, not its value.
+    /// Whether the bound is for its percent of the peak, not for its value.
     #[serde(default)]
     pub of_peak: bool,
-    /// Least value.
+    /// Minimum value.
     pub at_least: Option<f64>,
-    /// Greatest value.
+    /// Maximum value.
     pub at_most: Option<f64>,
 }
 
@@ -54,7 +55,7 @@ impl Evidence {
     }
 }
 
-/// The rules in the order in which they are tried.
+/// The rules in evaluation order.
 pub fn bottlenecks() -> &'static [Bottleneck] {
     &shared!(RuleFile, "share/bottlenecks.toml").bottleneck
 }

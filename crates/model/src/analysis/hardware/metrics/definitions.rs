@@ -1,4 +1,4 @@
-//! The definitions of metrics: those of `share/metrics/*.toml` and those of users.
+//! The definitions of metrics: from `share/metrics/*.toml` and from users.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -11,7 +11,7 @@ use crate::analysis::hardware::metrics::expression::{Counter, Expression, Reduct
 use crate::analysis::hardware::metrics::parser::{FormulaError, Vocabulary, parse};
 
 const VARIABLES: &str = data!("share/metrics/variables.toml");
-/// In the order in which they are shown where panels have the same number.
+/// Panels in display order, for panels with the same number.
 const PANELS: [(&str, &str); 16] = [
     ("speed_of_light", data!("share/metrics/speed_of_light.toml")),
     ("bottleneck_evidence", data!("share/metrics/bottleneck_evidence.toml")),
@@ -34,7 +34,7 @@ const PANELS: [(&str, &str); 16] = [
 /// Why definitions cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DefinitionError {
-    /// No TOML of the documented form.
+    /// Not TOML of the documented form.
     #[error("{file} holds no metrics: {reason}; see share/metrics for the form")]
     Form {
         file: String,
@@ -121,7 +121,7 @@ spelled! {
 }
 
 impl Normalization {
-    /// How it stands in a unit.
+    /// Its form in a unit.
     pub fn unit(self) -> &'static str {
         match self {
             Self::Wave => "wavefront",
@@ -143,19 +143,19 @@ pub struct Metric {
     pub panel_title: Arc<str>,
     /// Title of its table in the panel.
     pub table: String,
-    /// Unit, without what it is counted per.
+    /// Unit, without the basis that it is counted per.
     pub unit: String,
-    /// Its definitions by architecture; every architecture at most once.
+    /// Its definitions by architecture; at most one for each architecture.
     pub on: Vec<OnArchitecture>,
 }
 
 #[derive(Clone, Debug)]
 pub struct OnArchitecture {
-    /// LLVM names such as gfx942; `gfx11` also stands for those of its family that are not named.
+    /// LLVM names such as gfx942; `gfx11` also stands for chips of its family that are not named.
     pub architectures: BTreeSet<String>,
     /// The value for a dispatch.
     pub formula: Expression,
-    /// The fallback if its counters were collected and those of the formula were not.
+    /// The fallback if its counters were collected and the counters of the formula were not.
     pub instead: Option<Expression>,
     /// Text of the formula.
     pub text: String,
@@ -164,28 +164,28 @@ pub struct OnArchitecture {
     pub peak_text: Option<String>,
     /// The highest value that the hardware allows, over constants.
     pub peak: Option<Expression>,
-    /// Where the formula is from.
+    /// Source of the formula.
     pub source: String,
-    /// Error at the source, if one is corrected.
+    /// Error in the source, if it is corrected here.
     pub corrected: Option<String>,
 }
 
 impl OnArchitecture {
-    /// Whether it is counted per something that the user chooses.
+    /// Whether it is counted per a basis that the user chooses.
     pub fn is_normalized(&self) -> bool {
         let mut found = false;
         self.formula.visit(&mut |part| found |= *part == Expression::Denominator);
         found
     }
 
-    /// Whether it is as its source has it, and not something that the source lacks.
+    /// Whether the source defines it, as opposed to an addition that the source lacks.
     pub(crate) fn is_from_profiler(&self) -> bool {
         !self.corrected.as_ref().is_some_and(|text| text.starts_with(ADDED))
     }
 }
 
 impl Metric {
-    /// Whether it is a derived counter of rocprofiler-sdk, which its title names.
+    /// Whether it is a derived counter of rocprofiler-sdk, whose name is the title.
     pub fn is_derived_counter(&self) -> bool {
         self.panel == DERIVED_PANEL
     }
@@ -195,8 +195,8 @@ impl Metric {
         Expression::Counter(Counter { name: self.title.clone(), reduction: Reduction::Sum })
     }
 
-    /// The definition on an architecture: by its name, otherwise by that of its family. gfx125x has other caches and counters than
-    /// the rest of gfx12, and what profilers define for it names it.
+    /// The definition on an architecture: by its name, otherwise by the name of its family. gfx125x has other caches
+    /// and counters than the rest of gfx12, and profilers define its metrics by name.
     pub fn on(&self, architecture: &str) -> Option<&OnArchitecture> {
         let of = |name: &str| self.on.iter().find(|on| on.architectures.contains(name));
         let stem = || architecture.get(..architecture.len().saturating_sub(2)).filter(|name| name.len() > 4);
@@ -205,8 +205,8 @@ impl Metric {
     }
 }
 
-/// The effective definitions: others, or those of `share/metrics`. These are read when they are first used: few tables use them,
-/// and reading them takes longer than most queries of a small trace.
+/// The effective definitions: given ones, or those of `share/metrics`. The latter are read on first use: few tables use
+/// them, and reading them takes longer than most queries of a small trace.
 #[derive(Clone, Debug, Default)]
 pub struct EffectiveDefinitions(Option<Arc<Definitions>>);
 
@@ -227,7 +227,7 @@ impl Deref for EffectiveDefinitions {
     }
 }
 
-/// All metrics that are known, and what their formulas may name.
+/// All known metrics, and the names that their formulas may use.
 #[derive(Clone, Debug, Default)]
 pub struct Definitions {
     /// The metrics in the order of their panels.
@@ -236,7 +236,7 @@ pub struct Definitions {
     pub normalizations: BTreeMap<&'static str, Expression>,
     /// Accumulations.
     pub accumulated: Accumulated,
-    /// Peaks that were measured, by the id of the metric; they stand in the place of its own.
+    /// Measured peaks, by the id of the metric; they replace its own peak.
     pub measured: BTreeMap<String, f64>,
     /// Numbers of panels by the names of their files.
     panels: BTreeMap<String, i64>,
@@ -244,7 +244,7 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    /// Those of `share/metrics`; a test reads them, so that none is missing.
+    /// The definitions of `share/metrics`; a test reads them, so that none is missing.
     pub fn builtin() -> Arc<Self> {
         Arc::clone(Self::shared())
     }
@@ -254,7 +254,7 @@ impl Definitions {
         BUILTIN.get_or_init(|| Arc::new(Self::read().unwrap_or_default()))
     }
 
-    /// Reads those of `share/metrics`.
+    /// Reads the definitions of `share/metrics`.
     ///
     /// # Errors
     /// When one of them is wrong.
@@ -267,7 +267,7 @@ impl Definitions {
             dispatch: variables.dispatch.into_keys().collect(),
             formulas: BTreeMap::new(),
         };
-        // Each may name others, which are then known in a later round.
+        // A formula may name others, which become known in a later round.
         let mut waiting = variables.formulas;
         while !waiting.is_empty() {
             let parsed: Vec<(String, Result<Expression, FormulaError>)> =
@@ -306,7 +306,7 @@ impl Definitions {
         Ok(definitions)
     }
 
-    /// These and those of a user's file, which stand in the place of ones of the same id.
+    /// These definitions and those of a user's file, which replace definitions with the same id.
     ///
     /// # Errors
     /// When the text is not TOML of the documented form, or a formula cannot be understood.
@@ -316,7 +316,7 @@ impl Definitions {
         Ok(definitions)
     }
 
-    /// These with peaks that were measured.
+    /// These definitions with measured peaks.
     #[must_use]
     pub fn with_measured(&self, measured: BTreeMap<String, f64>) -> Self {
         Self { measured, ..self.clone() }
@@ -384,7 +384,7 @@ impl Definitions {
         Ok(())
     }
 
-    /// The formula of a derived counter by its title on an architecture, for counters that are made from others.
+    /// The formula of a derived counter on an architecture, by its title.
     pub fn derived(&self, name: &str, architecture: &str) -> Option<&Expression> {
         self.derived_counter(name)?.on(architecture).map(|on| &on.formula)
     }
@@ -404,7 +404,7 @@ impl Definitions {
         self.panels.keys().map(String::as_str)
     }
 
-    /// The counters that formulas can use.
+    /// The counters that formulas may use.
     pub fn wanted(&self) -> Wanted {
         let mut wanted = Wanted::default();
         for formula in self.metrics.iter().flat_map(|metric| &metric.on).map(|on| &on.formula) {
@@ -426,7 +426,7 @@ impl Definitions {
     }
 }
 
-/// How the reason of a definition starts that its source does not have for the architecture.
+/// Start of the reason for a definition that its source lacks on the architecture.
 const ADDED: &str = "not defined on this architecture";
 
 /// Stands for all architectures that are not named.
@@ -439,7 +439,7 @@ const DERIVED_PANEL: i64 = 900;
 pub const SUFFIXES: [(&str, Reduction); 4] =
     [("_sum", Reduction::Sum), ("_max", Reduction::Max), ("_min", Reduction::Min), ("_avr", Reduction::Mean)];
 
-/// Counters that formulas can use, under all names that they may be recorded by.
+/// Counters that formulas may use, under all names by which they may be recorded.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted(BTreeSet<Counter>);
 
@@ -460,7 +460,7 @@ impl Wanted {
         }
     }
 
-    /// Whether a counter is used with its instances taken together in a way.
+    /// Whether a formula uses a counter with this combination of its instances.
     pub fn needs(&self, name: &str, reduction: Reduction) -> bool {
         self.0.contains(&Counter { name: name.to_owned(), reduction })
     }

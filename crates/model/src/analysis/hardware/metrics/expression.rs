@@ -12,15 +12,15 @@ pub enum Expression {
     Constant(String),
     /// A fact about a dispatch that needs no counters, by name.
     Dispatch(String),
-    /// The value that others are normalized by.
+    /// The value by which others are normalized.
     Denominator,
     /// A counter of the dispatch.
     Counter(Counter),
-    /// Two parts and what is done with them.
+    /// Two parts and an operator.
     Binary(Operator, Box<Expression>, Box<Expression>),
     /// A function of its arguments.
     Call(Function, Vec<Expression>),
-    /// The first value where the comparison holds, otherwise the second.
+    /// The first value if the comparison holds, otherwise the second.
     Choice(Box<Choice>),
 }
 
@@ -33,16 +33,16 @@ pub struct Choice {
     pub comparison: Comparison,
     /// Right side.
     pub right: Expression,
-    /// Value where it holds.
+    /// Value if it holds.
     pub then: Expression,
-    /// Value where it does not.
+    /// Value if it does not hold.
     pub otherwise: Expression,
 }
 
-/// How the hardware instances of a counter make one value.
+/// How the values of hardware instances of a counter are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reduction {
-    /// Their sum, which is what a counter without a reduction is.
+    /// Their sum, which is the value of a counter without a reduction.
     Sum,
     /// The largest.
     Max,
@@ -54,9 +54,9 @@ pub enum Reduction {
 /// A counter and how its instances make one value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Counter {
-    /// Name of the hardware.
+    /// Hardware name.
     pub name: String,
-    /// How its instances are taken together.
+    /// How its instances are combined.
     pub reduction: Reduction,
 }
 
@@ -80,19 +80,19 @@ pub enum Operator {
     Subtract,
     /// Product.
     Multiply,
-    /// Quotient, without a value where the divisor is 0.
+    /// Quotient, without a value if the divisor is 0.
     Divide,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
-    /// The smallest of two.
+    /// The smaller of two.
     Min,
-    /// The largest of two.
+    /// The larger of two.
     Max,
     /// The nearest whole number, halves to the even one.
     Round,
-    /// The next whole number below.
+    /// The largest whole number that is not greater.
     Floor,
     /// Remainder of a division, with the sign of the divisor.
     Remainder,
@@ -151,7 +151,7 @@ impl Function {
 }
 
 impl Expression {
-    /// Two parts and what is done with them; numbers at once, and without what changes nothing.
+    /// Two parts and an operator. Numbers are computed at once, and parts that change nothing are dropped.
     #[must_use]
     pub fn binary(operator: Operator, left: Self, right: Self) -> Self {
         match (operator, &left, &right) {
@@ -161,7 +161,7 @@ impl Expression {
             (Operator::Divide, Self::Number(a), Self::Number(b)) if *b != 0.0 => Self::Number(a / b),
             (Operator::Multiply, _, Self::Number(1.0)) | (Operator::Divide, _, Self::Number(1.0)) => left,
             (Operator::Multiply, Self::Number(1.0), _) => right,
-            // So that numbers meet: (2 * x) * 3 and 3 * (2 * x) are 6 * x.
+            // Numbers come together: (2 * x) * 3 and 3 * (2 * x) are 6 * x.
             (Operator::Multiply, _, Self::Number(_)) => Self::binary(operator, right, left),
             (Operator::Multiply, Self::Number(a), Self::Binary(Operator::Multiply, first, rest)) => match **first {
                 Self::Number(b) => Self::Binary(operator, Box::new(Self::Number(a * b)), rest.clone()),
@@ -197,7 +197,7 @@ impl Expression {
         change(whole)
     }
 
-    /// Calls `see` with every part.
+    /// Calls `see` for every part.
     pub fn visit<'a>(&'a self, see: &mut impl FnMut(&'a Self)) {
         see(self);
         match self {
@@ -225,7 +225,7 @@ impl Expression {
         counters
     }
 
-    /// Its value where it depends on nothing but numbers.
+    /// Its value if it depends only on numbers.
     pub fn value(&self) -> Option<f64> {
         let value = match self {
             Self::Number(value) => Some(*value),

@@ -1,5 +1,5 @@
-//! Metrics as data: definitions over hardware counters and device constants, the language that their formulas are written
-//! in, and what they come to for the dispatches of a trace.
+//! Metrics as data: definitions over hardware counters and device constants, the language of their formulas, and their
+//! values for the dispatches of a trace.
 
 mod binding;
 mod bottlenecks;

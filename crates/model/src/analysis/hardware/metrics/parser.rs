@@ -11,7 +11,7 @@ const DEEPEST: usize = 100;
 /// Formulas of more words and signs than this are refused; real ones are far shorter.
 const LONGEST: usize = 1_000;
 
-/// Names that formulas may use besides counters.
+/// Names that formulas may use in addition to counters.
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
     /// Device constants.
@@ -28,7 +28,7 @@ pub enum FormulaError {
     /// A character that no formula has.
     #[error("`{0}` cannot stand in a formula")]
     Character(char),
-    /// Something else had to follow.
+    /// A word that is not the expected one.
     #[error("{found} where {expected} was expected")]
     Unexpected {
         found: String,
@@ -48,10 +48,10 @@ pub enum FormulaError {
         /// How many it has.
         found: usize,
     },
-    /// A reduction over instances of something else than a counter.
+    /// A reduction over instances of anything but a counter.
     #[error("`{0}` is over the instances of a counter and takes its name alone")]
     Reduction(String),
-    /// Too deep.
+    /// Nested too deeply.
     #[error("the formula is nested deeper than {DEEPEST} levels")]
     Deep,
     /// Too long.
@@ -112,9 +112,9 @@ fn tokens(text: &str) -> Result<Vec<Token>, FormulaError> {
     Ok(tokens)
 }
 
-/// Reads a formula: numbers, names, `+ - * /`, parentheses, `min`, `max`, `round`, `floor`, `mod`, `if(a < b, c, d)`, and
-/// over the hardware instances of a counter `sum_inst`, `max_inst`, `min_inst`, `avg_inst`, with `accum_hi` or `accum_lo`
-/// of one for what the hardware accumulated of it.
+/// Reads a formula: numbers, names, `+ - * /`, parentheses, `min`, `max`, `round`, `floor`, `mod`, `if(a < b, c, d)`.
+/// Over the hardware instances of a counter it has `sum_inst`, `max_inst`, `min_inst` and `avg_inst`, and `accum_hi` or
+/// `accum_lo` for the value that the hardware accumulated of it.
 ///
 /// # Errors
 /// When it is not a formula, or names what the vocabulary does not have.

@@ -7,11 +7,11 @@ use crate::analysis::hardware::metrics::expression::{Expression, Operator};
 pub struct Ratio {
     /// The dividend.
     pub numerator: Expression,
-    /// By what; 1 where nothing is divided.
+    /// The divisor; 1 if nothing is divided.
     pub denominator: Expression,
 }
 
-/// A formula as one quotient. Functions and choices stay whole, as numerators.
+/// A formula as one quotient. Functions and choices stay whole, in the numerator.
 pub fn ratio(expression: &Expression) -> Ratio {
     let Expression::Binary(operator, left, right) = expression else {
         return Ratio { numerator: expression.clone(), denominator: Expression::Number(1.0) };

@@ -1,4 +1,4 @@
-//! Roofs that were measured: what rocprofiler-compute's micro-benchmark writes to `roofline.csv`.
+//! Measured roofs, which rocprofiler-compute's micro-benchmark writes to `roofline.csv`.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;

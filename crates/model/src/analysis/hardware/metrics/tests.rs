@@ -21,7 +21,7 @@ fn parsed(text: &str) -> Expression {
     parse(text, &vocabulary()).unwrap()
 }
 
-/// The value with numbers for counters, constants and properties of the dispatch.
+/// The value for given counters, constants and properties of the dispatch.
 fn value(expression: &Expression, numbers: &BTreeMap<String, f64>) -> Option<f64> {
     let put_in = &mut |part: Expression| {
         let name = match &part {
@@ -116,7 +116,7 @@ fn built_in_definitions_are_valid() {
                 .filter(|metric| metric.panel == panel && metric.on(architecture).is_some())
                 .count()
         };
-        // The figures of the speed of light that gfx908 lacks need counters by type of instruction.
+        // The speed-of-light figures that gfx908 lacks need counters by type of instruction.
         assert!(of_panel(200) >= if architecture == "gfx908" { 20 } else { 30 }, "{architecture}: {}", of_panel(200));
         for panel in [500, 600, 700, 900, 1000, 1100, 1200, 1300, 1400, 1500, 1600, 1700] {
             assert!(of_panel(panel) >= 5, "{architecture} has {} metrics of panel {panel}", of_panel(panel));
@@ -127,7 +127,7 @@ fn built_in_definitions_are_valid() {
             assert!(definitions.derived(lacking, architecture).is_some(), "{lacking} on {architecture}");
         }
     }
-    // gfx1250 has only what names it, other chips of a family what the family has.
+    // gfx1250 has only definitions that name it; other chips of a family have those of the family.
     for (name, architecture, exists) in [
         ("OccupancyPercent", "gfx1201", true),
         ("OccupancyPercent", "gfx1250", false),
@@ -163,12 +163,12 @@ fn counters_are_found_under_other_names() {
     assert_eq!(bound("TCC_HIT_sum", &["TCC_HIT"]).unwrap(), ["TCC_HIT"]);
     assert_eq!(bound("sum_inst(TCC_HIT)", &["TCC_HIT_sum"]).unwrap(), ["TCC_HIT_sum"]);
     assert_eq!(bound("TA_TA_BUSY_max", &["max_inst(TA_TA_BUSY)"]).unwrap(), ["max_inst(TA_TA_BUSY)"]);
-    // One die counts what all count.
+    // One die counts the same as all.
     assert_eq!(bound("max_inst(GRBM_GUI_ACTIVE)", &["GRBM_GUI_ACTIVE"]).unwrap(), ["GRBM_GUI_ACTIVE"]);
     // A derived counter that was not collected is computed from those that were.
     let made = bound("FETCH_SIZE", &["TCC_BUBBLE", "TCC_EA0_RDREQ", "TCC_EA0_RDREQ_32B"]).unwrap();
     assert_eq!(made, ["TCC_BUBBLE", "TCC_EA0_RDREQ", "TCC_EA0_RDREQ_32B"]);
-    // So is one that was collected with them: the profiler may be older than the definition here.
+    // A counter that was collected with them is also computed, as the profiler may be older than this definition.
     let beside = bound("FETCH_SIZE", &["FETCH_SIZE", "TCC_BUBBLE", "TCC_EA0_RDREQ", "TCC_EA0_RDREQ_32B"]).unwrap();
     assert_eq!(beside, made);
     assert_eq!(bound("FETCH_SIZE", &["FETCH_SIZE", "TCC_EA0_RDREQ"]).unwrap(), ["FETCH_SIZE"]);
@@ -244,7 +244,7 @@ fn fraction(formula: &Expression, known: &BTreeMap<String, f64>) -> Option<(i128
     (below != 0).then(|| (above / divisor, below / divisor))
 }
 
-/// Sums over dispatches are made of the numerators and denominators, so that these must give the formula's value exactly.
+/// Sums over dispatches are made of numerators and denominators, so these must give the formula's value exactly.
 #[test]
 fn a_ratio_is_its_formula() {
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };

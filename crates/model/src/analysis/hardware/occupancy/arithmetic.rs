@@ -1,4 +1,4 @@
-//! Wavefronts that fit, by what a kernel uses of each resource.
+//! Number of wavefronts that fit, from the resources that a kernel uses.
 //!
 //! A workgroup is resident as a whole. Of `n` workgroups of `w` wavefronts on `s` SIMD units, `n * w <= s * v` must hold for
 //! the `v` wavefronts per SIMD unit that each kind of register leaves room for, and for the wavefront slots; LDS and
@@ -6,7 +6,7 @@
 
 use crate::analysis::hardware::occupancy::limits::{Limits, Registers};
 
-/// Registers in which accumulation registers start at multiples.
+/// Accumulation registers start at multiples of this register number.
 const ACCUM_OFFSET: i64 = 4;
 
 /// Resources that a kernel and its launch use.
@@ -16,7 +16,7 @@ pub struct Resources {
     pub vgpr: i64,
     /// Accumulation registers of a work-item.
     pub accum_vgpr: i64,
-    /// Scalar registers of a wavefront; 0 where they are not recorded.
+    /// Scalar registers of a wavefront; 0 if they are not recorded.
     pub sgpr: i64,
     /// LDS of a workgroup.
     pub lds_bytes: i64,
@@ -32,7 +32,7 @@ spelled! {
     pub enum Limit by word {
         /// All wavefront slots are taken.
         None = "none",
-        /// The free wavefront slots are fewer than a workgroup has wavefronts.
+        /// There are fewer free wavefront slots than a workgroup has wavefronts.
         WorkgroupSize = "workgroup size",
         /// Vector registers.
         Vgpr = "vgpr",
@@ -46,26 +46,26 @@ spelled! {
 /// The smallest saving of the limiting resource with which more wavefronts fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Next {
-    /// Wavefronts per SIMD unit then.
+    /// Wavefronts per SIMD unit with that saving.
     pub waves_per_simd: f64,
-    /// Registers or bytes less.
+    /// Registers or bytes to save.
     pub less: i64,
 }
 
-/// How many wavefronts fit. Wavefronts per SIMD unit are means over the units that a workgroup can use.
+/// Number of wavefronts that fit. Wavefronts per SIMD unit are means over the units that a workgroup can use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Occupancy {
     /// Wavefronts of a workgroup.
     pub waves_per_workgroup: i64,
-    /// Vector registers that a work-item occupies in a file.
+    /// Vector registers that are allocated for a work-item in a file.
     pub allocated_vgpr: i64,
     /// Wavefronts per SIMD unit that vector registers leave room for.
     pub vgpr_waves: i64,
-    /// The same of scalar registers.
+    /// The same for scalar registers.
     pub sgpr_waves: i64,
-    /// The same of LDS, in whole workgroups.
+    /// The same for LDS, in whole workgroups.
     pub lds_waves: f64,
-    /// The same of wavefront slots and barriers, in whole workgroups.
+    /// The same for wavefront slots and barriers, in whole workgroups.
     pub workgroup_waves: f64,
     /// Wavefronts per SIMD unit that fit.
     pub waves_per_simd: f64,
@@ -93,10 +93,10 @@ impl WorkgroupLimits {
 }
 
 impl Occupancy {
-    /// Works it out.
+    /// Computes the occupancy.
     ///
     /// # Errors
-    /// With the reason, where a figure is missing or cannot be.
+    /// The reason, if a figure is missing or impossible.
     pub fn compute(limits: &Limits, used: &Resources) -> Result<Self, &'static str> {
         if used.work_items <= 0 {
             return Err("the workgroup size is not recorded");

@@ -1,10 +1,10 @@
-//! The limits of each architecture, of `share/occupancy.toml`.
+//! The limits of each architecture, from `share/occupancy.toml`.
 
 use serde::Deserialize;
 
 use crate::analysis::hardware::devices::target;
 
-/// How vector registers are kept.
+/// Organization of vector registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Registers {
@@ -12,7 +12,7 @@ pub enum Registers {
     Plain,
     /// Both kinds share a file.
     Unified,
-    /// Each kind has a file, of which a kernel takes as much.
+    /// Each kind has its own file, and a kernel takes equally much of both.
     Separate,
 }
 
@@ -21,7 +21,7 @@ pub enum Registers {
 #[serde(deny_unknown_fields)]
 pub struct RegisterFile {
     pub file: i64,
-    /// How many are given out at a time.
+    /// Registers that are allocated at a time.
     pub granule: i64,
 }
 
@@ -33,9 +33,9 @@ pub struct Unit {
     pub name: String,
     pub simds: i64,
     pub lds_bytes: i64,
-    /// The most LDS that one workgroup can have.
+    /// Maximum LDS of one workgroup.
     pub workgroup_lds_bytes: i64,
-    /// Workgroups of more than one wavefront that there are barriers for.
+    /// Number of workgroups with more than one wavefront that have a barrier.
     pub barriers: i64,
 }
 
@@ -54,17 +54,17 @@ pub struct Encoding {
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     names: Vec<String>,
-    /// Hardware that a workgroup lives on.
+    /// Hardware that a workgroup runs on.
     pub unit: Unit,
     /// Wavefront slots of a SIMD unit.
     pub max_waves: i64,
-    /// How vector registers are kept.
+    /// Organization of vector registers.
     pub registers: Registers,
     vgpr_wave64: Option<RegisterFile>,
     vgpr_wave32: Option<RegisterFile>,
-    /// Scalar registers; none where there are enough for all wavefronts.
+    /// Scalar registers; `None` if there are enough for all wavefronts.
     pub sgpr: Option<RegisterFile>,
-    /// Bytes of LDS that are given out at a time.
+    /// Bytes of LDS that are allocated at a time.
     pub lds_granule: i64,
     /// How register counts may have been misread.
     pub encoding: Option<Encoding>,
@@ -88,7 +88,7 @@ pub fn limits(name: &str) -> Option<&'static Limits> {
 }
 
 impl Limits {
-    /// Vector registers for wavefronts of so many work-items.
+    /// Vector registers for wavefronts with this many work-items.
     pub fn vgpr(&self, wave_size: i64) -> Option<RegisterFile> {
         match wave_size {
             32 => self.vgpr_wave32,
@@ -97,7 +97,7 @@ impl Limits {
         }
     }
 
-    /// The work-items of a wavefront: where both sizes exist, that of the agent, if it is one of them, otherwise 32.
+    /// The work-items of a wavefront. If both sizes exist, the agent's size if it is one of them, otherwise 32.
     pub fn wave_size(&self, of_agent: Option<i64>) -> i64 {
         match (self.vgpr_wave32.is_some(), self.vgpr_wave64.is_some()) {
             (true, true) => of_agent.filter(|size| *size == 64).unwrap_or(32),
