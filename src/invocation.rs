@@ -1,7 +1,7 @@
-//! The words and streams of a run: those of the process, or those of a caller that runs the program inside its own process.
+//! The words and streams of a run: from the process, or from a caller that runs the program inside its own process.
 //!
-//! A test that runs the program inside itself saves the start of a process. The environment and the current directory are those
-//! of the process in both cases, and a run inside it has no terminal and an empty standard input.
+//! A test that runs the program inside itself saves the start of a process. The environment and the current directory
+//! are shared with the process. A run inside it has no terminal and an empty standard input.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -14,27 +14,27 @@ use parking_lot::{Mutex, ReentrantMutex, RwLock};
 
 use wavesieve_engine::becomes_error;
 
-/// The stack of a main thread by default. Other threads have a quarter of it, and the command line needs more.
+/// Default stack size of a main thread. Other threads have a quarter of it, but the command line needs more.
 const STACK_BYTES: usize = 8 << 20;
 /// The exit code of a process whose main thread panicked.
 const PANICKED: u8 = 101;
-/// Width of help texts without a terminal, which is that of the parser of command lines.
+/// Width of help texts without a terminal, the default of the command-line parser.
 const HELP_WIDTH: usize = 100;
 
 /// The run inside this process, if there is one.
 static INSIDE: RwLock<Option<Arc<Inside>>> = RwLock::new(None);
-/// One run at a time is inside: threads of a run find its streams in [`INSIDE`].
+/// Only one run at a time is inside: the threads of a run find its streams in [`INSIDE`].
 static TURN: Mutex<()> = Mutex::new(());
 static HOOK: Once = Once::new();
 
-/// How a run inside this process ended, and its output.
+/// The end of a run inside this process, and its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunOutcome {
     /// The exit code.
     pub code: u8,
     /// Bytes written to standard output.
     pub stdout: Vec<u8>,
-    /// Bytes written to standard error, with the messages of panics.
+    /// Bytes written to standard error, including messages of panics.
     pub stderr: Vec<u8>,
 }
 
@@ -44,7 +44,7 @@ struct Inside {
     stderr: Stream,
 }
 
-/// A stream in memory, locked like those of a process: again by the thread that holds it.
+/// A stream in memory, with a reentrant lock like the streams of a process.
 #[derive(Default)]
 struct Stream(ReentrantMutex<RefCell<Vec<u8>>>);
 
@@ -70,7 +70,8 @@ impl Stream {
     }
 }
 
-/// Runs `program` with other words, of which the first is the name of the program, and keeps its output. Waits for runs of other threads.
+/// Runs `program` with other words, the first of which is the name of the program, and keeps its output. Waits for runs
+/// of other threads.
 pub(crate) fn run_inside(words: Vec<OsString>, program: impl FnOnce() -> u8 + Send) -> RunOutcome {
     let _turn = TURN.lock();
     HOOK.call_once(keep_panics);
@@ -85,7 +86,8 @@ pub(crate) fn run_inside(words: Vec<OsString>, program: impl FnOnce() -> u8 + Se
     RunOutcome { code, stdout: run.stdout.take(), stderr: run.stderr.take() }
 }
 
-/// Writes messages of panics to the standard error of the run inside this process too, so that a caller sees those of all its threads.
+/// Also writes panic messages to the standard error of the run inside this process, so that a caller sees them from all
+/// its threads.
 fn keep_panics() {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
@@ -102,12 +104,12 @@ fn inside() -> Option<Arc<Inside>> {
     INSIDE.read().clone()
 }
 
-/// Whether the program runs inside a process of others, whose signals, pools and settings it leaves alone.
+/// Returns whether the program runs inside another process, whose signals, pools and settings it leaves alone.
 pub(crate) fn is_inside() -> bool {
     INSIDE.read().is_some()
 }
 
-/// The words of the command line with the name of the program.
+/// The words of the command line, starting with the name of the program.
 pub(crate) fn words() -> Vec<OsString> {
     inside().map_or_else(|| std::env::args_os().collect(), |run| run.words.clone())
 }
@@ -117,7 +119,7 @@ pub(crate) fn arguments() -> impl Iterator<Item = String> {
     words().into_iter().skip(1).map(|word| word.to_string_lossy().into_owned())
 }
 
-/// Writes to standard output, while no other thread does.
+/// Writes to standard output, locked against other threads.
 pub(crate) fn with_stdout<T>(write: impl FnOnce(&mut dyn Write) -> T) -> T {
     match inside() {
         Some(run) => run.stdout.hold(write),
@@ -125,7 +127,7 @@ pub(crate) fn with_stdout<T>(write: impl FnOnce(&mut dyn Write) -> T) -> T {
     }
 }
 
-/// Writes to standard error, while no other thread does.
+/// Writes to standard error, locked against other threads.
 pub(crate) fn with_stderr<T>(write: impl FnOnce(&mut dyn Write) -> T) -> T {
     match inside() {
         Some(run) => run.stderr.hold(write),
@@ -133,7 +135,7 @@ pub(crate) fn with_stderr<T>(write: impl FnOnce(&mut dyn Write) -> T) -> T {
     }
 }
 
-/// All of standard input as text.
+/// Reads all of standard input as text.
 ///
 /// # Errors
 /// When it cannot be read or is not UTF-8.
@@ -145,34 +147,34 @@ pub(crate) fn read_stdin() -> io::Result<String> {
     Ok(text)
 }
 
-/// Whether standard input is a terminal.
+/// Returns whether standard input is a terminal.
 pub(crate) fn is_stdin_terminal() -> bool {
     !is_inside() && io::stdin().is_terminal()
 }
 
-/// Whether standard output is a terminal.
+/// Returns whether standard output is a terminal.
 pub(crate) fn is_stdout_terminal() -> bool {
     !is_inside() && io::stdout().is_terminal()
 }
 
-/// Whether standard error is a terminal.
+/// Returns whether standard error is a terminal.
 pub(crate) fn is_stderr_terminal() -> bool {
     !is_inside() && io::stderr().is_terminal()
 }
 
-/// Columns of the terminal that standard output is.
+/// Columns of the terminal on standard output.
 pub(crate) fn stdout_columns() -> Option<usize> {
     let size = if is_inside() { None } else { terminal_size::terminal_size_of(io::stdout()) };
     size.map(|(width, _)| usize::from(width.0))
 }
 
-/// Columns of the terminal that any stream is.
+/// Columns of the terminal on any stream.
 pub(crate) fn terminal_columns() -> Option<usize> {
     let size = if is_inside() { None } else { terminal_size::terminal_size() };
     size.map(|(width, _)| usize::from(width.0))
 }
 
-/// Columns for help texts, where the parser of the command line would take the terminal of the caller.
+/// Columns for help texts: the command-line parser would otherwise use the terminal of the caller.
 pub(crate) fn help_columns() -> Option<usize> {
     let columns = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     is_inside().then(|| columns().unwrap_or(HELP_WIDTH))
@@ -182,7 +184,7 @@ pub(crate) fn help_columns() -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Code, output and messages, among which panics of other tests may be.
+    /// Code, output and messages. Messages may include panics of other tests.
     fn run(words: &[&str], program: impl FnOnce() -> u8 + Send) -> (u8, Vec<u8>, String) {
         let outcome = run_inside(words.iter().map(OsString::from).collect(), program);
         (outcome.code, outcome.stdout, String::from_utf8(outcome.stderr).unwrap())
@@ -198,7 +200,7 @@ mod tests {
             assert!(is_inside() && !is_stdout_terminal() && read_stdin().unwrap().is_empty());
             with_stdout(|out| {
                 write!(out, "{:?}", arguments().collect::<Vec<_>>()).unwrap();
-                // Held by this thread already, as a stream of a process may be.
+                // This thread already holds the lock, which the streams of a process allow too.
                 with_stdout(|out| out.write_all(b"\xff").unwrap());
             });
             thread::scope(|scope| _ = scope.spawn(|| with_stderr(|out| out.write_all(b"noted").unwrap())));

@@ -14,7 +14,7 @@
 //! Results are frames of the re-exported [`polars`], which [`to_arrow`] turns into record batches of the re-exported
 //! [`arrow`].
 
-// Items that are `pub` are part of the library, and documented.
+// `pub` items are part of the library, and documented.
 #![deny(unreachable_pub)]
 
 mod cli;

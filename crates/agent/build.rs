@@ -1,3 +1,3 @@
-//! As `crates/build.rs`, which the crates share.
+//! See `crates/build.rs`, which the crates share.
 
 include!("../build.rs");

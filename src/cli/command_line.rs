@@ -1,4 +1,4 @@
-//! The command line: as much of it as the words need that are to be understood, or the whole.
+//! The command line: complete, or only the verbs and queries that the words need.
 
 use std::ffi::OsString;
 use std::sync::OnceLock;
@@ -24,10 +24,10 @@ const ABOUT: &str =
 /// The verb with a subcommand for every query.
 const TABLE: &str = "table";
 
-/// A verb, and what adds its options.
+/// A verb, and the function that adds its options.
 type Verb = (&'static str, fn(Command) -> Command);
 
-/// The verbs in the order in which generators list them.
+/// The verbs in the order of generated pages.
 const VERBS: [Verb; 24] = [
     ("info", InfoArguments::augment_args),
     ("check", CheckArguments::augment_args),
@@ -55,13 +55,13 @@ const VERBS: [Verb; 24] = [
     ("licenses", LicensesArguments::augment_args),
 ];
 
-/// How much of the command line is built: the options of all verbs and queries are most of what a start takes.
+/// The built part of the command line: building the options of all verbs and queries takes most of the startup time.
 #[derive(Clone, Copy)]
 enum Extent<'w> {
-    /// Verbs and queries that are among the words. The parser follows no others, so that it understands the words as it would
-    /// with the whole, or refuses them.
+    /// Verbs and queries among the words. The parser visits no others, so it understands or rejects the words as it
+    /// would with the whole command line.
     Named(&'w [OsString]),
-    /// All verbs, and of the queries those among the words: what help shows of any verb but `table`.
+    /// All verbs, and the queries among the words: the part that help shows for any verb except `table`.
     Verbs(&'w [OsString]),
     Whole,
 }
@@ -93,23 +93,23 @@ pub(crate) struct CommandLine<'a> {
 }
 
 impl<'a> CommandLine<'a> {
-    /// The command line with the queries of a registry.
+    /// Makes the command line with the queries of a registry.
     pub(crate) fn new(registry: &'a Registry, color: ColorChoice) -> Self {
         Self { registry, color, whole: OnceLock::new() }
     }
 
-    /// When messages about it have colours.
+    /// Returns when its messages have colors.
     pub(crate) fn color(&self) -> ColorChoice {
         self.color
     }
 
-    /// All verbs and queries with all their options.
+    /// Returns all verbs and queries with all their options.
     pub(crate) fn whole(&self) -> &Command {
         self.whole.get_or_init(|| self.build(Extent::Whole))
     }
 
-    /// The verb that words ask for; `prepare` may change defaults of options before. No verb is built that the words do not name, unless they
-    /// ask for help or are wrong, which a message about the whole reports.
+    /// Parses the words; `prepare` may change defaults of options before. Only verbs that the words name are built,
+    /// unless the words ask for help or are wrong: then a message covers the whole command line.
     pub(crate) fn parse(
         &self,
         words: &[OsString],
@@ -158,7 +158,7 @@ impl<'a> CommandLine<'a> {
     }
 }
 
-/// A word as the parser takes it: a statement that begins with a comment is not an option.
+/// A word for the parser: a statement that begins with a comment is not an option.
 fn as_value(word: &OsString) -> OsString {
     let is_statement = word.to_str().and_then(|text| text.strip_prefix("--")).is_some_and(|text| {
         let first = text.lines().next().unwrap_or_default();
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use crate::cli::settings::selected;
 
-    /// Right lines, wrong lines, and lines that ask for help, in which words stand where others are expected.
+    /// Valid lines, invalid lines, and lines that ask for help, with words in unexpected places.
     const LINES: &str = include_str!("command_lines.txt");
 
     #[test]

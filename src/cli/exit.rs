@@ -1,4 +1,4 @@
-//! Exit codes and the failures that lead to them.
+//! Exit codes, and the failures behind them.
 
 use std::fmt::Display;
 use std::io;
@@ -11,14 +11,14 @@ use wavesieve_model::text::causes::with_causes;
 use wavesieve_report::batch::GroupingError;
 
 pub(crate) const DONE: u8 = 0;
-/// Something unexpected went wrong.
+/// An unexpected failure.
 pub(crate) const UNEXPECTED: u8 = 1;
 /// The command line is wrong, or names a file that does not exist.
 pub(crate) const USAGE: u8 = 2;
 /// No trace among the inputs, or no data of the kind requested.
 pub(crate) const NO_DATA: u8 = 3;
-/// A threshold was exceeded: `check` found an error, or an analysis what `--fail-on` names. Goes before the codes of what is
-/// missing.
+/// A threshold was exceeded: `check` found an error, or an analysis exceeded `--fail-on`. Takes precedence over the
+/// codes for missing data.
 pub(crate) const EXCEEDED: u8 = 4;
 /// An input was damaged or unreadable, or one of several queries failed; the result is partial.
 pub(crate) const PARTIAL: u8 = 5;
@@ -26,10 +26,10 @@ pub(crate) const PARTIAL: u8 = 5;
 /// Some documents of a batch could not be made.
 pub(crate) const SOME_FAILED: u8 = 6;
 
-/// A threshold cannot be decided. Goes before [`PARTIAL`] and after [`EXCEEDED`].
+/// A threshold cannot be decided. Takes precedence over [`PARTIAL`], but not over [`EXCEEDED`].
 pub(crate) const UNDECIDED: u8 = 7;
 
-/// Why a command failed.
+/// Reasons why a command failed.
 #[derive(Debug, Error)]
 pub(crate) enum Failure {
     /// The inputs cannot be turned into a trace.
@@ -41,12 +41,12 @@ pub(crate) enum Failure {
     /// The command line requests something impossible.
     #[error("{0}")]
     Usage(String),
-    /// Anything else.
+    /// Any other failure.
     #[error(transparent)]
     Other(#[from] anyhow::Error),
 }
 
-/// Ends a function with a [`Failure::Usage`], whose text is written as for `format!`.
+/// Returns a [`Failure::Usage`] from the function, with a text as for `format!`.
 macro_rules! refuse {
     ($($text:tt)+) => {
         return Err($crate::cli::exit::Failure::usage(format_args!($($text)+)))
@@ -55,12 +55,12 @@ macro_rules! refuse {
 pub(crate) use refuse;
 
 impl Failure {
-    /// A [`Failure::Usage`] for this reason.
+    /// A [`Failure::Usage`] with this reason.
     pub(crate) fn usage(reason: impl Display) -> Self {
         Self::Usage(reason.to_string())
     }
 
-    /// The exit code, by which a script can distinguish failures.
+    /// The exit code, by which scripts distinguish failures.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             _ if self.is_broken_pipe() => DONE,
@@ -71,7 +71,7 @@ impl Failure {
         }
     }
 
-    /// Its message.
+    /// The message for the user.
     pub(crate) fn message(&self) -> String {
         match self {
             Self::Other(error) => with_causes(error),
@@ -79,7 +79,7 @@ impl Failure {
         }
     }
 
-    /// Whether the reader of the output went away, which is not a failure.
+    /// Returns whether the reader closed the output, which is not a failure.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         let (Self::Other(error) | Self::Query(QueryError::Other(error)) | Self::Input(InputError::Other(error))) = self
         else {

@@ -1,8 +1,8 @@
-//! Amounts of memory: how they are written, and how much there is.
+//! Amounts of memory: their notation, and the size of the memory.
 
 use wavesieve_input::available_bytes;
 
-/// Reads a size: bytes, with K, M, G or T for powers of 1024, or a percentage of the memory there is.
+/// Parses a size: bytes, with K, M, G or T for powers of 1024, or a percentage of the memory.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let wrong = || "write a size such as 512M, 8G or 50%".to_owned();
     let text = text.trim();

@@ -1,6 +1,6 @@
 //! The command line: one file per command, shared groups of options, exit codes.
 
-// A reader that went away must not make the program panic: messages::print and messages::print_note know what to do.
+// A closed output must not make the program panic: messages::print and messages::print_note handle it.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub(crate) mod settings;

@@ -1,4 +1,4 @@
-//! The program: builds the command line, runs the command, turns failures into messages and exit codes.
+//! The program: builds the command line, runs the command, and turns failures into messages and exit codes.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -43,8 +43,8 @@ pub fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Runs the program inside this process with other arguments, and returns its output. Signals and the number of threads are left
-/// to the caller. Verbs that start the program again or talk to a terminal need a process of their own.
+/// Runs the program inside this process with other arguments, and returns its output. Signals and the number of threads
+/// are left to the caller. Verbs that restart the program or use a terminal need a separate process.
 pub fn run_in_process<T: Into<OsString>>(arguments: impl IntoIterator<Item = T>) -> RunOutcome {
     let words = once("wavesieve".into()).chain(arguments.into_iter().map(Into::into));
     invocation::run_inside(words.collect(), exit_code)
@@ -67,7 +67,7 @@ fn exit_code() -> u8 {
 fn run() -> Result<u8, Failure> {
     messages::start();
     let settings = Settings::load();
-    // User queries become subcommands, so that they must be known before the command line is understood.
+    // User queries become subcommands, so they must be known before the command line is parsed.
     let early = |name, is_path| {
         early_argument(name).or_else(|| settings.as_ref().ok().and_then(|settings| settings.early(name, is_path)))
     };
@@ -79,7 +79,7 @@ fn run() -> Result<u8, Failure> {
     };
     let line = CommandLine::new(&registry, color);
     let mut words = invocation::words();
-    // Help is given whatever the settings are.
+    // Help works with any settings.
     let mut matches = match line.parse(&words, |command| command) {
         Ok(matches) => matches,
         Err(error) => {
@@ -152,7 +152,7 @@ fn dispatch(
     }
 }
 
-/// Prints help, or what is wrong with the command line.
+/// Prints help, or the problem with the command line.
 fn show(mut error: clap::Error, line: &CommandLine<'_>) -> u8 {
     suggest::narrow(&mut error, line);
     match print(&error, line) {
@@ -165,7 +165,7 @@ fn show(mut error: clap::Error, line: &CommandLine<'_>) -> u8 {
     }
 }
 
-/// Prints it in colours where the stream and the user want them.
+/// Prints it in colors if the stream and the user allow them.
 fn print(error: &clap::Error, line: &CommandLine<'_>) -> io::Result<()> {
     if !invocation::is_inside() {
         return error.print();
@@ -180,14 +180,14 @@ fn parsed<T: FromArgMatches>(matches: &ArgMatches) -> Result<T, Failure> {
     T::from_arg_matches(matches).map_err(Failure::usage)
 }
 
-/// Lets a file that would grow above the limit of the user be an error of writing it, after which nothing is left behind. By
-/// default it ends the program.
+/// Turns exceeding the user's file size limit into a write error, so that no partial file stays. By default it would
+/// end the program.
 fn fail_at_limits() {
     #[cfg(unix)]
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }
 
-/// The value of a global option wherever it stands, before the options are understood.
+/// The value of a global option at any position, before the options are parsed.
 fn early_argument(name: &str) -> Option<String> {
     let mut arguments = invocation::arguments();
     while let Some(argument) = arguments.next().filter(|argument| argument != "--") {
@@ -200,8 +200,8 @@ fn early_argument(name: &str) -> Option<String> {
     None
 }
 
-/// Sets the number of threads for polars, connectorx and the readers. Their pools read it when they first work. Inside a process
-/// of others they have begun, and the environment is not ours.
+/// Sets the number of threads for polars, connectorx and the readers. Their pools read it at their first use. Inside
+/// another process these pools already exist, and the environment belongs to that process.
 fn use_threads(global: &mut GlobalArguments) -> Result<(), Failure> {
     if invocation::is_inside() {
         return Ok(());

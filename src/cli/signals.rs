@@ -9,13 +9,14 @@ use wavesieve_input::interrupt;
 use wavesieve_lab::interactive::face::{Taken, take_interruption};
 use wavesieve_lab::interactive::programs::end_all;
 
-/// Ends the programs that run and cleans up when SIGHUP, SIGINT or SIGTERM ends this one; then the signal ends it, as its convention is. A signal that the
-/// program was started to ignore, as under `nohup`, stays so. A loop takes the first Ctrl-C itself.
+/// Waits for SIGHUP, SIGINT or SIGTERM, then ends child programs and cleans up, and lets the signal end this program in
+/// the usual way. Signals that the program was started to ignore, for example under `nohup`, stay ignored. A session
+/// handles the first Ctrl-C itself.
 pub(crate) fn watch() {
     let ignored = std::fs::read_to_string("/proc/self/status").map_or(0, |status| ignored_signals(&status));
     let ends = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
     if let Ok(mut signals) = Signals::new(ends) {
-        // Where no thread can be started, the program soon ends with that error.
+        // If no thread can be started, the program soon ends with that error.
         _ = std::thread::Builder::new().spawn(move || {
             for signal in signals.forever() {
                 if signal == SIGINT && goes_on() {
@@ -30,7 +31,7 @@ pub(crate) fn watch() {
     }
 }
 
-/// Whether a loop sees to a Ctrl-C itself.
+/// Returns whether a session handles a Ctrl-C itself.
 fn goes_on() -> bool {
     let taken = take_interruption();
     if taken == Taken::AtWork {
@@ -39,7 +40,7 @@ fn goes_on() -> bool {
     taken != Taken::No
 }
 
-/// A bit for every ignored signal, from the system's status of a process.
+/// A bit mask of ignored signals, from the system's status of a process.
 fn ignored_signals(status: &str) -> u64 {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Suggestions of what a user may have meant: commands and queries on the command line, tables and columns in a statement.
+//! Suggestions for mistyped names: commands and queries on the command line, tables and columns in a statement.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -15,8 +15,8 @@ use wavesieve_model::schema;
 use wavesieve_model::schema::{Table, tables};
 use wavesieve_model::text::similar::{alike, is_one_slip_from};
 
-/// Leaves only the closest of many similar verbs or queries in an error of the command line, and names an option that
-/// differs by one slip of the finger, which the measure of the parser does not see in short names.
+/// Keeps only the closest of many similar verbs or queries in a command-line error, and names an option that differs by
+/// one typing mistake. The parser's own measure misses that in short names.
 pub(crate) fn narrow(error: &mut clap::Error, line: &CommandLine<'_>) {
     if let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand).cloned()
         && let Some(ContextValue::Strings(similar)) = error.get(ContextKind::SuggestedSubcommand).cloned()
@@ -41,7 +41,7 @@ pub(crate) fn narrow(error: &mut clap::Error, line: &CommandLine<'_>) {
             error.insert(ContextKind::SuggestedArg, ContextValue::String(format!("--{meant}")));
             error.remove(ContextKind::Usage);
         } else if let Some((verb, query)) = verb_with(name, command) {
-            // Neither is it a similar option that was meant, nor an input of that name.
+            // The tips of the parser do not fit: the word is not a mistyped option, nor an input.
             let is_query =
                 command.find_subcommand("table").is_some_and(|table| table.find_subcommand(own.get_name()).is_some());
             let tip = match query.filter(|_| is_query) {
@@ -56,7 +56,7 @@ pub(crate) fn narrow(error: &mut clap::Error, line: &CommandLine<'_>) {
     }
 }
 
-/// A verb that has an option, or its first query that does; that of queries before all others.
+/// A verb that has an option, or the first of its queries that does. Options of queries come first.
 fn verb_with<'a>(option: &str, command: &'a Command) -> Option<(&'a str, Option<&'a str>)> {
     let has = |command: &&Command| command.get_arguments().any(|argument| argument.get_long() == Some(option));
     let mut verbs = command.find_subcommand("table").into_iter().chain(command.get_subcommands());
@@ -113,7 +113,7 @@ fn unknown_column(name: &str, used: &[&'static Table]) -> String {
     format!("no column is named {name} in {places} (it is one of {})", owners.join(", "))
 }
 
-/// The canonical tables a statement mentions.
+/// The canonical tables that a statement mentions.
 fn mentioned(statement: &str) -> Vec<&'static Table> {
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
     let words: BTreeSet<String> = statement
@@ -124,7 +124,7 @@ fn mentioned(statement: &str) -> Vec<&'static Table> {
     words.iter().filter_map(|word| schema::table(word)).collect()
 }
 
-/// The closest name, as a whole or by its last words, so that `nam` is a `kernel_name`; the first of equals.
+/// The closest name, as a whole or by its last words, so that `nam` suggests `kernel_name`; the first of equal ones.
 fn similar<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
     let name = name.to_lowercase();
     let score = |candidate: &str| {

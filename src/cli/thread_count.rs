@@ -1,4 +1,4 @@
-//! How many threads the system lets the program start: containers limit processes, batch systems memory.
+//! Limits threads to the number that the system allows: containers limit processes, batch systems limit memory.
 
 use std::sync::Arc;
 use std::{fs, thread};
@@ -8,16 +8,16 @@ use parking_lot::Mutex;
 
 use super::exit::Failure;
 
-/// Pools with as many threads as the user wants: of the readers, and three of polars.
+/// Thread pools of the requested size: one of the readers, and three of polars.
 const POOLS: usize = 4;
-/// Threads besides the pools: signals, progress, what makes bytes apart, reads ahead, or gives memory back.
+/// Further threads: for signals, progress, decompression, reading ahead, and freeing memory.
 const APART: usize = 10;
-/// Addresses that a thread of each pool may take: stacks, and memory that is handed out by thread. Those of data come on top.
+/// Address space per thread of each pool: stacks, and per-thread memory. Data needs more on top.
 const BYTES_OF_A_THREAD: u64 = 1 << 26;
-/// Room that is not tried out: others may start threads too.
+/// Limits from this value on are not tested. It is generous, because other programs may start threads too.
 const AMPLE: u64 = 1 << 14;
 
-/// As many threads as the user wants, or those for which there is room.
+/// The requested number of threads, or as many as there is room for.
 pub(crate) fn startable(wanted: usize) -> Result<usize, Failure> {
     if !is_limited() {
         return Ok(wanted);
@@ -37,7 +37,7 @@ pub(crate) fn startable(wanted: usize) -> Result<usize, Failure> {
     }
 }
 
-/// Starts so many threads, or fewer, that all wait for the last one; then all end.
+/// Starts up to this many threads, which all wait for the last one and then end; returns how many started.
 fn started(most: usize) -> usize {
     let gate = Arc::new(Mutex::new(()));
     let held = gate.lock();
@@ -52,7 +52,7 @@ fn started(most: usize) -> usize {
     count
 }
 
-/// Whether a limit of the system may leave too little room for threads.
+/// Returns whether a limit of the system may leave too little room for threads.
 fn is_limited() -> bool {
     let of_groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     limits(&of_groups).into_iter().any(|file| {
@@ -61,7 +61,7 @@ fn is_limited() -> bool {
     }) || is_limited_by_resources()
 }
 
-/// Files with the limits of processes of the groups that a process is in.
+/// The files with the process limits of a process's control groups.
 fn limits(of_groups: &str) -> Vec<String> {
     let mut files = Vec::new();
     for line in of_groups.lines() {
@@ -84,7 +84,7 @@ fn is_limited_by_resources() -> bool {
     processes < AMPLE || address_space_bytes < u64::MAX
 }
 
-/// The most processes of the user, and bytes of addresses of this process; the greatest number without a limit.
+/// Maximum processes of the user, and maximum address space of this process; the largest number without a limit.
 struct ResourceLimits {
     processes: u64,
     address_space_bytes: u64,

@@ -1,4 +1,4 @@
-//! Refuses to write a path that is also read: one rule for all options that take a path, before anything is done.
+//! Rejects command lines that write a path they also read: one rule for all path options, before anything is done.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ struct Lists {
     read_among_results: Options,
     continued: Options,
     written: Options,
-    /// Options that this rule does not cover, for the test.
+    /// Options outside of this rule, for the test.
     #[cfg_attr(not(test), expect(dead_code, reason = "a test looks for options in no list"))]
     other: Options,
 }
@@ -30,20 +30,20 @@ struct Lists {
 static LISTS: LazyLock<Lists> =
     LazyLock::new(|| toml::from_str(include_str!("../../share/paths.toml")).unwrap_or_default());
 
-/// Something that is read.
+/// An input.
 struct Read {
-    /// The option that names it, or what else makes it an input.
+    /// The option that names the input, or another reason why it is one.
     by: String,
     place: PathBuf,
     /// Whether results may lie in it.
     is_among_results: bool,
 }
 
-/// Refuses a command line that would write what it reads. `settings` are the files of settings, which are read too.
+/// Rejects a command line that would write its inputs. `settings` are the settings files, which are read too.
 pub(crate) fn check<'a>(matches: &ArgMatches, settings: impl Iterator<Item = &'a PathBuf>) -> Result<(), Failure> {
     let levels: Vec<&ArgMatches> =
         std::iter::successors(Some(matches), |matches| matches.subcommand().map(|(_, below)| below)).collect();
-    // Names of documents get an extension if they have none.
+    // Document names get an extension if they have none.
     let has_documents = levels.iter().any(|level| level.try_contains_id("directory").is_ok());
     let named = |options: &Options| -> Vec<(String, PathBuf)> {
         let of_level = |matches: &&ArgMatches| {
@@ -52,7 +52,7 @@ pub(crate) fn check<'a>(matches: &ArgMatches, settings: impl Iterator<Item = &'a
             found.collect::<Vec<_>>()
         };
         let mut all: Vec<_> = levels.iter().flat_map(of_level).collect();
-        // An option for all verbs is found at each level.
+        // An option of all verbs is found at each level.
         all.dedup();
         all
     };
@@ -79,7 +79,7 @@ pub(crate) fn check<'a>(matches: &ArgMatches, settings: impl Iterator<Item = &'a
     Ok(())
 }
 
-/// A path, also as it is with an extension that is added to names of documents.
+/// A path, and the path with an extension that documents may get.
 fn candidates(path: &Path, has_documents: bool) -> impl Iterator<Item = PathBuf> + '_ {
     let with = |extension: &&'static str| {
         let mut path = path.as_os_str().to_owned();
@@ -92,7 +92,7 @@ fn candidates(path: &Path, has_documents: bool) -> impl Iterator<Item = PathBuf>
 }
 
 impl Read {
-    /// Whether writing a path, which may not be there yet, would change what is read.
+    /// Returns whether writing a path, which may not exist yet, would change the input.
     fn is_written_by(&self, path: &Path) -> bool {
         let Ok(place) = path.canonicalize() else { return false };
         if place == self.place {
@@ -102,7 +102,7 @@ impl Read {
     }
 }
 
-/// Whether a file has the extension of a result.
+/// Returns whether a file has the extension of a result.
 fn is_result(path: &Path) -> bool {
     let Some(extension) = extension_of(path) else { return false };
     DocumentFormat::extensions().contains(&extension.as_str())
@@ -122,7 +122,7 @@ mod tests {
         [&LISTS.read, &LISTS.read_among_results, &LISTS.continued, &LISTS.written, &LISTS.other]
     }
 
-    /// Commands without subcommands, with the words that choose them.
+    /// Commands without subcommands, with their words.
     fn leaves(command: &Command, words: &[String], found: &mut Vec<(Vec<String>, Command)>) {
         let mut any = false;
         for below in command.get_subcommands() {
@@ -151,7 +151,7 @@ mod tests {
         let mut found = Vec::new();
         leaves(&whole(), &[], &mut found);
         assert!(found.len() > 100);
-        // Options of all verbs are those of the program.
+        // Options of all verbs belong to the program.
         found.push((Vec::new(), whole()));
         let mut missing = Vec::new();
         for (words, command) in &found {
@@ -173,7 +173,7 @@ mod tests {
         assert!(unknown.is_empty(), "no command has these options of share/paths.toml: {unknown:?}");
     }
 
-    /// Each verb with each option that is read and each that is written.
+    /// Each verb with each input option and each output option.
     #[test]
     fn nothing_that_is_read_is_written() {
         let place = tempfile::tempdir().unwrap();
@@ -187,7 +187,7 @@ mod tests {
         leaves(&whole, &[], &mut found);
         let (mut pairs, mut seen) = (0, std::collections::BTreeSet::new());
         for (verb, command) in &found {
-            // Verbs with the same options, as those of queries, are one case.
+            // Verbs with the same options, such as queries, are one case.
             let options: Vec<_> =
                 command.get_arguments().filter(is_path).map(|option| option.get_id().clone()).collect();
             if !seen.insert(options) {

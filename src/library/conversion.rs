@@ -59,10 +59,10 @@ impl Trace {
         self.convert_with(directory, &ConvertOptions::default())
     }
 
-    /// As [`Trace::convert`], with options.
+    /// [`Trace::convert`] with options.
     ///
     /// # Errors
-    /// As [`Trace::convert`], and [`Error::Invalid`] if no table has a name in [`ConvertOptions::with`].
+    /// The same as for [`Trace::convert`], and [`Error::Invalid`] if no table has a name in [`ConvertOptions::with`].
     pub fn convert_with(&self, directory: impl AsRef<Path>, options: &ConvertOptions) -> Result<Converted, Error> {
         let ConvertOptions { format, with, overwrite } = options;
         let (output, format, overwrite) = (directory.as_ref(), *format, *overwrite);

@@ -1,4 +1,4 @@
-//! Why a request failed.
+//! Reasons why a request failed.
 
 use wavesieve_engine::QueryError;
 use wavesieve_engine::findings::RuleBookError;
@@ -6,7 +6,7 @@ use wavesieve_export::conversion::Refused;
 use wavesieve_input::InputError;
 use wavesieve_model::text::causes::with_causes;
 
-/// Why a request failed. The message names the input, option or statement, and what to do.
+/// Reasons why a request failed. The message names the input, option or statement, and the fix.
 ///
 /// ```
 /// use wavesieve::{Error, Trace};

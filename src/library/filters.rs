@@ -1,4 +1,4 @@
-//! The filters of a trace, as their options are written on the command line.
+//! The filters of a trace, in the notation of the command line.
 
 use std::fmt::Display;
 
@@ -9,9 +9,9 @@ use wavesieve_tables::trace::selection::{NumberSet, WindowMode, parse_duration_n
 
 /// # Filters
 ///
-/// Each returns the same trace with one more filter; a second call of the same method replaces the filter, but ranks that
-/// were left out before a result was computed stay left out. Texts have the form of the option of `wavesieve`. A filter that
-/// nothing matches is not an error: see [`Trace::unmatched_filters`].
+/// Each method returns the same trace with one more filter. A second call of the same method replaces the filter, but
+/// ranks that were left out before a result was computed stay left out. Texts have the form of the command-line option.
+/// A filter that matches nothing is not an error: see [`Trace::unmatched_filters`].
 impl Trace {
     /// A time window `FROM:TO`: `10%:90%` or `+1s:+1500ms` of each process's span, `-1s:` for its last second, clock times
     /// in nanoseconds, `@marker` for a ROCTx range, or `steady` for the steady part.

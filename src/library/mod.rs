@@ -1,4 +1,4 @@
-//! Interface for programs in Rust; the root of the crate exports all of it.
+//! The Rust interface; the root of the crate exports all of it.
 
 mod analysis;
 mod conversion;

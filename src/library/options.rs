@@ -11,7 +11,7 @@ use wavesieve_input::{LoadOptions, available_bytes};
 use wavesieve_model::analysis::categories::Categories;
 use wavesieve_tables::trace::jobs::Jobs;
 
-/// How to open inputs; the default is what the program does without options.
+/// How to open inputs; the default is the same as for the program without options.
 ///
 /// ```
 /// use wavesieve::{Options, Trace};

@@ -1,4 +1,4 @@
-//! A trace and what can be asked of it.
+//! A trace and the requests to it.
 
 use std::sync::OnceLock;
 
@@ -31,7 +31,7 @@ use wavesieve_tables::trace::selection::{Filters, explained};
 pub struct Trace {
     /// Not filtered yet.
     opened: Mutex<Option<trace::Trace>>,
-    /// With the filters resolved, which may take reading: once, for all of them.
+    /// The trace with resolved filters. Resolving may read tables, so it happens once for all filters.
     filtered: OnceLock<Result<trace::Trace, Error>>,
     filters: Filters,
     registry: Registry,
@@ -45,7 +45,7 @@ pub struct Damage {
     pub path: String,
     /// Table or part that is incomplete; empty if the whole file is.
     pub part: String,
-    /// Why.
+    /// The reason.
     pub cause: String,
 }
 
@@ -59,10 +59,10 @@ impl Trace {
         Self::open_with(inputs, &Options::default())
     }
 
-    /// As [`Trace::open`], with options.
+    /// [`Trace::open`] with options.
     ///
     /// # Errors
-    /// As [`Trace::open`], and [`Error::Invalid`] if an option is wrong.
+    /// The same as for [`Trace::open`], and [`Error::Invalid`] if an option is wrong.
     pub fn open_with<S: Into<String>>(inputs: impl IntoIterator<Item = S>, options: &Options) -> Result<Self, Error> {
         let inputs: Vec<String> = inputs.into_iter().map(Into::into).collect();
         let registry = options.registry()?;
@@ -123,10 +123,10 @@ impl Trace {
         self.scanned(table, Request::from([(table.name, all_columns(table))]))
     }
 
-    /// As [`Trace::scan`], with these columns only, next to `process` and `rank`.
+    /// [`Trace::scan`] with only these columns, next to `process` and `rank`.
     ///
     /// # Errors
-    /// As [`Trace::scan`], and [`Error::Invalid`] if the table has no such column.
+    /// The same as for [`Trace::scan`], and [`Error::Invalid`] if the table has no such column.
     pub fn scan_columns<'a>(
         &self,
         table: &str,
@@ -150,7 +150,7 @@ impl Trace {
     /// The ranks that the filters keep, in ascending order.
     ///
     /// # Errors
-    /// [`Error::Failed`] if a table cannot be read that a filter depends on.
+    /// [`Error::Failed`] if a table that a filter depends on cannot be read.
     pub fn ranks(&self) -> Result<Vec<i64>, Error> {
         let mut ranks: Vec<i64> = self.filtered()?.members().iter().map(|member| member.process.rank).collect();
         ranks.sort_unstable();
@@ -161,13 +161,13 @@ impl Trace {
     /// Data that could not be read so far, in a fixed order. Results lack these parts.
     ///
     /// # Errors
-    /// [`Error::Failed`] if a table cannot be read that a filter depends on.
+    /// [`Error::Failed`] if a table that a filter depends on cannot be read.
     pub fn damage(&self) -> Result<Vec<Damage>, Error> {
         let damage = self.filtered()?.damage().into_iter();
         Ok(damage.map(|damage| Damage { path: damage.path, part: damage.part, cause: damage.cause }).collect())
     }
 
-    /// A sentence for each filter that nothing matches. Call it if a result has no rows.
+    /// A sentence for each filter that matches nothing. Call it if a result has no rows.
     ///
     /// ```
     /// use wavesieve::Trace;

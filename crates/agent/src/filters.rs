@@ -1,4 +1,4 @@
-//! The filters that users write: options of the command line, and arguments of tools.
+//! The user's filters: options of the command line, and arguments of tools.
 
 use clap::{Args, ValueEnum as _};
 use regex::Regex;
@@ -56,10 +56,10 @@ pub struct FilterArguments {
 }
 
 impl FilterArguments {
-    /// The same with a window, at which events are cut.
+    /// The same filters with a window, which also cuts events.
     ///
     /// # Errors
-    /// When there is a window already, or this is not a window.
+    /// When there already is a window, or this is not a window.
     pub fn with_window(&self, window: &str) -> Result<Self, String> {
         if self.window.is_some() || self.iterations.is_some() {
             return Err("parts of the time are windows; leave out --window and --iter".to_owned());
@@ -68,7 +68,7 @@ impl FilterArguments {
         Ok(Self { window: Some(window), window_mode: WindowMode::Clip, ..self.clone() })
     }
 
-    /// The choice; a condition is put to the `subject` alone where there is one.
+    /// The filters. A condition applies only to the `subject`, if there is one.
     ///
     /// # Errors
     /// When the subject lacks a column of the condition.
@@ -95,7 +95,7 @@ impl FilterArguments {
         })
     }
 
-    /// Sets the filter of this name, that of an argument of a tool, to a text as it is written on the command line.
+    /// Sets a filter by its argument name, from a text in the notation of the command line.
     pub(crate) fn set(&mut self, name: &str, text: &str) -> Result<(), String> {
         let words = || text.split(',').map(|word| word.trim().to_owned()).collect();
         match name {
@@ -117,7 +117,7 @@ impl FilterArguments {
     }
 }
 
-/// The filters that are set, by the names of the arguments of tools, as texts.
+/// The set filters as texts, by argument name.
 pub fn named(filters: &Filters) -> Map<String, Value> {
     let name = |filter: Filter| match filter {
         Filter::Iterations => "iterations".to_owned(),

@@ -1,10 +1,10 @@
 //! Answers in words: language models, the tools that they call, and questions without a model.
 //!
-//! [`llm`] talks to models and hides what is private, [`mcp`] offers the tools, [`ask`] holds a conversation.
+//! [`llm`] talks to models and hides private data, [`mcp`] offers the tools, [`ask`] runs a conversation.
 //!
-//! `unsafe` code is in `mcp/memory_limit.rs` alone, which limits the memory of a process.
+//! The only `unsafe` code is in `mcp/memory_limit.rs`, which limits the memory of a process.
 
-/// The text of a file at the top of the repository.
+/// The text of a file at the root of the repository.
 macro_rules! data {
     ($path:literal) => {
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $path))

@@ -1,16 +1,16 @@
-//! Programs that are profiled, changed, measured again and kept or undone.
+//! Profiles, changes and measures programs; keeps or reverts each change.
 //!
-//! Most modules work on one kernel at a time; [`interactive`] leads through a whole session. `unsafe` code loads and runs the code of
-//! other programs, and limits their processes.
+//! Most modules work on one kernel at a time; [`interactive`] runs a whole session. `unsafe` code loads and runs code
+//! of other programs, and limits their processes.
 
-/// The text of a file at the top of the repository.
+/// The text of a file at the root of the repository.
 macro_rules! data {
     ($path:literal) => {
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $path))
     };
 }
 
-/// The word of a variant, as files have it.
+/// The name of a variant in files.
 fn word_of(variant: &impl serde::Serialize) -> String {
     let word = serde_json::to_value(variant).unwrap_or_default();
     word.as_str().unwrap_or_default().to_owned()

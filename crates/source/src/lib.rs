@@ -1,10 +1,10 @@
-//! GPU source code before there is a trace: scanning folders, finding kernels, reading code objects.
+//! GPU source code before there is a trace: scans folders, finds kernels, reads code objects.
 //!
-//! This crate knows no tables of a trace and no polars.
+//! This crate depends neither on trace tables nor on polars.
 
 #![forbid(unsafe_code)]
 
-/// The text of a file at the top of the repository.
+/// The text of a file at the root of the repository.
 macro_rules! data {
     ($path:literal) => {
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $path))

@@ -8,17 +8,17 @@ use walkdir::{DirEntry, WalkDir};
 
 use wavesieve_files::regular;
 
-/// Files and directories that are looked at; a source tree has fewer.
+/// Maximum number of visited files and directories; source trees have fewer.
 const MAX_ENTRIES: usize = 200_000;
-/// Larger files are not read.
+/// Maximum bytes of a file to read.
 const MAX_FILE_BYTES: u64 = 8 << 20;
-/// The limit of kept bytes of files that were read.
+/// Maximum bytes of cached file contents.
 const MAX_KEPT_BYTES: usize = 128 << 20;
-/// Characters shown of a line.
+/// Maximum characters of a displayed line.
 const MAX_CHARACTERS: usize = 200;
 
-/// The regular files below a directory. Nothing else is ever read: links are not followed, and recorded paths only choose among
-/// these files.
+/// The regular files below a directory. Nothing else is ever read: links are not followed, and recorded paths only
+/// select among these files.
 pub struct SourceTree {
     root: PathBuf,
     /// Paths below the root by file name.
@@ -42,7 +42,7 @@ impl SourceTree {
         Ok(tree)
     }
 
-    /// A directory below it that cannot be listed has no lines to show.
+    /// Lists the files. A subdirectory that cannot be listed has no lines to show.
     fn list(&mut self) -> Result<()> {
         let is_shown = |entry: &DirEntry| entry.depth() == 0 || !entry.file_type().is_dir() || !is_hidden(entry);
         let entries = WalkDir::new(&self.root).min_depth(1).sort_by_file_name().into_iter().filter_entry(is_shown);
@@ -65,13 +65,13 @@ impl SourceTree {
         Ok(())
     }
 
-    /// Whether all files were looked at.
+    /// Returns whether all files were listed.
     pub fn is_whole(&self) -> bool {
         self.is_whole
     }
 
-    /// A line of the file whose path has the longest end in common with a recorded one, without blanks around it; `None` where
-    /// there is no such file or line, or where several files fit equally.
+    /// A trimmed line of the file whose path has the longest common suffix with a recorded one. `None` if there is no
+    /// such file or line, or if several files match equally.
     pub fn line(&mut self, recorded: &str, line: i64) -> Option<String> {
         let below = self.find(recorded)?.to_owned();
         let at = usize::try_from(line).ok()?.checked_sub(1)?;
@@ -90,7 +90,7 @@ impl SourceTree {
 
     fn find(&self, recorded: &str) -> Option<&Path> {
         let wanted: Vec<&str> = recorded.split(['/', '\\']).collect();
-        // Parts before a step up name another directory.
+        // Parts before a `..` name another directory.
         let begin = wanted.iter().rposition(|part| *part == "..").map_or(0, |at| at + 1);
         let wanted: Vec<&str> =
             wanted.into_iter().skip(begin).filter(|part| !part.is_empty() && *part != ".").collect();
@@ -184,7 +184,7 @@ mod tests {
             assert_eq!(tree.line(file, 1), None, "{file}");
         }
         assert_eq!(tree.line("x/../k.hip", 1).as_deref(), Some("inside"));
-        // A file that became a link after it was listed is not read either.
+        // A file that became a link after it was listed is not read.
         fs::remove_file(root.join("k.hip")).unwrap();
         std::os::unix::fs::symlink(&outside, root.join("k.hip")).unwrap();
         assert_eq!(SourceTree { read: BTreeMap::new(), ..tree }.line("k.hip", 1), None);

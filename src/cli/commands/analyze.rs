@@ -29,7 +29,7 @@ use wavesieve_report::compat::rocinsight;
 use wavesieve_report::compat::rocinsight::SchemaVersion;
 use wavesieve_tables::trace::Trace;
 
-/// Name of the file where only its directory is given.
+/// File name if only a directory is given.
 const STEM: &str = "analysis";
 
 /// Find bottlenecks and recommend next steps
@@ -99,7 +99,7 @@ enum JsonCompat {
 }
 
 impl JsonCompat {
-    /// The version; `None` for the one that fits.
+    /// The schema version; `None` for the one that fits.
     fn version(self) -> Option<SchemaVersion> {
         match self {
             Self::Rocinsight => None,
@@ -132,7 +132,7 @@ pub(crate) fn run(
     options.rocm = arguments.input.rocm_version();
     if arguments.json_compat.is_some() {
         options.questions.extend(rocinsight::questions());
-        // Its numbers are those of the other program, which knows no part of a run.
+        // The numbers are those of the other program, which does not know parts of a run.
         options.whole_run = true;
     }
     options.whole_run |= arguments.engine.covers_whole_run(options.whole_run, global);
@@ -180,7 +180,7 @@ pub(crate) fn run(
     Ok(asked.exit_code(if code == DONE && is_unchecked { PARTIAL } else { code }))
 }
 
-/// Runs a loop in place of one analysis: over the inputs, or of a program that is profiled.
+/// Runs a session in place of one analysis: over the inputs, or for a program to profile.
 fn run_interactive(
     arguments: &AnalyzeArguments,
     line: &str,
@@ -202,7 +202,7 @@ fn run_interactive(
         refuse!("--interactive writes no document; leave out {option}");
     }
     let mut named = arguments.input.named().unwrap_or_default();
-    // Users of rocpd write the program behind the option, without `=`.
+    // Users of rocpd put the program after the option, without `=`.
     let place = named.iter().position(|word| line.trim().is_empty() && is_program(word));
     let program = place.map(|place| named.remove(place));
     let application = match program.as_deref().unwrap_or(line).trim() {
@@ -220,7 +220,7 @@ fn run_interactive(
     run_loop(request, &changes, &arguments.store, &arguments.face, &arguments.llm, registry, command, global)
 }
 
-/// Puts what changed since the baseline before the other sections.
+/// Inserts the changes since the baseline before the other sections.
 fn add_comparison(analysis: &mut Analysis, trace: &Trace, baseline: Digest, rows: usize) -> anyhow::Result<()> {
     let base = Side { runs: vec![baseline] };
     let new = Side { runs: vec![take_digest(trace, &[], &TakeOptions::default())?] };

@@ -29,7 +29,7 @@ use wavesieve_report::document::Layout;
 use wavesieve_report::overview::Overview;
 use wavesieve_tables::trace::Trace;
 
-/// Name of the file where only its directory is given.
+/// File name if only a directory is given.
 const STEM: &str = "analysis";
 
 /// Ask a question in words
@@ -89,7 +89,7 @@ pub(crate) fn run(
     }
     let narrator = arguments.llm.narrator(global)?;
     let inputs = Inputs::new(&arguments.inputs);
-    // Reports missing inputs now, and not from the commands.
+    // Reports missing inputs now, not later from the commands.
     let trace = input.open(global, &Opening::default())?;
     let words: Vec<String> = [inputs.words()].into_iter().chain(chosen.iter().map(|word| quoted(word))).collect();
     let suggest = || suggested(registry, &trace, question, &words.join(" "));
@@ -143,7 +143,7 @@ pub(crate) fn run(
     Ok(if code == DONE && is_damaged { PARTIAL } else { code })
 }
 
-/// Reports what the answer took, or why it failed; the document then has the reason too.
+/// Reports the cost of the answer, or the reason for a failure; the document gets the reason too.
 fn conclude(
     narrator: &Narrator,
     answered: Answered,
@@ -174,7 +174,7 @@ fn conclude(
     }
 }
 
-/// The queries that fit a question best, of those that have rows or may find some in this trace.
+/// The queries that fit a question best, among those that have or may find rows in this trace.
 fn suggested(registry: &Registry, trace: &Trace, question: &str, words: &str) -> Result<Vec<Suggested>, Failure> {
     let (with_rows, if_found) = Overview::of(trace)?.queries(trace, registry)?;
     let offered: BTreeSet<&str> = with_rows.iter().chain(&if_found).map(|query| query.name.as_str()).collect();

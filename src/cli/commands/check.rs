@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &CheckArguments, registry: &Registry, global: &Glob
     let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
     messages::describe(&trace, global);
     note_untouched(&trace, [ANOMALIES].into_iter(), global);
-    // No check reads stored rows of a dataset or the arguments of calls, so that damage there would go unnoticed.
+    // No check reads stored rows of a dataset or the arguments of API calls, so damage there would go unnoticed.
     trace.finds_damaged_content();
     trace.inspect_beside_tables();
     source_rows(&trace)?;
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &CheckArguments, registry: &Registry, global: &Glob
     })
 }
 
-/// A line for every anomaly that is an error. Damage of the input has lines and an exit code of its own.
+/// A line for every anomaly that is an error. Damaged inputs have separate lines and a separate exit code.
 fn errors(anomalies: &DataFrame) -> anyhow::Result<Vec<String>> {
     let text = |name: &str| Ok::<_, anyhow::Error>(anomalies.column(name)?.str()?);
     let (checks, severities) = (text("check_id")?, text("severity")?);

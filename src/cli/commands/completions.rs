@@ -24,7 +24,7 @@ pub(crate) struct CompletionsArguments {
 
 pub(crate) fn run(arguments: &CompletionsArguments, mut command: Command) -> Result<u8, Failure> {
     let name = command.get_name().to_owned();
-    // The generator panics when it cannot write, which it always can to memory.
+    // The generator panics if it cannot write, which does not happen in memory.
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, name, &mut script);
     print(&script)?;

@@ -65,7 +65,7 @@ pub(crate) fn run(
         messages::detail(global, format_args!("{name} sets no option"));
     }
     let verb = pages::find(command, &arguments.verbs)?;
-    // Options of every command: flags for them are given to this one.
+    // Options of every command: their flags are given to this command.
     let mut rows: Vec<Row> = effective(settings, command, &arguments.verbs, shown)
         .into_iter()
         .map(|option| (String::new(), option))
@@ -85,7 +85,7 @@ fn own(settings: &Settings, command: &Command, path: &[String]) -> Vec<Row> {
     effective(settings, command, path, None).into_iter().map(|option| (path.join(" "), option)).collect()
 }
 
-/// The options of a verb; those that most of its queries share are shown once, where they are the same.
+/// The options of a verb. Options that most of its queries share with the same value are shown once.
 fn summary(settings: &Settings, command: &Command, path: &[String]) -> Vec<Row> {
     let mut rows = own(settings, command, path);
     let below: Vec<Row> = command

@@ -1,4 +1,4 @@
-//! Which figures of GPUs metrics are computed with, in short, for people.
+//! A short description of the device specs that metrics use.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use wavesieve_model::schema::facts::AgentFacts;
 use wavesieve_model::text::hidden::escape_hidden;
 use wavesieve_tables::trace::Trace;
 
-/// Roofs follow from the other figures; the table has them.
+/// Roofs follow from the other specs; the table has them.
 const ROOFS: [&str; 2] = ["peak_", "achievable_"];
 
-/// The figures of every kind of GPU by where they are from, in the order in which that counts.
+/// The specs of every kind of GPU by source, in order of precedence.
 pub(crate) fn describe(trace: &Trace) -> String {
     let mut described = BTreeSet::new();
     let mut texts = Vec::new();

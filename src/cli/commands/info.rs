@@ -1,4 +1,4 @@
-//! `info INPUT…`: what the inputs are.
+//! `info INPUT…`: summarizes the inputs.
 
 use clap::Args;
 

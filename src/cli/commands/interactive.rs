@@ -1,4 +1,4 @@
-//! `interactive [INPUT…]`: what a trace reveals, one question at a time.
+//! `interactive [INPUT…]`: explores a trace, one question at a time.
 
 use std::path::PathBuf;
 

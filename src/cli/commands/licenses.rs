@@ -1,4 +1,4 @@
-//! `licenses`: the licenses of the program and of all that it contains.
+//! `licenses`: the licenses of the program and of everything in it.
 
 use clap::Args;
 

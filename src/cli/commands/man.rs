@@ -50,7 +50,7 @@ fn page(command: &Command) -> Result<Vec<u8>, Failure> {
     let bare = command.clone().after_help(Resettable::Reset).after_long_help(Resettable::Reset);
     let mut page = Vec::new();
     Man::new(bare).source(version).manual("wavesieve").render(&mut page)?;
-    // The generator would run the lines of examples together.
+    // The generator would join the lines of examples.
     let parts = notes(command);
     let is_heading = |part: &Part| matches!(part, Part::Text(text) if text == "Examples:");
     if parts.first().is_some_and(|part| !is_heading(part)) {
@@ -70,7 +70,7 @@ fn page(command: &Command) -> Result<Vec<u8>, Failure> {
     Ok(ascii.into_bytes())
 }
 
-/// A character as every roff takes it.
+/// A character in a form that every roff accepts.
 fn portable(character: char) -> String {
     if character.is_ascii() { character.to_string() } else { format!(r"\[u{:04X}]", u32::from(character)) }
 }

@@ -40,7 +40,7 @@ pub(crate) struct McpArguments {
     worker: bool,
 }
 
-/// Smallest size: notes and errors need some room.
+/// Minimum size: notes and errors need some room.
 const SMALLEST: u64 = 4096;
 
 fn answer_size(text: &str) -> Result<u64, String> {
@@ -48,7 +48,7 @@ fn answer_size(text: &str) -> Result<u64, String> {
     if bytes < SMALLEST { Err("give at least 4K".to_owned()) } else { Ok(bytes) }
 }
 
-/// Memory that the program itself takes, and for each thread that polars starts.
+/// Memory of the program itself, and of each thread that polars starts.
 const OWN_MEMORY: u64 = 128 << 20;
 const THREAD_MEMORY: u64 = 4 << 20;
 
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &McpArguments, registry: &Registry, global: &Global
         max_rows: arguments.max_rows as usize,
         max_bytes: usize::try_from(arguments.max_bytes).unwrap_or(usize::MAX),
         time_limit: Duration::from_secs(arguments.time_limit),
-        // Reading keeps to the budget, by estimate; results come on top.
+        // Reading keeps to the budget by estimate; results need more memory on top.
         memory_bytes: jobs.memory_bytes.max(smallest).saturating_mul(2),
         registry: registry.clone(),
         threads: global.threads(),

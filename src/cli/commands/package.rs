@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &PackageArguments, global: &GlobalArguments) -> Res
     Ok(DONE)
 }
 
-/// Refuses a folder that is not named like a package, or holds something.
+/// Rejects a folder that is not named like a package, or is not empty.
 fn check_folder(output: &Path) -> Result<(), Failure> {
     let shown = output.display();
     if output.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case(PACKAGE)) {

@@ -1,4 +1,4 @@
-//! `plan`: counters, derived counters and metrics to passes that the hardware can collect, and the commands for them.
+//! `plan`: plans counter passes for counters, derived counters and metrics, and prints the commands for them.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -18,7 +18,7 @@ use wavesieve_model::analysis::counter_plan::{
 };
 use wavesieve_model::analysis::hardware::metrics::{Definitions, Normalization};
 
-/// So many metrics that are left out are named.
+/// Maximum number of omitted metrics that are named.
 const SHOWN: usize = 5;
 
 /// Form of a plan.
@@ -162,7 +162,7 @@ pub(crate) fn run(arguments: &PlanArguments, global: &GlobalArguments) -> Result
     Ok(DONE)
 }
 
-/// The format that was asked for, or the one that the extension of the file names.
+/// The requested format, or the format that the extension of the file names.
 fn format(arguments: &PlanArguments, path: Option<&Path>) -> Result<PlanFormat, Failure> {
     let extension = path.and_then(extension_of);
     Ok(match (arguments.format, extension.as_deref()) {

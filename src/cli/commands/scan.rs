@@ -1,4 +1,4 @@
-//! `scan DIR`: what source code reveals about a program's GPU work before there is a trace.
+//! `scan DIR`: reports the GPU work of a program from its source code, before there is a trace.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use wavesieve_report::analysis::Analysis;
 use wavesieve_report::{json, markdown, text};
 use wavesieve_source::scan::{Limits, Target, TreeScan, is_source, refusal, scan};
 
-/// Columns of text where the terminal does not report its width.
+/// Text width if the terminal does not report its width.
 const WIDTH: usize = 80;
 
 /// Form of a scan.
@@ -85,7 +85,7 @@ pub(crate) struct ScanArguments {
 }
 
 impl ScanArguments {
-    /// The format that was asked for, or the one that the extension of the file names.
+    /// The requested format, or the format that the extension of the file names.
     fn format(&self, path: Option<&Path>) -> Result<ScanFormat, Failure> {
         match (self.format, path.and_then(extension_of).as_deref()) {
             (Some(format), _) => Ok(format),
@@ -147,7 +147,7 @@ pub(crate) fn run(
     Ok(asked.exit_code(conclude(tree)))
 }
 
-/// Reports what could not be read and what limits left out, with the options that `verb` has for them.
+/// Reports files that could not be read, and files that limits excluded, with the options of `verb` for these limits.
 pub(crate) fn warn_of_limits(tree: &TreeScan, verb: &str, global: &GlobalArguments) {
     for (path, cause) in &tree.unreadable {
         messages::print_note(format_args!("damaged: {}: {cause}", wavesieve_source::scan::shown(path)));
@@ -166,7 +166,7 @@ pub(crate) fn warn_of_limits(tree: &TreeScan, verb: &str, global: &GlobalArgumen
     }
 }
 
-/// The exit code of a scan, with what explains it.
+/// The exit code of a scan; also prints the reason.
 pub(crate) fn conclude(tree: &TreeScan) -> u8 {
     if !tree.unreadable.is_empty() {
         messages::print_note("the result is partial");
@@ -182,7 +182,7 @@ pub(crate) fn conclude(tree: &TreeScan) -> u8 {
 }
 
 fn check_output(path: &Path) -> Result<(), Failure> {
-    // Scanned files are never overwritten, and no scan takes another for source code.
+    // No scanned file is overwritten, and no later scan reads the output as source code.
     if is_source(path) {
         let shown = path.display();
         refuse!("{shown} is a name of source code; name a .txt, .md or .json file with -o");
@@ -190,7 +190,7 @@ fn check_output(path: &Path) -> Result<(), Failure> {
     check_file(path).map(drop)
 }
 
-/// Writes the scan; for a terminal with its width and colours.
+/// Writes the scan; a terminal gets its width and colors.
 fn write(
     analysis: &Analysis,
     format: ScanFormat,

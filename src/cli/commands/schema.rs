@@ -1,4 +1,4 @@
-//! `schema`: the canonical tables, the queries, the commands, the metrics and the rules as documentation, documents as JSON Schema.
+//! `schema`: documentation of tables, queries, commands, metrics and rules, and JSON Schemas of documents.
 
 use std::path::PathBuf;
 
@@ -63,7 +63,7 @@ pub(crate) enum Topic {
     Skill,
 }
 
-/// A JSON Schema of `share/schemas`, whose name has a hyphen where its file has none.
+/// A JSON Schema of `share/schemas`. Its name has hyphens in place of the underscores of the file name.
 macro_rules! schema {
     ($name:literal) => {
         json_schema(&$name.replace('_', "-"), include_str!(concat!("../../../share/schemas/", $name, ".json")))
@@ -123,7 +123,7 @@ pub(crate) fn run(arguments: &SchemaArguments, registry: &Registry, line: &Comma
     deliver(arguments, &described)
 }
 
-/// The words that can be described.
+/// The topics that can be described.
 fn topics() -> PossibleValuesParser {
     let topics = Topic::value_variants().iter().filter_map(ValueEnum::to_possible_value);
     let tables = tables().iter().map(|table| PossibleValue::new(table.name).help(table.about));

@@ -1,4 +1,4 @@
-//! `sql QUERY INPUT…`: any statement over the canonical tables, or several.
+//! `sql QUERY INPUT…`: runs one or more statements over the canonical tables.
 
 use std::ffi::OsString;
 use std::fs;
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<
                  `SELECT * FROM kernels LIMIT 1` shows the columns of one"
             );
         }
-        // A list is whole unless somebody wants less of it.
+        // A list is complete unless the user limits it.
         let mut output = arguments.output.clone();
         output.rows = 0;
         answer::write(answer, &output, global)?;
@@ -104,13 +104,13 @@ pub(crate) fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<
     end(&trace, empty, global)
 }
 
-/// The part of a request that may lack rows: source tables keep all and flag invalid ones in a column.
+/// The derived tables of a request, which may lack rows: source tables keep all rows and flag invalid ones in a column.
 pub(super) fn derived(request: Request) -> Request {
     let is_derived = |name: &str| schema::table(name).is_some_and(|table| table.origin.is_derived());
     request.into_iter().filter(|(name, _)| is_derived(name)).collect()
 }
 
-/// The statement, and the inputs: the first of these stands in the place of a query that a file has.
+/// The statement and the inputs. If a file has the statement, the query argument is the first input.
 fn statement(arguments: &SqlArguments) -> Result<(String, InputArguments), Failure> {
     match (&arguments.file, &arguments.query) {
         (Some(file), Some(first)) if is_query(first) && !Path::new(first).exists() => {
@@ -125,8 +125,8 @@ fn statement(arguments: &SqlArguments) -> Result<(String, InputArguments), Failu
     }
 }
 
-/// The words of a command line that names the file of a statement where it could name a format, as in `-f gaps.sql`, with `--file` in the
-/// place of that option.
+/// The words of a command line with `--file` in place of an option that names a statement file where a format belongs,
+/// as in `-f gaps.sql`; `None` for others.
 pub(crate) fn with_file(words: &[OsString], error: &clap::Error) -> Option<Vec<OsString>> {
     let Some(ContextValue::String(file)) = error.get(ContextKind::InvalidValue) else { return None };
     if !file.ends_with(".sql") {
@@ -148,7 +148,7 @@ pub(crate) fn with_file(words: &[OsString], error: &clap::Error) -> Option<Vec<O
     Some(others)
 }
 
-/// Whether a query is the name of a file: no statement is one word with a point in it.
+/// Returns whether a query is a file name: a single word with a point is never a statement.
 fn is_file(query: &str) -> bool {
     let path = Path::new(query);
     let is_named = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sql"));

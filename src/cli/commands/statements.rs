@@ -1,4 +1,4 @@
-//! `sql 'SELECT …; SELECT …' INPUT…`: answers several statements, for which the inputs are opened once.
+//! `sql 'SELECT …; SELECT …' INPUT…`: runs several statements, and opens the inputs once.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `table NAME INPUT…`: answers a named query, or several with commas between their names.
+//! `table NAME INPUT…`: runs a named query, or several with commas between their names.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ use wavesieve_model::schema::{self, Table};
 use wavesieve_tables::columns::requests::Request;
 use wavesieve_tables::trace::Trace;
 
-/// The options of the verb itself; its queries are subcommands.
+/// Adds the options of the verb itself; its queries are subcommands.
 pub(crate) fn with_own_options(command: Command) -> Command {
     let list = Arg::new("list").long("list").help("List the queries").action(clap::ArgAction::SetTrue);
     let command = command
@@ -41,7 +41,7 @@ pub(crate) fn with_own_options(command: Command) -> Command {
         .after_help(
             "Several names with commas between them are answered together, with the inputs read once: one after the other, or into a directory with -o.\n\nExamples:\n  wavesieve table kernel_summary traces/\n  wavesieve table time_breakdown traces/ --by rank -f csv\n  wavesieve table kernel_summary,gpu_timeline,api_summary traces/ -f csv -o tables/\n  wavesieve table --list",
         );
-    // A derived group of arguments brings its own description; the command's is set after it.
+    // A derived group of arguments sets its own description; the description of the command is set after it.
     OutputArguments::augment_args(command).about("Run a named query")
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn query_command(query: &Query) -> Command {
     command.about(declaration.title.clone()).long_about(declaration.about.clone())
 }
 
-/// The option of a query's parameter, without default.
+/// The option for a parameter of a query, without a default.
 pub(crate) fn parameter_argument(parameter: &Parameter) -> Arg {
     let value_name = match parameter.parameter_type {
         ParameterType::Int => "N",
@@ -92,7 +92,7 @@ pub(super) struct SharedArguments {
 }
 
 impl SharedArguments {
-    /// Opens the inputs, with clocks as they are wanted.
+    /// Opens the inputs, with clocks aligned as requested.
     pub(super) fn open(
         &self,
         subject: Option<&'static Table>,
@@ -112,7 +112,7 @@ pub(crate) fn with_shared_options(command: Command) -> Command {
     SharedArguments::augment_args(QueryArguments::augment_args(command))
 }
 
-/// Refuses a value that the query cannot take while it is still known where it came from.
+/// Rejects a value that the query cannot take while its origin is still known.
 fn value_of(parameter: &Parameter) -> impl Fn(&str) -> Result<String, &'static str> + Clone + Send + Sync + 'static {
     let (parameter_type, counts) = (parameter.parameter_type, parameter.name == "top");
     move |text| match parameter_type {
@@ -129,7 +129,7 @@ fn value_of(parameter: &Parameter) -> impl Fn(&str) -> Result<String, &'static s
 pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let Some((name, matches)) = matches.subcommand() else {
         let mut output = OutputArguments::from_arg_matches(matches).map_err(Failure::usage)?;
-        // A list is whole unless somebody wants less of it.
+        // A list is complete unless the user limits it.
         if matches.value_source("rows") == Some(ValueSource::DefaultValue) {
             output.rows = 0;
         }
@@ -152,7 +152,7 @@ pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArgu
         messages::print(shown(&render(query, &options)?))?;
         return Ok(DONE);
     }
-    // The options are checked before the inputs are read, which may take long.
+    // Options are checked before the inputs are read, which may take long.
     let statement = render(query, &options)?;
     let shared = SharedArguments::from_arg_matches(matches).map_err(Failure::usage)?;
     let SharedArguments { input, engine, output, .. } = &shared;
@@ -184,8 +184,7 @@ pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArgu
     Ok(if is_explained { NO_DATA } else { code })
 }
 
-/// Reports why a result has no rows, if the trace has nothing that the query is about. It names the query if there are
-/// several.
+/// Reports why a result has no rows, if the trace has no data for the query. Names the query if there are several.
 pub(crate) fn explain_emptiness(
     trace: &Trace,
     query: &Query,

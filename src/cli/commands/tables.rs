@@ -1,4 +1,4 @@
-//! `table NAME,NAME,… INPUT…`: answers several named queries, for which the inputs are read once.
+//! `table NAME,NAME,… INPUT…`: runs several named queries, and reads the inputs once.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +23,7 @@ use wavesieve_model::schema;
 use wavesieve_tables::columns::requests::united;
 use wavesieve_tables::trace::Trace;
 
-/// The queries whose names stand in a list with commas; `None` for a single name.
+/// The queries of a comma-separated list; `None` for a single name.
 pub(crate) fn named<'a>(registry: &'a Registry, list: &str) -> Result<Option<Vec<&'a Query>>, Failure> {
     if !list.contains(',') {
         return Ok(None);
@@ -61,7 +61,7 @@ pub(crate) fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArgum
     let arguments = QueryArguments::from_arg_matches(matches).map_err(Failure::usage)?;
     let asked: Vec<(&Query, QueryOptions)> =
         queries.iter().map(|query| (*query, arguments.options(parameters(query, matches)))).collect();
-    // The options are checked before the inputs are read, which may take long.
+    // Options are checked before the inputs are read, which may take long.
     let statements = asked.iter().map(|(query, options)| render(query, options)).collect::<Result<Vec<String>, _>>()?;
     if arguments.show_sql {
         let shown =
@@ -122,10 +122,10 @@ pub(crate) fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArgum
     Ok(if unexplained { DONE } else { NO_DATA })
 }
 
-/// Draws an answer where that was asked for.
+/// Draws an answer if requested.
 type Draw<'a> = dyn Fn(&Query, &Answer) -> anyhow::Result<Option<String>> + Sync + 'a;
 
-/// The values of a query's parameters: those that were given, and its own defaults.
+/// The values of a query's parameters: given values, and otherwise its defaults.
 fn parameters(query: &Query, matches: &ArgMatches) -> BTreeMap<String, String> {
     let value = |name: &str| matches.get_one::<String>(name).cloned();
     let declared = query.declaration.parameters.iter();
@@ -136,8 +136,7 @@ fn file_name(query: &Query, format: AnswerFormat) -> String {
     format!("{}.{}", query.name, extension(format))
 }
 
-/// Writes a file for each result as soon as it is complete. Reports which results are empty, but not those of failed
-/// queries.
+/// Writes a file for each result as soon as it is complete. Reports empty results, but not those of failed queries.
 fn write_files(
     trace: &Trace,
     asked: &[(&Query, QueryOptions)],

@@ -1,4 +1,4 @@
-//! `trim INPUT… -o FILE`: a part of rocpd databases, as a database.
+//! `trim INPUT… -o FILE`: writes a part of rocpd databases as one database.
 
 use std::path::PathBuf;
 
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &TrimArguments, global: &GlobalArguments) -> Result
     end_of_all(&trace, global)
 }
 
-/// Refuses filters by what a database does not have.
+/// Rejects filters on data that a database does not have.
 fn check_filters(filters: &Filters, databases: &[RocpdFile]) -> Result<(), Failure> {
     if filters.has(Filter::Where) {
         refuse!("--where is about tables of queries, not of databases; choose with the other filters");

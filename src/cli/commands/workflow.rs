@@ -1,4 +1,4 @@
-//! `workflow -- CMD`: profiles a program, analyses, changes it, and measures again.
+//! `workflow -- CMD`: profiles a program, analyzes and changes it, and measures again.
 
 use clap::Args;
 

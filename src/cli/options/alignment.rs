@@ -1,4 +1,4 @@
-//! `--align`: which times of different processes an answer may compare, and the notes about it.
+//! `--align`: which times of different processes may be compared, and the notes about it.
 
 use std::collections::BTreeSet;
 

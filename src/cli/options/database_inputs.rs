@@ -36,12 +36,12 @@ impl DatabaseArguments {
         databases(&inputs, global)
     }
 
-    /// Whether the ranks are those of the paths.
+    /// Returns whether the ranks come from the paths.
     pub(crate) fn names_ranks(&self) -> bool {
         self.rank_from.is_some()
     }
 
-    /// The trace of databases, which knows their ranks.
+    /// Opens the trace of the databases, which knows their ranks.
     pub(crate) fn trace(&self, databases: &[RocpdFile], global: &GlobalArguments) -> Result<Trace, Failure> {
         let wrong = |text: &String| {
             Failure::Usage(format!("invalid --rank-from `{text}`: not a regular expression; try 'rank(\\d+)'"))
@@ -57,10 +57,10 @@ pub(crate) fn paths(databases: &[RocpdFile]) -> Vec<String> {
     databases.iter().map(RocpdFile::shown).collect()
 }
 
-/// The rocpd databases among inputs, each process once.
+/// Finds the rocpd databases among inputs, each process once.
 ///
 /// # Errors
-/// When a named input is not a rocpd database, a process is there twice, or versions do not fit together.
+/// When a named input is not a rocpd database, a process occurs twice, or versions do not match.
 pub(crate) fn databases(inputs: &[String], global: &GlobalArguments) -> Result<Vec<RocpdFile>, Failure> {
     let found = rocpd_databases(inputs)?;
     let refused: Vec<&OtherInput> =
@@ -86,7 +86,7 @@ pub(crate) fn databases(inputs: &[String], global: &GlobalArguments) -> Result<V
     Ok(found.databases)
 }
 
-/// Refuses an output that cannot hold a database, or is one of the inputs.
+/// Rejects an output that cannot hold a database, or is one of the inputs.
 pub(crate) fn check_database_output(output: &Path, databases: &[RocpdFile]) -> Result<(), Failure> {
     let shown = output.display();
     if output.as_os_str() == "-" || check_file(output)?.is_stream() {
@@ -98,7 +98,7 @@ pub(crate) fn check_database_output(output: &Path, databases: &[RocpdFile]) -> R
     Ok(())
 }
 
-/// The failure of writing a database: that an input is damaged, or anything else.
+/// The failure of writing a database: a damaged input, or anything else.
 pub(crate) fn writing_failure(error: anyhow::Error) -> Failure {
     match error.downcast::<DamagedSource>() {
         Ok(DamagedSource(path, cause)) => {
@@ -109,7 +109,7 @@ pub(crate) fn writing_failure(error: anyhow::Error) -> Failure {
     }
 }
 
-/// Reports what was written.
+/// Reports the written file.
 pub(crate) fn print_summary(output: &Path, written: &Written, global: &GlobalArguments) {
     global.outbox.add(output);
     if global.quiet {

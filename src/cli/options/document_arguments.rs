@@ -117,14 +117,14 @@ impl DocumentArguments {
         !lines.is_empty()
     }
 
-    /// Where the charts of a run go, or those of the only document.
+    /// The directory for the charts of a run, or of the only document.
     pub(crate) fn charts_of(&self, run: Option<&str>) -> Option<PathBuf> {
         let directory = self.charts.as_ref()?;
         Some(run.map_or_else(|| directory.clone(), |run| directory.join(run)))
     }
 
-    /// Refuses a directory for charts, or those of these runs in it, that cannot be one, is an input, holds other files of their
-    /// names, or lies in what is written as a whole.
+    /// Rejects a charts directory, or the subdirectories of these runs, if it cannot be a directory, is an input, holds
+    /// foreign files with the same names, or lies in an output that is replaced as a whole.
     pub(crate) fn check_charts<'a>(
         &self,
         layout: &Layout,
@@ -150,8 +150,8 @@ impl DocumentArguments {
         Ok(())
     }
 
-    /// Writes the requested charts into the directory, or a subdirectory named after the run, and reports where. A
-    /// document whose format does not support charts has none afterwards.
+    /// Writes the requested charts into the directory, or a subdirectory named after the run, and reports where.
+    /// Removes the charts from a document whose format does not support them.
     pub(crate) fn take_charts(
         &self,
         document: &mut Document,
@@ -169,7 +169,7 @@ impl DocumentArguments {
         Ok(())
     }
 
-    /// The exit code once the document is written. Reports what is missing.
+    /// The exit code after the document is written. Reports missing data.
     pub(crate) fn end(
         &self,
         trace: Option<&Trace>,
@@ -226,7 +226,7 @@ impl DocumentArguments {
     }
 }
 
-/// Writes the charts of a document into a directory, and gives how many there are.
+/// Writes the charts of a document into a directory; returns their number.
 pub(crate) fn write_charts(document: &Document, directory: &Path, formats: &[ChartFormat]) -> Result<usize, Failure> {
     let mut written = 0;
     for section in &document.sections {

@@ -1,4 +1,4 @@
-//! Where a document goes: what cannot be written is refused before anything is read.
+//! The place of a document. A place that cannot be written is rejected before anything is read.
 
 use std::path::{Path, PathBuf};
 
@@ -14,10 +14,10 @@ use wavesieve_report::folder;
 use wavesieve_report::folder::FolderPlace;
 
 impl DocumentOutput {
-    /// The file or folder to write, which is named `stem` where only a directory is given; `None` for standard output.
+    /// The file or folder to write, named `stem` if only a directory is given; `None` for standard output.
     ///
     /// # Errors
-    /// [`Failure::Usage`] when the file or its directory cannot be what was named, or when the file is an input.
+    /// [`Failure::Usage`] when the file or its directory cannot be written as named, or when the file is an input.
     pub(crate) fn file(
         &self,
         input: &InputArguments,
@@ -64,7 +64,7 @@ impl DocumentOutput {
         if self.format.is_none() && names_no_format(&path) {
             return Err(unknown_extension(&path, "documents", &DocumentFormat::extensions()));
         }
-        // A link, a FIFO or a device is named as it is.
+        // A link, a FIFO or a device keeps its name.
         let is_special = path.symlink_metadata().is_ok_and(|there| !there.is_file() && !there.is_dir());
         let is_open = Target::resolve(&path).is_ok_and(|target| target.is_stream());
         if !is_special && !is_open && DocumentFormat::of_extension(&path) != Some(format) {
@@ -79,7 +79,7 @@ impl DocumentOutput {
         if path.exists() && input.contain(&path) {
             return refuse(&path, "is an input, which is never written; name another file with -o");
         }
-        // With -d the directory may be made later.
+        // With -d the directory may be created later.
         if !path.parent().is_some_and(missing) {
             check_file(&path)?;
         }
@@ -87,12 +87,12 @@ impl DocumentOutput {
     }
 }
 
-/// Whether a file has an extension of something else than a document.
+/// Returns whether a file has an extension that no document has.
 fn names_no_format(path: &Path) -> bool {
     path.extension().is_some_and(|extension| !extension.is_empty()) && DocumentFormat::of_extension(path).is_none()
 }
 
-/// Refuses standard output where the format cannot go there.
+/// Rejects standard output if the format cannot go there.
 fn check_stream(format: DocumentFormat) -> Result<Option<PathBuf>, Failure> {
     if format.of_folder().is_some() {
         let word = format.extension();
@@ -104,7 +104,7 @@ fn check_stream(format: DocumentFormat) -> Result<Option<PathBuf>, Failure> {
     Ok(None)
 }
 
-/// Refuses a folder that holds what was not written here, or that is an input.
+/// Rejects a folder with foreign files, or a folder that is an input.
 fn check_folder(path: &Path, input: &InputArguments) -> Result<Option<PathBuf>, Failure> {
     let shown = path.display();
     if path.exists() && input.contain(path) {

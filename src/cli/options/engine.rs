@@ -29,7 +29,8 @@ impl EngineArguments {
         self.engine.is_some()
     }
 
-    /// Whether findings cover the whole run because of the cluster, which knows no parts of it. Reports that if it was not asked for.
+    /// Returns whether findings cover the whole run, because the cluster does not know parts of it. Reports that unless
+    /// it was requested.
     pub(crate) fn covers_whole_run(&self, is_asked_for: bool, global: &GlobalArguments) -> bool {
         if self.is_given() && !is_asked_for {
             note!(global, "note: with --engine findings cover the whole run, as with --whole-run");
@@ -37,7 +38,7 @@ impl EngineArguments {
         self.is_given()
     }
 
-    /// Refuses an option that only this program knows.
+    /// Rejects an option that the cluster does not support.
     pub(crate) fn refuse(&self, is_option_given: bool, option: &str) -> Result<(), Failure> {
         if self.is_given() && is_option_given {
             refuse!("{option} does not reach a cluster; leave out {option}, or --engine");

@@ -1,4 +1,4 @@
-//! Inputs of an analysis next to traces: source code, and thread traces of another directory.
+//! Further inputs of an analysis: source code, and thread traces in another directory.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ pub(crate) struct ExtraInputs {
 }
 
 impl ExtraInputs {
-    /// Whether anything is named.
+    /// Returns whether any option is given.
     pub(crate) fn is_given(&self) -> bool {
         self.source_dir.is_some() || self.att_dir.is_some()
     }
@@ -43,12 +43,12 @@ impl ExtraInputs {
         self.source_dir.clone()
     }
 
-    /// The thread traces.
+    /// The directory of thread traces.
     pub(crate) fn att_dir(&self) -> Option<PathBuf> {
         self.att_dir.clone()
     }
 
-    /// The inputs with the thread traces; `None` where only source code is named.
+    /// The inputs with the thread traces; `None` if only source code is named.
     pub(crate) fn inputs(
         &self,
         inputs: &InputArguments,
@@ -102,7 +102,7 @@ impl ExtraInputs {
         Ok(analysis)
     }
 
-    /// The scan of the source code, for the program and the GPUs of the trace where there is one.
+    /// Scans the source code, for the program and the GPUs of the trace if there is one.
     fn scan(
         &self,
         analysis: Option<&Analysis>,

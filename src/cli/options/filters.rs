@@ -1,4 +1,4 @@
-//! Notes about the filters that a user chose.
+//! Notes about the user's filters.
 
 use super::global::GlobalArguments;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
@@ -13,20 +13,20 @@ pub(crate) fn note_untouched<'a>(trace: &Trace, tables: impl Iterator<Item = &'a
     }
 }
 
-/// Reports which filters match nothing, and returns whether there is one. Costly checks run only if the result has no
-/// rows; then filters that only together match nothing are named too.
+/// Reports filters that match nothing, and returns whether there are any. Costly checks run only if the result has no
+/// rows; then filters that match nothing only in combination are named too.
 pub(crate) fn explain_unmatched(trace: &Trace, no_rows: bool, global: &GlobalArguments) -> Result<bool, Failure> {
     print_partly_unmatched(trace, global);
     Ok(print_unmatched(trace, &explained(trace, no_rows, no_rows)?, no_rows, global))
 }
 
-/// As [`explain_unmatched`], with filters that only large tables can be asked about: for outputs of all tables.
+/// [`explain_unmatched`] for outputs of all tables, with filters that only large tables can answer.
 pub(crate) fn explain_all_unmatched(trace: &Trace, no_rows: bool, global: &GlobalArguments) -> Result<bool, Failure> {
     print_partly_unmatched(trace, global);
     Ok(print_unmatched(trace, &explained(trace, true, no_rows)?, no_rows, global))
 }
 
-/// The exit code of what was written of a trace, after reports of damage, or of filters that match nothing.
+/// The exit code after writing a result, with reports of damage or of filters that match nothing.
 pub(crate) fn end(trace: &Trace, no_rows: bool, global: &GlobalArguments) -> Result<u8, Failure> {
     if messages::report_damage(trace, global) {
         return Ok(PARTIAL);
@@ -34,7 +34,7 @@ pub(crate) fn end(trace: &Trace, no_rows: bool, global: &GlobalArguments) -> Res
     Ok(if explain_unmatched(trace, no_rows, global)? { NO_DATA } else { DONE })
 }
 
-/// As [`end`], of outputs of all tables that have rows.
+/// [`end`] for outputs of all tables, with rows.
 pub(crate) fn end_of_all(trace: &Trace, global: &GlobalArguments) -> Result<u8, Failure> {
     if messages::report_damage(trace, global) {
         return Ok(PARTIAL);
@@ -49,7 +49,7 @@ pub(crate) fn print_partly_unmatched(trace: &Trace, global: &GlobalArguments) {
     }
 }
 
-/// Prints these sentences about filters that match nothing, and returns whether there is one.
+/// Prints these sentences about filters that match nothing, and returns whether there are any.
 pub(crate) fn print_unmatched(trace: &Trace, sentences: &[String], no_rows: bool, global: &GlobalArguments) -> bool {
     if !global.quiet {
         if let Some(lost) = lost_ranks(trace) {

@@ -11,7 +11,7 @@ use crate::invocation::{is_stderr_terminal, is_stdout_terminal};
 use wavesieve_input::available_bytes;
 use wavesieve_tables::trace::jobs::Jobs;
 
-/// When to use colours.
+/// When to use colors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
     /// On a terminal, unless NO_COLOR is set
@@ -63,7 +63,7 @@ impl GlobalArguments {
         self.threads.map_or_else(all, usize::from)
     }
 
-    /// Uses no more threads than that.
+    /// Limits the number of threads.
     pub(crate) fn reduce_threads(&mut self, most: usize) {
         if most < self.threads() {
             self.threads = u16::try_from(most).ok();
@@ -75,14 +75,14 @@ impl GlobalArguments {
         self.memory_limit
     }
 
-    /// How many processes are read at the same time.
+    /// The number of processes that are read in parallel.
     pub(crate) fn jobs(&self) -> Jobs {
         let memory_bytes = self.memory_limit.unwrap_or_else(|| available_bytes().map_or(u64::MAX, |all| all / 2));
         let jobs = Jobs::for_threads(self.threads(), memory_bytes);
         self.jobs.map_or(jobs, |count| Jobs { count: usize::from(count), ..jobs })
     }
 
-    /// The options that a process of this program needs to work in the same way.
+    /// The options that a child process of this program needs to work in the same way.
     pub(crate) fn words(&self) -> Vec<OsString> {
         let number = |name: &str, value: Option<u64>| value.map(|value| [name.into(), value.to_string().into()]);
         let queries = self.queries.as_ref().map(|path| ["--queries".into(), path.clone().into_os_string()]);
@@ -95,12 +95,12 @@ impl GlobalArguments {
         given.into_iter().flatten().flatten().collect()
     }
 
-    /// Whether what is written to standard output may have colours.
+    /// Returns whether standard output may have colors.
     pub(crate) fn color(&self) -> bool {
         self.color_of(false)
     }
 
-    /// Whether what is written to standard output, or to standard error, may have colours.
+    /// Returns whether standard output, or standard error, may have colors.
     pub(crate) fn color_of(&self, is_error: bool) -> bool {
         let is_terminal = || if is_error { is_stderr_terminal() } else { is_stdout_terminal() };
         match self.color {

@@ -1,4 +1,4 @@
-//! `--handoff`: commands that profile and show the rows of an answer.
+//! `--handoff`: commands that profile the kernels of an answer's rows and show them in source code.
 
 use clap::{Arg, ArgMatches, Command};
 
@@ -15,7 +15,7 @@ use wavesieve_model::text::hidden::escape_hidden;
 use wavesieve_tables::trace::Trace;
 
 const HANDOFF: &str = "handoff";
-/// How many rows have commands by default.
+/// Default number of rows with commands.
 const ROWS: &str = "3";
 
 pub(crate) fn with_handoff_option(command: Command) -> Command {
@@ -36,7 +36,7 @@ fn rows(text: &str) -> Result<usize, &'static str> {
     text.parse().map_err(|_| "give a whole number; inputs stand before the option")
 }
 
-/// Commands that were asked for.
+/// The requested commands.
 pub(crate) struct HandoffOption {
     rows: Option<usize>,
 }
@@ -45,7 +45,7 @@ impl HandoffOption {
     /// The option of a query.
     ///
     /// # Errors
-    /// [`Failure::Usage`] where no row of the query can have commands.
+    /// [`Failure::Usage`] if no row of the query can have commands.
     pub(crate) fn from_matches(matches: &ArgMatches, query: &Query, options: &QueryOptions) -> Result<Self, Failure> {
         let rows = matches.get_one::<usize>(HANDOFF).copied();
         let declaration = &query.declaration;
@@ -65,7 +65,7 @@ impl HandoffOption {
         self.rows.is_some()
     }
 
-    /// The answer with columns of commands, or with the text to be printed below it.
+    /// The answer with columns of commands, or with a text to print below it.
     pub(crate) fn add_to(
         &self,
         answer: Answer,
@@ -91,7 +91,7 @@ impl HandoffOption {
     }
 }
 
-/// The commands of a row as lines of a shell, with what they are for as comments.
+/// The commands of a row as shell lines, with their purpose as comments.
 fn block(handoff: &Handoff, row: usize) -> String {
     let mut lines = format!("\n# row {row}: {}\n", handoff.about);
     let mut missing: Vec<(&str, Vec<&str>)> = Vec::new();

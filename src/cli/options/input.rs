@@ -86,7 +86,7 @@ impl From<ReaderChoice> for Reader {
 }
 
 impl InputArguments {
-    /// Inputs with filters, and nothing that is out of the ordinary.
+    /// Inputs with filters, and defaults for all else.
     pub(crate) fn plain(inputs: Vec<String>, filters: FilterArguments) -> Self {
         Self {
             inputs,
@@ -102,7 +102,7 @@ impl InputArguments {
         }
     }
 
-    /// Whether none is named.
+    /// Returns whether no input is named.
     pub(crate) fn is_empty(&self) -> bool {
         self.inputs.is_empty() && self.more_inputs.is_empty()
     }
@@ -126,7 +126,7 @@ impl InputArguments {
         Ok(Self { filters: self.filters.with_window(window).map_err(Failure::Usage)?, ..self.clone() })
     }
 
-    /// Opens the trace with what the filters choose.
+    /// Opens the trace with the filters.
     pub(crate) fn open(&self, global: &GlobalArguments, opening: &Opening<'_>) -> Result<Trace, Failure> {
         let choice = self.filters.choice(opening.subject).map_err(Failure::Usage)?;
         let is_one_of_several = opening.run.is_some() || opening.jobs.is_some();
@@ -145,7 +145,7 @@ impl InputArguments {
                 })
             })
             .transpose()?;
-        // Omitted rows are not worth reading ahead, and filters look at tables of their own first.
+        // Rows that are left out are not worth reading ahead, and filters first read their own tables.
         let whole = !choice.chooses_rows() && choice.ranks.is_none();
         let ahead = opening.request.filter(|_| whole).map(source_request).unwrap_or_default();
         let options = LoadOptions {
@@ -156,13 +156,13 @@ impl InputArguments {
             ignores_process_times: self.ignore_process_times,
             threads: global.threads(),
             jobs: opening.jobs.unwrap_or_else(|| global.jobs()),
-            // Rows that are kept there were judged by the times of the processes.
+            // Cached rows were validated with the times of the processes.
             cache: opening
                 .cache
                 .filter(|_| !self.ignore_process_times)
                 .and_then(|cache| cache.cache.as_deref())
                 .map(Cache::new),
-            // Several bars at the same time could not be read.
+            // Several bars at the same time would be unreadable.
             observer: if is_one_of_several { None } else { ReadingProgress::on_terminal(global) },
             exclude: opening.exclude.map(Path::to_owned),
         };
@@ -179,7 +179,7 @@ impl InputArguments {
             }
             let wanted = |rank| choice.ranks.as_ref().is_none_or(|ranks| ranks.contains(rank));
             let processes = misses.iter().map(|miss| miss.processes).sum();
-            // Several bars at the same time could not be read.
+            // Several bars at the same time would be unreadable.
             let progress = if is_one_of_several { Progress::hidden() } else { Progress::new(processes, 0, global) };
             let (filled, failures) = cache::fill(trace, &misses, wanted, &progress);
             progress.finish();
@@ -197,7 +197,7 @@ impl InputArguments {
         }
     }
 
-    /// Refuses what a cluster would not know of.
+    /// Rejects options that a cluster does not support.
     fn check_engine(&self, engine: &EngineArguments, choice: &Filters, opening: &Opening<'_>) -> Result<(), Failure> {
         let is_cached = opening.cache.is_some_and(|cache| cache.cache.is_some());
         engine.refuse(self.rank_from.is_some(), "--rank-from")?;
@@ -209,7 +209,7 @@ impl InputArguments {
         choice.row_filters().try_for_each(|filter| engine.refuse(true, filter.flag()))
     }
 
-    /// The rows that the filters choose.
+    /// The rows that the filters select.
     pub(crate) fn filters(&self) -> Result<Filters, Failure> {
         self.filters.choice(None).map_err(Failure::Usage)
     }
@@ -230,7 +230,7 @@ impl InputArguments {
         Ok(words)
     }
 
-    /// Whether a path is one of the inputs as they were named, or lies in a directory that was.
+    /// Returns whether a path is one of the named inputs, or lies in a named directory.
     pub(crate) fn contain(&self, path: &Path) -> bool {
         let Ok(path) = path.canonicalize() else { return false };
         self.inputs.iter().chain(&self.more_inputs).any(|input| {
@@ -246,17 +246,17 @@ impl InputArguments {
         })
     }
 
-    /// The files that the inputs lead to, without a directory that lies in one but is not an input.
+    /// The files of the inputs, without a directory that lies in one but is not an input.
     pub(crate) fn candidates(&self, exclude: &Path) -> Result<Vec<Candidate>, Failure> {
         Ok(discover(&self.named()?, Some(exclude))?)
     }
 
-    /// The release of ROCm that commands are for, if it is given.
+    /// The ROCm release for commands, if given.
     pub(crate) fn rocm_version(&self) -> Option<RocmVersion> {
         self.rocm_version
     }
 
-    /// The pattern that ranks are taken from paths with.
+    /// The pattern that takes ranks from paths.
     pub(crate) fn rank_from(&self) -> Option<&str> {
         self.rank_from.as_deref()
     }
@@ -297,15 +297,15 @@ pub(crate) struct Opening<'a> {
     pub subject: Option<&'static Table>,
     /// The columns that will be read.
     pub request: Option<&'a Request>,
-    /// Where converted files are kept.
+    /// The place for converted files.
     pub cache: Option<&'a CacheArguments>,
     /// A directory that lies in an input but is not one.
     pub exclude: Option<&'a Path>,
     /// The part of the inputs to open instead of all.
     pub run: Option<&'a Run>,
-    /// How many processes are read at the same time, if others are read alongside.
+    /// The number of processes to read in parallel, if other traces are read at the same time.
     pub jobs: Option<Jobs>,
-    /// The part of the processes that is worked on, where others work on the rest.
+    /// The share of the processes to work on, if other processes work on the rest.
     pub share: Option<Share>,
     /// The engine that runs the statements.
     pub engine: Option<&'a EngineArguments>,
@@ -321,7 +321,7 @@ pub(crate) struct CacheArguments {
 }
 
 impl CacheArguments {
-    /// Refuses a cache that nothing could be read from.
+    /// Rejects an unusable cache directory.
     fn check_name(&self) -> Result<(), Failure> {
         let Some(cache) = self.cache.as_ref().filter(|cache| cache.to_str().is_none()) else { return Ok(()) };
         let shown = text_of_name(cache);
@@ -329,7 +329,7 @@ impl CacheArguments {
         refuse!("invalid --cache `{shown}`: {reason}; name another directory")
     }
 
-    /// Refuses a cache among the inputs or next to them.
+    /// Rejects a cache among the inputs or next to them.
     fn check(&self, inputs: &InputArguments, trace: &Trace) -> Result<(), Failure> {
         let Some(cache) = &self.cache else { return Ok(()) };
         let place = resolved(cache);

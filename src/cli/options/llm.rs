@@ -22,18 +22,18 @@ pub(crate) struct LlmArguments {
     options: LlmOptions,
 }
 
-/// How a command ends after a model was asked.
+/// How a command ends after asking a model.
 pub(crate) enum Asked {
-    /// As it would without a model.
+    /// The same as without a model.
     AsUsual,
-    /// With an error that the user must know of, after the document is written.
+    /// With an error after the document is written, which the user must know.
     Failed,
-    /// At once: what would be sent was printed.
+    /// At once: the request was only printed.
     Shown,
 }
 
 impl Asked {
-    /// The exit code: a failure to ask counts where nothing else does.
+    /// The exit code: a failure of the model counts only if there is no other failure.
     pub(crate) fn exit_code(&self, code: u8) -> u8 {
         if matches!(self, Self::Failed) && code == DONE { UNEXPECTED } else { code }
     }
@@ -49,18 +49,19 @@ impl From<LlmError> for Failure {
 }
 
 impl LlmArguments {
-    /// The same, with requests that are only shown, if a model is named.
+    /// The same options, with requests that are only shown, if a model is named.
     pub(crate) fn dry(self) -> Self {
         let is_named = !self.options.providers.is_empty() || self.options.local.is_some();
         Self { options: LlmOptions { is_dry: self.options.is_dry || is_named, ..self.options } }
     }
 
-    /// The narrator that asks the model; `None` if that is not wanted. Everything is checked before a trace is read.
+    /// The narrator that asks the model; `None` if no model is requested. All options are checked before a trace is
+    /// read.
     pub(crate) fn narrator(&self, global: &GlobalArguments) -> Result<Option<Narrator>, Failure> {
         let options = &self.options;
         let mut providers: Vec<String> =
             options.providers.iter().filter(|name| !name.trim().is_empty()).cloned().collect();
-        // An empty variable switches off what a profile sets; an empty option is a slip.
+        // An empty variable switches off the model of a profile; an empty option is a mistake.
         let is_variable_empty = std::env::var("WAVESIEVE_LLM").is_ok_and(|value| value.trim().is_empty());
         if providers.is_empty() && !options.providers.is_empty() && !is_variable_empty {
             refuse!("--llm names no provider; choose from anthropic, claude-code, local, openai and private");
@@ -91,7 +92,7 @@ impl LlmArguments {
 }
 
 impl LlmArguments {
-    /// The same for a session, which keeps its conversation in a file of its own.
+    /// [`Self::narrator`] for a session, which keeps its conversation in a separate file.
     pub(crate) fn narrator_of_session(
         &self,
         conversation: &Path,
@@ -108,15 +109,15 @@ impl LlmArguments {
     }
 }
 
-/// Why this program, whose command line is `own`, does not take a command.
+/// The reason why this program, whose command line is `own`, rejects a command.
 pub(crate) fn check_own(own: &CommandLine<'_>, words: &[String]) -> Option<String> {
     let error = own.whole().clone().try_get_matches_from(words).err().filter(clap::Error::use_stderr)?;
     let text = error.to_string();
     Some(text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned())
 }
 
-/// Lets a model write its section, before all others; `own` is the command line of this program, by which commands of the
-/// answer are checked. If it cannot, or has no model to ask, the analysis is as it would be without.
+/// Lets a model write its section, before all others; `own` is the command line of this program, which checks the
+/// commands of the answer. Without a model, or if the model fails, the analysis stays the same.
 pub(crate) fn narrate(
     narrator: Option<&Narrator>,
     analysis: &mut Analysis,

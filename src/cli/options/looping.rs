@@ -1,4 +1,4 @@
-//! Options of verbs that run a loop: the source of answers, what is measured, and how sources change.
+//! Options of verbs that run a session: the source of answers, measurements, and changes of source code.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -15,7 +15,7 @@ use wavesieve_lab::interactive::face::{Console, ConsoleOptions, FaceError};
 use wavesieve_lab::interactive::machine::{self, MachineError, Tools};
 use wavesieve_lab::interactive::sessions::{SessionError, SessionKind, Store};
 
-/// Variables that name an editor, the first that is set.
+/// Variables that name an editor; the first one that is set counts.
 const EDITORS: [&str; 2] = ["VISUAL", "EDITOR"];
 
 /// Where sessions are.
@@ -54,7 +54,7 @@ pub(crate) struct FaceArguments {
 }
 
 impl FaceArguments {
-    /// The face; it takes Ctrl-C until it is dropped.
+    /// Opens the console; it handles Ctrl-C until it is dropped.
     pub(crate) fn console(&self, global: &GlobalArguments) -> Result<Console, Failure> {
         let is_error = self.events.as_ref().is_some_and(|path| path.as_os_str() == "-");
         let (answers, events) = (self.answers.clone(), self.events.clone());
@@ -67,7 +67,7 @@ impl FaceArguments {
         options.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
     }
 
-    /// Whether the user is never asked.
+    /// Returns whether the user is never asked.
     pub(crate) fn yes(&self) -> bool {
         self.yes
     }
@@ -107,7 +107,7 @@ impl ChangeArguments {
     }
 }
 
-/// Additions of a command to the options of all loops.
+/// Options of a command in addition to the options of all sessions.
 #[derive(Debug, Default)]
 pub(crate) struct LoopRequest {
     pub kind: SessionKind,
@@ -161,7 +161,7 @@ pub(crate) fn run_loop(
     if let Some((option, path)) = sources.chain(patches).find(|(_, path)| !path.exists()) {
         refuse!("{option} {} does not exist; name one that does", path.display());
     }
-    // Wrong options of models are reported before anything is made.
+    // Wrong model options are reported before anything is created.
     llm.narrator(global)?;
     let store = store.store()?;
     let mut console = face.console(global)?;
@@ -210,7 +210,7 @@ impl From<SessionError> for Failure {
 impl From<FaceError> for Failure {
     fn from(error: FaceError) -> Self {
         match error {
-            // A reader that went away is recognized by it.
+            // A closed output is recognized by it.
             FaceError::Output(error) => Self::Other(error.into()),
             FaceError::Input { .. } => Self::Other(error.into()),
             other => Self::Usage(other.to_string()),
@@ -225,7 +225,7 @@ impl From<MachineError> for Failure {
             MachineError::Face(error) => error.into(),
             MachineError::Model(error) => error.into(),
             error if error.is_usage() => Self::Usage(error.to_string()),
-            // By its cause, as everywhere else.
+            // The failure is its cause, as everywhere else.
             MachineError::Other(error) => Self::Other(error),
             other => Self::Other(other.into()),
         }

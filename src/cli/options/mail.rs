@@ -1,4 +1,4 @@
-//! `--mail-to`: what a command writes is sent.
+//! `--mail-to`: sends written files by mail.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use clap::{Args, ValueEnum};
 use lettre::message::Mailbox;
 
-/// How a connection to a mail server is protected.
+/// Protection of a connection to a mail server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Security {
     /// Encrypted from the start
@@ -86,7 +86,7 @@ fn mailbox(text: &str) -> Result<Mailbox, &'static str> {
     text.parse().map_err(|_| "write an address such as me@example.org")
 }
 
-/// A text of one line: further ones would be headers of the mail.
+/// A text of one line: further lines would become headers of the mail.
 fn line(text: &str) -> Result<String, &'static str> {
     if text.chars().any(char::is_control) { Err("write it on one line") } else { Ok(text.to_owned()) }
 }
@@ -96,14 +96,14 @@ fn line(text: &str) -> Result<String, &'static str> {
 pub(crate) struct Outbox(Arc<Mutex<Vec<PathBuf>>>);
 
 impl Outbox {
-    /// Keeps a file or folder that was written.
+    /// Adds a written file or folder.
     pub(crate) fn add(&self, path: &Path) {
         if let Ok(mut files) = self.0.lock() {
             files.push(path.to_owned());
         }
     }
 
-    /// The files that were written, each once.
+    /// The written files, each once.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let mut files = self.0.lock().map(|files| files.clone()).unwrap_or_default();
         files.sort();

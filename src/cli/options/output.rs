@@ -37,7 +37,7 @@ pub(crate) enum AnswerFormat {
 }
 
 impl AnswerFormat {
-    /// The extensions that choose a format.
+    /// File extensions that select a format.
     const EXTENSIONS: [(&str, Self); 14] = [
         ("txt", Self::Table),
         ("csv", Self::Csv),
@@ -55,7 +55,7 @@ impl AnswerFormat {
         ("feather", Self::Arrow),
     ];
 
-    /// The one that the extension of a file names.
+    /// The format of a file's extension.
     pub(crate) fn of_extension(path: &Path) -> Option<Self> {
         let extension = extension_of(path)?;
         Self::EXTENSIONS.iter().find(|(known, _)| *known == extension).map(|(_, format)| *format)
@@ -88,12 +88,12 @@ pub(crate) struct OutputArguments {
 }
 
 impl OutputArguments {
-    /// The format asked for, or the one the output's extension names.
+    /// The requested format, or the format of the output's extension.
     pub(crate) fn format(&self) -> AnswerFormat {
         self.format.or_else(|| AnswerFormat::of_extension(self.path()?)).unwrap_or_default()
     }
 
-    /// Refuses a file whose extension is of something else than an answer, and options of another format.
+    /// Rejects a file with an extension of another kind, and options of another format.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         if self.arrow_times && !self.keeps_dictionaries() {
             refuse!("--arrow-times is about Arrow and Parquet; add -f arrow or -f parquet");
@@ -111,7 +111,7 @@ impl OutputArguments {
         if self.arrow_times { Times::Durations } else { Times::Integers }
     }
 
-    /// Whether the format has dictionaries.
+    /// Returns whether the format has dictionaries.
     pub(crate) fn keeps_dictionaries(&self) -> bool {
         matches!(self.format(), AnswerFormat::Arrow | AnswerFormat::Parquet)
     }

@@ -12,9 +12,9 @@ use wavesieve_engine::{Answer, Query};
 use wavesieve_export::atomic::{make_directory, write_file};
 use wavesieve_report::charts::{Chart, Layout, Terminal, characters, is_chart};
 
-/// Width where that of the terminal is not known.
+/// Width if the width of the terminal is unknown.
 const WIDTH: usize = 100;
-/// The files of a chart unless others are chosen.
+/// Default file formats of charts.
 pub(crate) const CHART_FORMATS: &str = "svg,png";
 
 /// A format of charts.
@@ -39,7 +39,7 @@ impl ChartFormat {
     }
 }
 
-/// The options, for queries whose answers can be drawn.
+/// Adds the options for queries whose answers can be drawn.
 pub(crate) fn with_plot_options(command: Command) -> Command {
     let plot = Arg::new("plot")
         .long("plot")
@@ -63,7 +63,7 @@ pub(crate) fn with_plot_options(command: Command) -> Command {
     command.arg(plot).arg(charts).arg(formats)
 }
 
-/// The pictures that were requested.
+/// The requested pictures.
 pub(crate) struct Pictures {
     plot: bool,
     charts: Option<PathBuf>,
@@ -71,7 +71,7 @@ pub(crate) struct Pictures {
 }
 
 impl Pictures {
-    /// The options of a query; a query without a picture has none.
+    /// The picture options of a query; a query without a picture has none.
     pub(crate) fn from_matches(query: &Query, matches: &ArgMatches, input: &InputArguments) -> Result<Self, Failure> {
         if query.declaration.plot.is_none() {
             return Ok(Self { plot: false, charts: None, formats: Vec::new() });
@@ -85,7 +85,7 @@ impl Pictures {
         Ok(Self { plot: matches.get_flag("plot"), charts, formats })
     }
 
-    /// Writes the files and gives what is to be printed under the answer.
+    /// Writes the files, and returns the text to print below the answer.
     pub(crate) fn draw(
         &self,
         query: &Query,
@@ -108,7 +108,7 @@ impl Pictures {
     }
 }
 
-/// Refuses a path for charts that is not a directory, or is an input.
+/// Rejects a path for charts that is not a directory, or is an input.
 pub(crate) fn check_directory(directory: &Path, input: &InputArguments) -> Result<(), Failure> {
     let shown = directory.display();
     if directory.exists() && !directory.is_dir() {
@@ -120,7 +120,7 @@ pub(crate) fn check_directory(directory: &Path, input: &InputArguments) -> Resul
     Ok(())
 }
 
-/// Refuses a directory for charts of these names in which other files have them.
+/// Rejects a directory in which foreign files have the names of these charts.
 pub(crate) fn check_names(directory: &Path, names: &[String], formats: &[ChartFormat]) -> Result<(), Failure> {
     let shown = directory.display();
     if directory.exists() && !directory.is_dir() {

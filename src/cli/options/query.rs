@@ -27,7 +27,7 @@ pub(crate) struct QueryArguments {
 }
 
 impl QueryArguments {
-    /// The options of the engine, with the values of the query's own parameters.
+    /// The options for the engine, with the values of the query's own parameters.
     pub(crate) fn options(&self, parameters: BTreeMap<String, String>) -> QueryOptions {
         let by = self.by.as_ref().map(|by| by.iter().filter(|column| !column.is_empty()).cloned().collect());
         let mut columns: Vec<String> = Vec::new();
@@ -41,7 +41,7 @@ impl QueryArguments {
     }
 }
 
-/// The queries of the binary and those of the user.
+/// Built-in queries and the user's queries.
 pub(crate) fn registry(queries: Option<&PathBuf>) -> Result<Registry, Failure> {
     let mut registry = Registry::embedded();
     if let Some(directory) = queries {

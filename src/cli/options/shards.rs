@@ -5,10 +5,10 @@ use clap::Args;
 use crate::cli::exit::Failure;
 use wavesieve_export::conversion::Share;
 
-/// Rank and size of a launcher, as it hands them to each process.
+/// Variables of launchers with the rank and the number of processes.
 const LAUNCHERS: [(&str, &str); 3] =
     [("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"), ("SLURM_PROCID", "SLURM_NTASKS")];
-/// The number of a job in a Slurm array.
+/// The variable with the index of a job in a Slurm array.
 const ARRAY_ID: &str = "SLURM_ARRAY_TASK_ID";
 const ARRAY_COUNT: &str = "SLURM_ARRAY_TASK_COUNT";
 const ARRAY_MIN: &str = "SLURM_ARRAY_TASK_MIN";
@@ -32,9 +32,9 @@ pub(crate) struct ShardArguments {
 /// How inputs are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Division {
-    /// As the environment states.
+    /// From the environment.
     Auto,
-    /// By hand.
+    /// From the command line.
     Named(Share),
 }
 
@@ -54,12 +54,12 @@ impl ShardArguments {
         self.shard.is_some() || self.finish
     }
 
-    /// Whether parts are put together.
+    /// Returns whether parts are combined.
     pub(crate) fn finish(&self) -> bool {
         self.finish
     }
 
-    /// Whether parts may be missing.
+    /// Returns whether parts may be missing.
     pub(crate) fn partial(&self) -> bool {
         self.partial
     }
@@ -75,7 +75,7 @@ impl ShardArguments {
     }
 }
 
-/// The share of a process by what its launcher put into the environment. Tasks of each job of an array count on.
+/// The share of a process from the variables of its launcher. Tasks of the jobs in an array are numbered consecutively.
 fn share_of(variable: impl Fn(&str) -> Option<String>) -> Result<Share, String> {
     let number = |name: &str| -> Result<Option<u64>, String> {
         let parse = |text: String| {
@@ -100,7 +100,7 @@ fn share_of(variable: impl Fn(&str) -> Option<String>) -> Result<Share, String> 
     let mut task = None;
     for (rank, size) in LAUNCHERS {
         if let Some(number) = number(rank)? {
-            // A job of an array need not name its number of tasks.
+            // A job of an array may have no number of tasks.
             let is_alone = array.is_some() && variable(size).is_none();
             task = Some(if is_alone { (0, 1) } else { (number, required(size, rank)?) });
             break;
@@ -131,7 +131,7 @@ mod tests {
         let expected = |number, of| Ok(Share::new(number, of).unwrap());
         assert_eq!(share(&[("SLURM_PROCID", "2"), ("SLURM_NTASKS", "8")]), expected(3, 8));
         assert_eq!(share(&[("PMI_RANK", "0"), ("PMI_SIZE", "4")]), expected(1, 4));
-        // Under mpirun, Slurm numbers the process that started it.
+        // Under mpirun, the Slurm variables describe the process that started it.
         let mpirun = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "2"), ("OMPI_COMM_WORLD_RANK", "1")];
         assert_eq!(share(&[&mpirun[..], &[("OMPI_COMM_WORLD_SIZE", "2")]].concat()), expected(2, 2));
         let array = [(ARRAY_ID, "5"), (ARRAY_COUNT, "3"), (ARRAY_MIN, "1"), (ARRAY_STEP, "2")];

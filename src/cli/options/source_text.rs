@@ -1,4 +1,4 @@
-//! The option `--source DIR`: the text of source lines next to them.
+//! The option `--source DIR`: shows the text of source lines next to them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use wavesieve_source::SourceTree;
 const SOURCE: &str = "source";
 const FILE: &str = "source_file";
 const LINE: &str = "source_line";
-/// The column that is added.
+/// The added column.
 const TEXT: &str = "source_text";
 
 /// Where source files are.
@@ -46,7 +46,7 @@ impl SourceArguments {
         Self { directory }
     }
 
-    /// Lists the source files, before anything is read.
+    /// Lists the source files, before any inputs are read.
     pub(crate) fn open(&self, global: &GlobalArguments) -> Result<SourceLines, Failure> {
         let Some(directory) = &self.directory else { return Ok(SourceLines(None)) };
         if !directory.is_dir() {
@@ -64,7 +64,7 @@ impl SourceArguments {
     }
 }
 
-/// The source files that were named, if any were.
+/// The named source files, if any.
 pub(crate) struct SourceLines(Option<Mutex<SourceTree>>);
 
 impl SourceLines {
@@ -91,10 +91,10 @@ impl SourceLines {
     }
 }
 
-/// File and line, where they are known.
+/// File and line, if known.
 type Place = Option<(String, i64)>;
 
-/// File and line of every row, where the frame has them.
+/// File and line of every row, if the frame has them.
 fn places(frame: &DataFrame) -> anyhow::Result<Option<Vec<Place>>> {
     let text = |name: &str| Some(frame.column(name).ok()?.cast(&DataType::String));
     if let (Some(files), Ok(lines)) = (text(FILE), frame.column(LINE)) {

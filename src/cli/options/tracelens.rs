@@ -1,15 +1,15 @@
-//! Options for the sheets of TraceLens's report; its own spellings are understood too.
+//! Options for the sheets of the TraceLens report; TraceLens's own spellings are accepted too.
 
 use clap::Args;
 
 use wavesieve_report::compat::tracelens::TraceLensOptions;
 use wavesieve_tables::trace::selection::parse_duration_ns;
 
-/// Bins of the histogram of short kernels where none are asked for.
+/// Default number of bins of the histogram of short kernels.
 const BINS: u16 = 100;
-/// A dispatch is short below this where nothing else is asked for, in nanoseconds.
+/// Default duration in nanoseconds below which a dispatch is short.
 const THRESHOLD_NS: i64 = 10_000;
-/// Longest threshold.
+/// Maximum threshold.
 const MAX_NS: i64 = 1_000_000_000_000;
 
 /// Parts of TraceLens's report in workbooks and folders.
@@ -43,12 +43,12 @@ pub(crate) struct TraceLensArguments {
 }
 
 impl TraceLensArguments {
-    /// Which sheets are wanted.
+    /// The requested sheets.
     pub(crate) fn options(&self) -> TraceLensOptions {
         let is_original = self.tracelens_compat;
         TraceLensOptions {
             kernel_summary: !self.no_kernel_summary,
-            // TraceLens leaves the number alone where the sheet is not requested.
+            // TraceLens ignores the number if the sheet is not requested.
             kernel_details: self.kernel_details || self.top_details.is_some() && !is_original,
             top_details: self.top_details.unwrap_or(0),
             short_kernels: self.short_kernel_study || !is_original,
@@ -58,12 +58,12 @@ impl TraceLensArguments {
         }
     }
 
-    /// From how many microseconds on a dispatch is not short.
+    /// The duration in microseconds from which a dispatch is not short.
     pub(crate) fn short_threshold_us(&self) -> f64 {
         self.short_kernel_threshold.unwrap_or(THRESHOLD_NS) as f64 / 1e3
     }
 
-    /// One of the options for workbooks and folders that were given.
+    /// The first given option for workbooks and folders.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let given = [
             (self.tracelens_compat, "--tracelens-compat"),
@@ -77,7 +77,7 @@ impl TraceLensArguments {
     }
 }
 
-/// A length of time in nanoseconds.
+/// Parses a duration in nanoseconds.
 fn threshold(text: &str) -> Result<i64, String> {
     let has_unit = text.trim_end().ends_with(|last: char| !last.is_ascii_digit() && last != '.');
     let duration_ns = parse_duration_ns(&if has_unit { text.to_owned() } else { format!("{text}us") })?;

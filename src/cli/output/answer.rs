@@ -1,4 +1,4 @@
-//! Writes an answer in the format and to the place that were requested.
+//! Writes an answer in the requested format to the requested place.
 
 use std::io::Write;
 
@@ -18,7 +18,7 @@ use wavesieve_export::terminal::Style;
 use wavesieve_export::unit::{convert_times, displays};
 use wavesieve_export::{columnar, delimited, html_table, json, markdown, terminal};
 
-/// Refuses an output that would replace an input, or that cannot be written, before anything is read.
+/// Rejects an output that would replace an input, or that cannot be written, before anything is read.
 pub(crate) fn check_output(input: &InputArguments, output: &OutputArguments) -> Result<(), Failure> {
     output.check()?;
     let Some(path) = output.path() else { return Ok(()) };
@@ -29,7 +29,7 @@ pub(crate) fn check_output(input: &InputArguments, output: &OutputArguments) -> 
     check_file(path).map(drop)
 }
 
-/// The answer with the texts of its dictionaries, unless the format has dictionaries.
+/// The answer with dictionaries replaced by their texts, unless the format has dictionaries.
 pub(crate) fn in_texts(answer: Answer, output: &OutputArguments) -> Result<Answer, QueryError> {
     if output.keeps_dictionaries() { Ok(answer) } else { answer.with_texts() }
 }
@@ -38,7 +38,7 @@ pub(crate) fn write(answer: Answer, output: &OutputArguments, global: &GlobalArg
     write_with(answer, output, global, None)
 }
 
-/// As [`write`], with sentences whole: those that do not fit a terminal go on in further lines.
+/// [`write`] without cut sentences: long ones continue on further lines of a terminal.
 pub(crate) fn write_whole(answer: Answer, output: &OutputArguments, global: &GlobalArguments) -> Result<(), Failure> {
     write_with(answer, output, global, Some(usize::MAX))
 }
@@ -76,7 +76,7 @@ fn style_for_people(output: &OutputArguments, global: &GlobalArguments) -> Style
     }
 }
 
-/// Writes the answer to standard output as it is, in the style that suits it.
+/// Writes the answer to standard output, with styles if suitable.
 pub(crate) fn write_for_people(
     answer: &Answer,
     output: &OutputArguments,
@@ -86,7 +86,7 @@ pub(crate) fn write_for_people(
     write_as(answer, output, output.format(), style_for_people(output, global), out)
 }
 
-/// Writes the answer as a file holds it.
+/// Writes the answer in the form of a file.
 pub(crate) fn write_to_file(mut answer: Answer, output: &OutputArguments, out: &mut dyn Write) -> Result<()> {
     let format = output.format();
     if !is_for_people(format) {
@@ -99,7 +99,7 @@ fn is_for_people(format: AnswerFormat) -> bool {
     matches!(format, AnswerFormat::Table | AnswerFormat::Md)
 }
 
-/// The extension of a file's name that chooses a format.
+/// The file extension of a format.
 pub(crate) fn extension(format: AnswerFormat) -> &'static str {
     match format {
         AnswerFormat::Table => "txt",
@@ -139,7 +139,7 @@ fn write_as(
         }
         AnswerFormat::Parquet => {
             let batch = columnar::described(frame, &answer.columns, output.times())?;
-            // The writer needs a target that can move between threads.
+            // The writer needs a target that is `Send`.
             let mut bytes = Vec::new();
             parquet_file::write_batch(&batch, &mut bytes)?;
             Ok(out.write_all(&bytes)?)
@@ -147,7 +147,7 @@ fn write_as(
     }
 }
 
-/// Width to fit tables to: that of the terminal, or of COLUMNS; no limit for a pipe.
+/// Width to which tables are fitted: from the terminal, or from COLUMNS; no limit for a pipe.
 fn terminal_width(output: &OutputArguments) -> Option<usize> {
     if output.wide {
         return None;

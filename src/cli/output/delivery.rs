@@ -1,4 +1,4 @@
-//! Where a text goes: to a file that appears whole, or to standard output.
+//! Writes a text to a file that appears only when complete, or to standard output.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(crate) fn deliver(
 /// Writes to standard output.
 ///
 /// # Errors
-/// When writing fails; a reader that went away is distinguished by [`Failure::is_broken_pipe`].
+/// When writing fails; [`Failure::is_broken_pipe`] recognizes a closed output.
 pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> Result<(), Failure> {
     Ok(with_stdout(|out| write_stream(out, write))?)
 }
@@ -46,24 +46,24 @@ pub(crate) fn unknown_extension(path: &Path, of: &str, known: &[&str]) -> Failur
     Failure::Usage(format!("{shown} ends in no format of {of} (.{known}); name one of them, or choose with --format"))
 }
 
-/// The extension of a file's name in lower case; none for names without one.
+/// The extension of a file's name in lower case; `None` without one.
 pub(crate) fn extension_of(path: &Path) -> Option<String> {
     let extension = path.extension()?.to_string_lossy().to_lowercase();
     (!extension.is_empty()).then_some(extension)
 }
 
-/// Reports that a file or folder is there.
+/// Reports that a file or folder was written.
 pub(crate) fn print_written(path: &Path, global: &GlobalArguments) {
     global.outbox.add(path);
     note!(global, "wrote {}", path.display());
 }
 
-/// The path from the root, without links in the part that exists already.
+/// The absolute path, without links in the existing part.
 pub(crate) fn resolved(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let known = |ancestor: &Path| {
         let (real, rest) = (ancestor.canonicalize().ok()?, absolute.strip_prefix(ancestor).ok()?);
-        // Joined with nothing, the path of a file would end like that of a folder.
+        // Joining an empty path would add a slash at the end.
         Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
     };
     absolute.ancestors().find_map(known).unwrap_or_else(|| absolute.clone())

@@ -1,4 +1,4 @@
-//! In which format a document is written, and how.
+//! The format of a document, and how it is written.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use wavesieve_report::xlsx;
 use wavesieve_report::xlsx::WorkbookOptions;
 use wavesieve_report::{html, json, markdown, text};
 
-/// Columns of text where the terminal does not report its width.
+/// Text width if the terminal does not report its width.
 const WIDTH: usize = 80;
 
 /// Options of verbs that write a document.
@@ -78,7 +78,8 @@ pub(crate) enum DocumentFormat {
 }
 
 impl DocumentFormat {
-    /// Whether it has commands for the kernels of findings; people read those that findings recommend.
+    /// Returns whether the document has commands for the kernels of findings. The other formats, for readers, only show
+    /// the commands that findings recommend.
     pub(crate) fn has_handoffs(self) -> bool {
         matches!(self, Self::Json | Self::Html | Self::Xlsx | Self::Csv | Self::Parquet)
     }
@@ -108,28 +109,28 @@ impl DocumentFormat {
         }
     }
 
-    /// Whether it holds whole tables, and those of TraceLens.
+    /// Returns whether the document holds whole tables, including those of TraceLens.
     fn is_of_tables(self) -> bool {
         self == Self::Xlsx || self.of_folder().is_some()
     }
 
-    /// Default number of rows in tables: a page shows ten of them until the reader asks for more.
+    /// Default number of rows in tables: a page shows ten of them, and more on request.
     pub(crate) fn rows(self) -> usize {
         if matches!(self, Self::Html | Self::Pdf) { 50 } else { 10 }
     }
 
-    /// Whether it has a place for charts.
+    /// Returns whether the document can hold charts.
     pub(crate) fn has_charts(self) -> bool {
         matches!(self, Self::Html | Self::Pdf)
     }
 
-    /// The extensions of those that are files.
+    /// The extensions of formats that are files.
     pub(crate) fn extensions() -> Vec<&'static str> {
         let files = Self::value_variants().iter().filter(|format| !format.is_folder());
         files.map(|format| format.extension()).collect()
     }
 
-    /// The one that the extension of a file names.
+    /// The format of a file's extension.
     pub(crate) fn of_extension(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_lowercase();
         let is_named = |format: &Self| format.of_folder().is_none() && format.extension() == extension;
@@ -138,7 +139,7 @@ impl DocumentFormat {
 }
 
 impl DocumentOutput {
-    /// The format that was asked for, by name or by the extension of the file.
+    /// The requested format, by name or by the extension of the file.
     pub(crate) fn format(&self) -> Option<DocumentFormat> {
         self.format.or_else(|| DocumentFormat::of_extension(self.output.as_ref()?))
     }
@@ -151,7 +152,7 @@ impl DocumentOutput {
     /// Queries that only this format needs.
     ///
     /// # Errors
-    /// [`Failure::Usage`] when an option is given that the format has no place for.
+    /// [`Failure::Usage`] when an option is given that the format does not support.
     pub(crate) fn questions(&self, format: DocumentFormat) -> Result<Vec<QueryRequest>, Failure> {
         match self.tracelens.given() {
             _ if format.is_of_tables() => Ok(tracelens::questions(&self.tracelens.options())),
@@ -204,7 +205,7 @@ impl DocumentOutput {
         deliver(path, global, write)
     }
 
-    /// Makes the directory that was named with -d.
+    /// Creates the directory of -d.
     fn make_directory(&self, path: &Path) -> anyhow::Result<Option<MadeDirectories>> {
         let parent = path.parent().filter(|_| self.directory.is_some());
         parent.map(make_directory).transpose()

@@ -1,4 +1,4 @@
-//! Sends what was written, through the system's sendmail or a mail server.
+//! Sends written files, through the system's sendmail or a mail server.
 
 use std::env;
 use std::fs;
@@ -22,18 +22,18 @@ use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::mail::{MailArguments, Security};
 use crate::invocation::{is_stderr_terminal, is_stdin_terminal};
 
-/// The variable that holds the password of the mail server.
+/// The variable with the password of the mail server.
 const PASSWORD: &str = "WAVESIEVE_SMTP_PASSWORD";
-/// Mail servers refuse more.
+/// Maximum bytes of a mail: mail servers reject larger ones.
 const MAX_BYTES: u64 = 25 << 20;
-/// Where sendmail is if the path does not name it.
+/// Paths of sendmail if PATH does not have it.
 const SENDMAILS: [&str; 3] = ["/usr/sbin/sendmail", "/usr/lib/sendmail", "/usr/bin/sendmail"];
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Sends what a command has written, if that was asked for.
+/// Sends the files that a command has written, if requested.
 ///
 /// # Errors
-/// [`Failure::Usage`] if nothing was written; when the mail cannot be made or sent.
+/// [`Failure::Usage`] if nothing was written. Also when the mail cannot be made or sent.
 pub(crate) fn send_written(verb: &str, global: &GlobalArguments) -> Result<(), Failure> {
     let mail = &global.mail;
     if mail.mail_to.is_empty() {
@@ -102,13 +102,13 @@ fn message(verb: &str, mail: &MailArguments, written: &[PathBuf]) -> Result<Mess
     builder.multipart(parts).context("cannot make the mail")
 }
 
-/// The bytes as they are: other encodings change the ends of lines.
+/// The bytes in base64: other encodings change line ends.
 fn encoded(content: Vec<u8>) -> Result<Body> {
     Body::new_with_encoding(content, ContentTransferEncoding::Base64)
         .map_err(|_| anyhow::anyhow!("internal: a file cannot be encoded"))
 }
 
-/// The files, and those in folders, with their names in the mail.
+/// The files, and the files in folders, with their names in the mail.
 fn files_in(written: &[PathBuf]) -> Result<Vec<(PathBuf, String)>> {
     let mut files = Vec::new();
     for path in written {
@@ -217,7 +217,7 @@ fn send_to(server: &str, mail: &MailArguments, message: &Message) -> Result<()> 
     Ok(())
 }
 
-/// The password, from the environment or from whoever sits at the terminal.
+/// The password, from the environment or typed by the user.
 fn password(user: &str, host: &str) -> Result<String> {
     if let Ok(password) = env::var(PASSWORD) {
         return Ok(password);
@@ -230,7 +230,7 @@ fn password(user: &str, host: &str) -> Result<String> {
     hidden_line()
 }
 
-/// A line that is not shown while it is typed.
+/// A line that stays hidden while it is typed.
 #[cfg(unix)]
 fn hidden_line() -> Result<String> {
     use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
@@ -252,7 +252,7 @@ fn hidden_line() -> Result<String> {
     bail!("the password cannot be asked for here; set {PASSWORD}")
 }
 
-/// Hands the mail to the system.
+/// Passes the mail to the system's sendmail.
 fn pipe(mail: &MailArguments, message: &Message) -> Result<()> {
     let folders: Vec<PathBuf> = env::var_os("PATH").iter().flat_map(env::split_paths).collect();
     let places = folders.iter().map(|folder| folder.join("sendmail")).chain(SENDMAILS.iter().map(PathBuf::from));
@@ -269,7 +269,7 @@ fn pipe(mail: &MailArguments, message: &Message) -> Result<()> {
         .spawn()
         .with_context(|| format!("cannot run {shown}"))?;
     if let Some(mut input) = child.stdin.take() {
-        // If the program does not read on, its exit status is the better reason.
+        // If sendmail stops reading, its exit status gives the better reason.
         let _ = input.write_all(&message.formatted());
     }
     let status = child.wait()?;

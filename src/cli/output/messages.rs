@@ -1,4 +1,4 @@
-//! Messages next to an answer: texts on standard output, messages to people on standard error.
+//! Texts on standard output, and messages to users on standard error.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use wavesieve_tables::columns::requests::Request;
 use wavesieve_tables::trace::Trace;
 use wavesieve_tables::trace::left_out::LeftOut;
 
-/// The most lines of one kind: users read no more.
+/// Maximum lines of one kind: users do not read more.
 const LINES_OF_A_KIND: usize = 20;
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -30,19 +30,20 @@ pub(crate) fn start() {
 /// Writes a text to standard output.
 ///
 /// # Errors
-/// When it cannot be written; a reader that went away is distinguished by [`Failure::is_broken_pipe`].
+/// When it cannot be written; [`Failure::is_broken_pipe`] recognizes a closed output.
 pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), Failure> {
     Ok(with_stdout(|out| out.write_all(text.as_ref()).and_then(|()| out.flush()))?)
 }
 
-/// Writes a line to standard error, without characters that a terminal would take as commands. A failure to write it cannot be reported either.
+/// Writes a line to standard error, without characters that a terminal would take as commands. A failure to write
+/// cannot be reported.
 pub(crate) fn print_note(message: impl Display) {
     let text = message.to_string();
     let lines: Vec<Cow<'_, str>> = text.split('\n').map(escape_hidden).collect();
     let _ = with_stderr(|out| writeln!(out, "{}", lines.join("\n")));
 }
 
-/// Writes a line, written as for `format!`, to standard error, unless the user wants none.
+/// Writes a line to standard error, with arguments as for `format!`, unless the user silenced notes.
 macro_rules! note {
     ($global:expr, $($text:tt)+) => {
         if !$global.quiet {
@@ -52,14 +53,14 @@ macro_rules! note {
 }
 pub(crate) use note;
 
-/// Writes a line to standard error with the time since the start, where details were requested.
+/// Writes a line with the elapsed time to standard error, if details were requested.
 pub(crate) fn detail(global: &GlobalArguments, message: impl Display) {
     if global.verbose && !global.quiet {
         print_note(format_args!("[{:.2} s] {message}", START.elapsed().as_secs_f64()));
     }
 }
 
-/// Warns of what the user should know about the inputs before reading an answer.
+/// Warns about problems of the inputs that affect the answer.
 pub(crate) fn warn(trace: &Trace, global: &GlobalArguments) {
     describe(trace, global);
     if global.quiet {
@@ -85,7 +86,7 @@ pub(crate) fn warn(trace: &Trace, global: &GlobalArguments) {
     print_notes(&dead_links, "note: ", global);
 }
 
-/// Reports the first of many lines of a kind, and how many there are; all of them where details were requested.
+/// Reports the first lines of a kind and their number, or all lines if details were requested.
 pub(crate) fn print_notes(lines: &[String], prefix: &str, global: &GlobalArguments) {
     let shown = if global.verbose { lines.len() } else { LINES_OF_A_KIND };
     for line in lines.iter().take(shown) {
@@ -97,7 +98,7 @@ pub(crate) fn print_notes(lines: &[String], prefix: &str, global: &GlobalArgumen
     }
 }
 
-/// Prints what was recognized and how much it holds, if details were requested.
+/// Prints the recognized inputs and their sizes, if details were requested.
 pub(crate) fn describe(trace: &Trace, global: &GlobalArguments) {
     if !global.verbose || global.quiet {
         return;
@@ -116,7 +117,7 @@ pub(crate) fn describe(trace: &Trace, global: &GlobalArguments) {
     }
 }
 
-/// Notes rows with invalid times, which answers to a request leave out.
+/// Notes rows with invalid times, which answers to a request exclude.
 pub(crate) fn note_left_out(trace: &Trace, request: &Request, global: &GlobalArguments) -> Result<(), Failure> {
     if global.quiet {
         return Ok(());
@@ -130,12 +131,12 @@ pub(crate) fn note_left_out(trace: &Trace, request: &Request, global: &GlobalArg
     Ok(())
 }
 
-/// Lists what could not be read, and returns whether there is anything.
+/// Lists the data that could not be read, and returns whether there is any.
 pub(crate) fn report_damage(trace: &Trace, global: &GlobalArguments) -> bool {
     list_damage(&trace.damage(), global)
 }
 
-/// As [`report_damage`], of damage that is known.
+/// [`report_damage`] for damage that is already known.
 pub(crate) fn list_damage(damage: &[Damage], global: &GlobalArguments) -> bool {
     let lines: Vec<String> = damage.iter().map(Damage::line).collect();
     print_notes(&lines, "damaged: ", global);

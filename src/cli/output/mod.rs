@@ -1,4 +1,4 @@
-//! Where results, messages and progress go.
+//! Output of results, messages and progress.
 
 pub(crate) mod answer;
 pub(crate) mod delivery;

@@ -1,4 +1,4 @@
-//! How far a language model is: a line on a terminal, details where they were requested.
+//! Progress of a language model: a line on a terminal, and details if requested.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::invocation::is_stderr_terminal;
 use wavesieve_agent::ask::{DialogueStep, StepListener};
 use wavesieve_agent::llm::{Event, Listener};
 
-/// How often the line moves.
+/// Interval at which the line moves.
 const TICK: Duration = Duration::from_millis(120);
 
-/// A line about what is waited for, and how much has come in.
+/// A line about the awaited response and how much has arrived.
 pub(crate) struct ModelProgress<'a> {
     bar: ProgressBar,
     global: &'a GlobalArguments,
@@ -36,7 +36,7 @@ impl<'a> ModelProgress<'a> {
         Self { bar, global, characters: Cell::new(0) }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }

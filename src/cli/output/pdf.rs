@@ -1,4 +1,4 @@
-//! PDF files, which a browser without a window prints from our pages.
+//! PDF files, printed from HTML pages by a headless browser.
 
 use std::env;
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail, ensure};
 use wavesieve_report::document::Document;
 use wavesieve_report::html;
 
-/// Names of browsers that print without a window, the first that is there is taken.
+/// Names of headless browsers; the first one that exists is used.
 const BROWSERS: [&str; 7] = [
     "chromium",
     "chromium-browser",
@@ -24,17 +24,17 @@ const BROWSERS: [&str; 7] = [
     "microsoft-edge",
     "headless_shell",
 ];
-/// The variable that names another one.
+/// The variable that names another browser.
 const VARIABLE: &str = "WAVESIEVE_BROWSER";
-/// Variables that name where a browser keeps its own files.
+/// Variables that name the directories for a browser's own files.
 const HOMES: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"];
-/// How long a browser may take.
+/// Time limit for a browser.
 const LIMIT: Duration = Duration::from_secs(120);
-/// Facts of a PDF file that change each time.
+/// Keys of a PDF file that change each time.
 const DATES: [&[u8]; 2] = [b"/CreationDate (", b"/ModDate ("];
 const DATE: &[u8] = b"D:20000101000000+00'00'";
 
-/// Writes a document as its page is printed.
+/// Writes a document as its page would print.
 pub(crate) fn write(document: &Document, out: &mut dyn Write) -> Result<()> {
     let mut page = Vec::new();
     html::write(document, &mut page)?;
@@ -47,17 +47,17 @@ pub(crate) fn from_page(page: &[u8]) -> Result<Vec<u8>> {
     let (source, target) = (directory.path().join("page.html"), directory.path().join("page.pdf"));
     fs::write(&source, page).with_context(|| format!("cannot write {}", source.display()))?;
     let mut command = Command::new(&browser);
-    // Tags are numbered anew in each run.
+    // Tags get different numbers in each run.
     command.args(["--headless", "--disable-gpu", "--no-pdf-header-footer", "--no-first-run", "--disable-pdf-tagging"]);
     command.arg(option("--print-to-pdf=", &target));
     command.arg(option("--user-data-dir=", &directory.path().join("profile")));
-    // The sandbox of Chromium refuses to run as root, as in containers; what is printed is our own page.
+    // The sandbox of Chromium does not run as root, for example in containers; the page is our own.
     #[cfg(unix)]
     if is_root() {
         command.arg("--no-sandbox");
     }
     command.arg(option("file://", &source));
-    // Nothing of the browser's own, such as reports of crashes, is left outside of the temporary directory.
+    // Files of the browser, such as crash reports, stay in the temporary directory.
     HOMES.iter().for_each(|name| {
         command.env(name, directory.path());
     });
@@ -105,7 +105,7 @@ fn browser() -> Result<PathBuf> {
     })
 }
 
-/// Puts one date in the place of the one at which the file was made, so that the same page gives the same file.
+/// Replaces a creation date by a fixed one, so that the same page gives the same file.
 fn fix_date(file: &mut [u8], key: &[u8]) {
     let starts: Vec<usize> =
         file.windows(key.len()).enumerate().filter(|(_, bytes)| *bytes == key).map(|(at, _)| at + key.len()).collect();

@@ -1,4 +1,4 @@
-//! How far a long command is: a bar on a terminal, elsewhere a line now and then where details are requested.
+//! Progress of a long command: a bar on a terminal, otherwise occasional lines if details are requested.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,21 +18,22 @@ use wavesieve_source::scan;
 use wavesieve_tables::trace::TraceProcess;
 use wavesieve_tables::trace::observer::Observer as ReadingObserver;
 
-/// Shorter work is not worth a bar.
+/// Shorter work does not need a bar.
 const BAR_AFTER: Duration = Duration::from_millis(500);
-/// Without a terminal, users who ask for details get a line this often.
+/// Interval of lines without a terminal, if details are requested.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// A bar on a terminal after half a second, a line every ten seconds elsewhere where details are requested, nothing when quiet.
+/// A bar on a terminal after half a second; elsewhere a line every ten seconds if details are requested; nothing when
+/// quiet.
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// Tables that are written of each process.
+    /// Number of tables that are written per process.
     tables: usize,
     reporter: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
 }
 
 impl Progress {
-    /// Starts to watch the writing of so many processes, each with so many of the tables that are made on demand.
+    /// Watches the writing of this many processes, each with this many tables that are made on demand.
     pub(crate) fn new(processes: usize, on_demand: usize, global: &GlobalArguments) -> Self {
         let always = tables().iter().filter(|table| table.origin != Origin::OnDemand).count();
         let tables = always + on_demand;
@@ -40,12 +41,12 @@ impl Progress {
         Self { tables, ..Self::of_steps("tables", steps, global) }
     }
 
-    /// Watches the reading of files, whose number is reported later.
+    /// Watches the reading of files. Their number is reported later.
     pub(crate) fn of_files(global: &GlobalArguments) -> Self {
         Self::of_steps("files", 0, global)
     }
 
-    /// Watches the writing of so many documents.
+    /// Watches the writing of this many documents.
     pub(crate) fn of_runs(runs: usize, global: &GlobalArguments) -> Self {
         Self::of_steps("runs", runs as u64, global)
     }
@@ -56,7 +57,7 @@ impl Progress {
         Self { bar, tables: 0, reporter: Mutex::new(None) }
     }
 
-    /// A document was written, or failed.
+    /// Notes that a document was written, or failed.
     pub(crate) fn made(&self, name: &str) {
         self.bar.set_message(name.to_owned());
         self.bar.inc(1);
@@ -73,7 +74,7 @@ impl Progress {
         Self { bar, tables: 0, reporter: Mutex::new(reporter) }
     }
 
-    /// Returns a function that takes the bar away from another thread.
+    /// Returns a function that removes the bar from another thread.
     pub(crate) fn clearer(&self) -> impl FnOnce() + Send + 'static {
         let bar = self.bar.clone();
         move || bar.finish_and_clear()
@@ -84,7 +85,7 @@ impl Progress {
         let reporter = self.reporter.lock().take();
         if let Some((sender, thread)) = reporter {
             drop(sender);
-            // A reporter that failed reports nothing more.
+            // A failed reporter reports nothing more.
             let _ = thread.join();
         }
         self.bar.finish_and_clear();
@@ -98,7 +99,7 @@ pub(crate) struct ReadingProgress {
 }
 
 impl ReadingProgress {
-    /// Nothing without a terminal, or without anything to report.
+    /// `None` without a terminal, or without anything to report.
     pub(crate) fn on_terminal(global: &GlobalArguments) -> Option<Arc<dyn ReadingObserver>> {
         let is_wanted = is_stderr_terminal() && !global.quiet;
         is_wanted
@@ -129,13 +130,13 @@ impl ReadingObserver for ReadingProgress {
     }
 }
 
-/// Logs need no lines that the user did not request.
+/// Returns whether to show progress: logs need no lines that the user did not request.
 fn is_wanted(is_quiet: bool, is_verbose: bool, is_terminal: bool) -> bool {
     !is_quiet && (is_terminal || is_verbose)
 }
 
-/// Reports in a thread of its own until the sender is dropped, so that a table that takes long is not silent.
-/// `None` where no thread can be started.
+/// Reports in a separate thread until the sender is dropped, so that a slow table still shows progress. `None` if no
+/// thread can be started.
 fn report(bar: ProgressBar, of: &'static str, terminal: bool) -> Option<(Sender<()>, JoinHandle<()>)> {
     let (sender, receiver) = channel();
     let thread = std::thread::Builder::new().spawn(move || {

@@ -1,4 +1,4 @@
-//! Several answers of one call: one below the other, or as files of a directory.
+//! Several answers of one call: printed one below the other, or written as files of a directory.
 
 use std::fs;
 
@@ -11,14 +11,14 @@ use crate::cli::output::{answer, messages};
 use wavesieve_engine::{Answer, QueryError};
 use wavesieve_input::is_unfinished;
 
-/// An answer with its title and what is drawn under it.
+/// An answer with its title and the chart below it.
 pub(crate) struct Titled {
     pub title: String,
     pub answer: Answer,
     pub picture: Option<String>,
 }
 
-/// Rejects an output that cannot hold the files, before anything is read. Returns whether there are older ones to replace.
+/// Rejects an output that cannot hold the files, before anything is read. Returns whether older files will be replaced.
 pub(crate) fn check_output(
     files: &[String],
     input: &InputArguments,
@@ -59,7 +59,7 @@ pub(crate) fn check_output(
     Ok(occupied)
 }
 
-/// The results that succeeded, each in the place of its query. Reports which failed.
+/// The successful results, each in the place of its query. Reports failed queries.
 ///
 /// # Errors
 /// A failure that does not belong to one query, or the last query's failure if all failed.

@@ -1,4 +1,4 @@
-//! Help texts: the commands by task, what follows a query's options, and the parts of such a text for other renderers.
+//! Help texts: the commands by task, notes below a query's options, and the parts of such notes for other renderers.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use wavesieve_engine::{Parameter, ParameterType, Query};
 /// The text below the options of the program.
 pub(crate) const MAIN_NOTES: &str = include_str!("../../../templates/help/main_notes.txt");
 
-/// Verbs by task, in the order of the main help. A verb that is in none of them comes last, under "More".
+/// Verbs by task, in the order of the main help. A verb without a task comes last, under "More".
 const GROUPS: &[(&str, &[&str])] = &[
     ("Inspect", &["info", "check", "table", "sql"]),
     ("Analyze", &["analyze", "ask", "compare", "report"]),
@@ -98,7 +98,7 @@ pub(crate) fn flag(parameter: &Parameter) -> String {
     parameter.name.replace('_', "-")
 }
 
-/// An example value of the parameter, quoted for a shell; `None` if only an empty one is known.
+/// An example value of the parameter, quoted for a shell; `None` if only an empty value is known.
 fn example(parameter: &Parameter) -> Option<String> {
     let value = match (parameter.name.as_str(), parameter.parameter_type) {
         ("top", ParameterType::Int) => "5",
@@ -108,15 +108,15 @@ fn example(parameter: &Parameter) -> Option<String> {
     (!value.is_empty()).then(|| if plain { value.to_owned() } else { format!("'{}'", value.replace('\'', r"'\''")) })
 }
 
-/// A part of what follows the options.
+/// A part of the notes below the options.
 pub(crate) enum Part {
     /// A paragraph.
     Text(String),
-    /// Lines to be shown as they are, without their indent.
+    /// Lines that are shown unchanged, without their indent.
     Lines(Vec<String>),
 }
 
-/// The parts of what follows the options of a verb: indented lines are examples or tables, the others paragraphs.
+/// The parts of the notes below the options of a verb: indented lines are examples or tables, the others paragraphs.
 pub(crate) fn notes(command: &Command) -> Vec<Part> {
     let text = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string).unwrap_or_default();
     let mut parts: Vec<Part> = Vec::new();
@@ -137,9 +137,9 @@ pub(crate) fn notes(command: &Command) -> Vec<Part> {
     parts
 }
 
-/// Renders a template of the binary; a mistake in one is shown where its text would stand, and found by the tests.
+/// Renders a built-in template. An error is shown in place of the text, and found by the tests.
 pub(crate) fn render(template: &str, context: minijinja::Value) -> String {
-    // Made once: it knows many filters, and every query has a text.
+    // Built once: it has many filters, and every query has a text.
     static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);

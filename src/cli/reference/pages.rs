@@ -1,4 +1,4 @@
-//! Shared by the generators of manual pages and documents: finding a command, writing many files.
+//! Common functions of the generators of manual pages and documents: find a command, write many files.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::cli::exit::{Failure, refuse};
 use wavesieve_engine::closest;
 use wavesieve_export::atomic::{make_directory, write_file};
 
-/// The command at the end of a path of names: a verb, a verb and a query.
+/// The command at the end of a path of names: a verb, or a verb and a query.
 pub(crate) fn find<'a>(command: &'a Command, path: &[String]) -> Result<&'a Command, Failure> {
     path.iter().try_fold(command, |command, name| {
         command.find_subcommand(name).ok_or_else(|| {
@@ -20,7 +20,7 @@ pub(crate) fn find<'a>(command: &'a Command, path: &[String]) -> Result<&'a Comm
     })
 }
 
-/// Writes files into a directory, which is created where it is missing.
+/// Writes files into a directory, which is created if missing.
 pub(crate) fn write(directory: &Path, pages: &[(String, Vec<u8>)]) -> Result<(), Failure> {
     if directory.exists() && !directory.is_dir() {
         refuse!("{} is not a directory; name one with -o", directory.display());

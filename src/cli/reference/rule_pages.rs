@@ -1,4 +1,4 @@
-//! The rules of the guided analysis as Markdown, from the rule book and what they ask.
+//! The rules of the guided analysis as Markdown, from the rule book and its queries.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -37,7 +37,7 @@ pub(crate) fn page(book: &RuleBook) -> String {
     page
 }
 
-/// A template as code, in which Markdown reads nothing.
+/// A template as code, so that Markdown does not interpret it.
 fn code(template: &str) -> String {
     let words = template.split_whitespace().collect::<Vec<&str>>().join(" ");
     format!("`` {words} ``")

@@ -1,4 +1,4 @@
-//! The skill for agents, from the definition of the command line, and settings with which they start the server.
+//! The skill for agents, from the definition of the command line, and agent settings that start the server.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ struct Agents {
     agent: Vec<Agent>,
 }
 
-/// How an agent is configured to start the server.
+/// An agent, and its settings to start the server.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Agent {

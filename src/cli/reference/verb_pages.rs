@@ -7,7 +7,7 @@ use super::help::{Part, listed, notes, render};
 
 /// File names and texts of the pages: an index and one per verb.
 pub(crate) fn pages(command: &Command) -> Vec<(String, Vec<u8>)> {
-    // Options of every command stand in the index only: before it is built, no command has them.
+    // Options of every command are only in the index: before it is built, no command has them.
     let unbuilt = command.clone();
     let mut built = command.clone().disable_help_subcommand(true);
     built.build();
@@ -23,7 +23,7 @@ pub(crate) fn pages(command: &Command) -> Vec<(String, Vec<u8>)> {
     pages
 }
 
-/// The verb, then its own verbs; queries have a document of their own.
+/// The verb, then its own verbs; queries have a separate document.
 fn sections(verb: &Command, built: &Command) -> Vec<Value> {
     let mut sections = Vec::new();
     if let Some(built) = built.find_subcommand(verb.get_name()) {
@@ -44,7 +44,7 @@ fn collect(verb: &Command, built: &Command, sections: &mut Vec<Value>) {
             Part::Lines(lines) => context! { lines },
         })
         .collect();
-    // Options that every query has stand for the command; those of one query are in the document of the queries.
+    // Options of every query stand for the command; options of one query are in the document of the queries.
     let queries: Vec<&Command> = verb.get_subcommands().filter(|_| is_table).collect();
     let has = |command: &Command, option: &Arg| command.get_arguments().any(|other| other.get_id() == option.get_id());
     let shared = |option: &Arg| queries.iter().all(|query| has(query, option));

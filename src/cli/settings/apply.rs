@@ -1,4 +1,4 @@
-//! Makes what is set the default of the options of the command that runs.
+//! Makes settings the defaults of the options of the command that runs.
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
@@ -7,7 +7,7 @@ use super::value::{is_switch, truth};
 use super::{Origin, Settings, is_setting};
 
 impl Settings {
-    /// The command line with what is set for a verb as defaults of its options.
+    /// The command line with the settings of a verb as defaults of its options.
     pub(crate) fn apply(&self, command: Command, verb: &[String]) -> Command {
         self.apply_below(command, verb, verb)
     }
@@ -35,7 +35,7 @@ fn with_default(option: Arg, values: Vec<String>) -> Arg {
     option.default_value(on.to_string())
 }
 
-/// The verb, and the query below it, that a command line asks for.
+/// The verb of a command line, and the query below it.
 pub(crate) fn selected(matches: &ArgMatches) -> Vec<String> {
     let mut path = Vec::new();
     let mut matches = matches;
@@ -53,11 +53,11 @@ pub(crate) struct Effective {
     pub option: String,
     /// The value; `None` if the option has none.
     pub value: Option<String>,
-    /// Where it comes from.
+    /// The source of the value.
     pub origin: Origin,
 }
 
-/// The options of a command that can be set, with the values for a verb. `matches` has the flags that were given.
+/// The options of a command that can be set, with the values for a verb. `matches` has the given flags.
 pub(crate) fn effective(
     settings: &Settings,
     command: &Command,

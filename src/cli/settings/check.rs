@@ -1,4 +1,4 @@
-//! Refuses settings that no option takes, with the file, the key and the closest that exists.
+//! Rejects settings that no option takes, with the file, the key and the closest existing key.
 
 use clap::{Arg, Command};
 use toml::Table;
@@ -29,7 +29,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Variables that look like settings and set nothing.
+    /// Variables that look like settings but set nothing.
     pub(crate) fn unknown_variables(&self, command: &Command) -> Vec<String> {
         let options = options(command, &[]);
         let known = |name: &str| options.iter().any(|option| option.get_long() == Some(name));
@@ -86,7 +86,7 @@ fn check_table(table: &Table, command: &Command, global: &[&Arg], section: &Sect
     Ok(())
 }
 
-/// A value is right when one of the options of that name takes it: those of other verbs may take others.
+/// Accepts a value if one of the options with that name accepts it: other verbs may accept other values.
 fn check_value(options: &[&&Arg], values: &[String]) -> Result<(), String> {
     let mut wrong = None;
     for option in options {

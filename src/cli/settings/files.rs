@@ -1,4 +1,4 @@
-//! The files of settings: where they are and what is in them.
+//! The settings files: their paths and content.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,11 @@ use wavesieve_files::regular::{self, SMALL_BYTES};
 /// Name of a project's file.
 const PROJECT_FILE: &str = "wavesieve.toml";
 
-/// The files that are there, in rising order.
+/// The existing files, in rising order of precedence.
 pub(crate) struct Paths {
     /// The file of the nearest directory that has one.
     pub project: Option<PathBuf>,
-    /// The same if another user owns it, with the id of that user: it does not count.
+    /// The project file, if another user owns it, with the id of that user: it is ignored.
     pub foreign: Option<(PathBuf, u32)>,
     /// The file of the user.
     pub user: Option<PathBuf>,

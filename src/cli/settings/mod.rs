@@ -1,7 +1,8 @@
-//! Settings next to the command line: `wavesieve.toml` of a project, a user's file, the environment, in rising order.
+//! Settings besides the command line: `wavesieve.toml` of a project, a user's file, and the environment, in rising
+//! order.
 //!
-//! Every long option of every command can be set. What is set becomes the default of that option before the command line
-//! is understood, so that a flag overrides it and nothing else needs to know about files.
+//! Every long option of every command can be set. A setting becomes the default of its option before the command line
+//! is parsed. A flag therefore overrides it, and no other code needs to know about settings files.
 
 pub(crate) mod properties;
 mod text;

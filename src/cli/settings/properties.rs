@@ -1,8 +1,8 @@
-//! Promises of the reader of settings about any text.
+//! Promises of the settings parser for any text.
 
 use super::text::{parse, strings};
 
-/// A text is read or refused with one of its lines; what was read can be written down and read again.
+/// A text is parsed, or rejected with a line number; parsed settings can be written and parsed again.
 pub fn settings(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     match parse(&text) {
@@ -12,7 +12,7 @@ pub fn settings(bytes: &[u8]) {
                 assert!(texts.is_none() || value.is_array() || texts.is_some_and(|texts| texts.len() == 1), "{value}");
             }
             let written = table.to_string();
-            // NaN does not even equal itself.
+            // NaN does not equal itself.
             assert!(written.contains("nan") || parse(&written).as_ref() == Ok(&table), "{written}");
         }
         Err((line, reason)) => {

@@ -16,14 +16,14 @@ use crate::cli::exit::Failure;
 /// Prefix of the variables of the environment.
 const PREFIX: &str = "WAVESIEVE_";
 
-/// Where the value of an option comes from.
+/// The source of an option's value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Origin {
     /// No source sets a value.
     Default,
-    /// A file of settings.
+    /// A settings file.
     File(PathBuf),
-    /// A variable of the environment.
+    /// An environment variable.
     Environment(String),
     /// The command line.
     Flag,
@@ -40,21 +40,21 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A file of settings.
+/// A settings file.
 pub(crate) struct File {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// Its content.
     pub table: Table,
-    /// Whether it came with a project, so that anybody may have written it.
+    /// Whether it belongs to a project, so that any user may have written it.
     pub is_of_project: bool,
 }
 
-/// All that is set outside of the command line.
+/// All settings outside of the command line.
 pub(crate) struct Settings {
-    /// In rising order.
+    /// In rising order of precedence.
     pub(super) files: Vec<File>,
-    /// The file of the project if another user owns it, with the id of that user.
+    /// The project file, if another user owns it, with the id of that user.
     foreign: Option<(PathBuf, u32)>,
     /// Variables by the option they set.
     pub(super) environment: BTreeMap<String, String>,
@@ -67,7 +67,7 @@ impl Settings {
         let of_project = paths.project.into_iter().map(|path| (path, true));
         let all = of_project.chain(paths.user.into_iter().map(|path| (path, false)));
         let files = all.map(|(path, is_of_project)| files::read(path, is_of_project)).collect::<Result<_, _>>()?;
-        // A variable that is empty is as good as none.
+        // An empty variable counts as unset.
         let environment = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .filter_map(|(name, value)| Some((normal(name.strip_prefix(PREFIX)?), value)))
@@ -76,7 +76,7 @@ impl Settings {
         Ok(Self { files, foreign: paths.foreign, environment })
     }
 
-    /// Whether nothing is set, so that the command line stays as it is.
+    /// Returns whether nothing is set, so that the command line stays the same.
     pub(crate) fn is_empty(&self) -> bool {
         self.files.is_empty() && self.environment.is_empty()
     }
@@ -86,7 +86,7 @@ impl Settings {
         self.files.iter().map(|file| &file.path)
     }
 
-    /// Says that the file of the project does not count because another user owns it.
+    /// A message that the project file is ignored because another user owns it.
     pub(crate) fn ignored(&self) -> Option<String> {
         let (path, owner) = self.foreign.as_ref()?;
         let path = path.display();
@@ -95,7 +95,7 @@ impl Settings {
         ))
     }
 
-    /// The value of an option for a verb, with its origin: the first in falling order that the option takes.
+    /// The value of an option for a verb, with its origin: the highest-ranking value that the option accepts.
     pub(crate) fn value(&self, verb: &[String], option: &Arg) -> Option<(Vec<String>, Origin)> {
         let name = option.get_long().filter(|name| is_setting(name))?;
         self.candidates(verb, name, value::is_path(option))
@@ -103,7 +103,7 @@ impl Settings {
             .find(|(values, _)| accept(option, values).is_ok())
     }
 
-    /// The raw value of an option of all verbs that must be known before the options are.
+    /// The raw value of an option of all verbs that is needed before options are parsed.
     pub(crate) fn early(&self, name: &str, is_path: bool) -> Option<String> {
         self.candidates(&[], name, is_path).into_iter().next().and_then(|(values, _)| values.into_iter().next())
     }
@@ -131,7 +131,7 @@ impl Settings {
     }
 }
 
-/// Whether an option can be set outside of the command line.
+/// Returns whether an option can be set outside of the command line.
 pub(crate) fn is_setting(name: &str) -> bool {
     command_line_only(name).is_none()
 }
@@ -141,7 +141,7 @@ pub(crate) fn variable(name: &str) -> String {
     format!("{PREFIX}{}", name.replace('-', "_").to_uppercase())
 }
 
-/// A key as options are written: `_` and `-` are one.
+/// A key in the spelling of options: `_` and `-` are equivalent.
 pub(crate) fn normal(key: &str) -> String {
     key.to_lowercase().replace('_', "-")
 }

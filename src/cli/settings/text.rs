@@ -1,11 +1,11 @@
-//! The text of a file of settings.
+//! The text of a settings file.
 
 use toml::{Table, Value};
 
-/// Reads a text.
+/// Parses a text.
 ///
 /// # Errors
-/// With the line that is wrong, from 1, and what is wrong with it.
+/// The line number, from 1, and the problem of that line.
 pub(crate) fn parse(text: &str) -> Result<Table, (usize, String)> {
     text.parse().map_err(|error: toml::de::Error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -13,7 +13,7 @@ pub(crate) fn parse(text: &str) -> Result<Table, (usize, String)> {
     })
 }
 
-/// A value of a file as texts; `None` for a section and for what no option could take.
+/// A value of a file as texts; `None` for a section and for values that no option accepts.
 pub(crate) fn strings(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::String(text) => Some(vec![text.clone()]),

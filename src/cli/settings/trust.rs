@@ -1,4 +1,4 @@
-//! Options that the file of a project may set, and whose files count.
+//! Options that a project file may set, and settings files that are trusted.
 
 use std::fs::Metadata;
 use std::sync::LazyLock;
@@ -30,10 +30,10 @@ struct Elsewhere {
 static RULES: LazyLock<Rules> =
     LazyLock::new(|| toml::from_str(include_str!("../../../share/settings.toml")).unwrap_or_default());
 
-/// The verb whose subcommands are queries: their parameters are values in statements.
+/// The verb with queries as subcommands: their parameters become values in statements.
 const OF_QUERIES: &str = "table";
 
-/// Why an option is for the command line only; `None` if settings may have it.
+/// The reason why an option is only for the command line; `None` if settings may have it.
 pub(crate) fn command_line_only(option: &str) -> Option<&'static str> {
     reason(&RULES.command_line, option)
 }
@@ -43,7 +43,7 @@ fn reason(groups: &'static [Elsewhere], option: &str) -> Option<&'static str> {
     Some(group.reason.as_str())
 }
 
-/// Why the file of a project may not set an option of a verb and what is below it; `None` if it may.
+/// The reason why a project file may not set an option of a verb and its subcommands; `None` if it may.
 pub(crate) fn refusal(verb: &[String], option: &str) -> Option<String> {
     if let Some(verb) = verb.first().filter(|verb| RULES.project.without_verbs.contains(verb)) {
         return Some(format!("a file in a project would decide what `{verb}` does"));
@@ -67,7 +67,7 @@ cfg_if::cfg_if! {
     if #[cfg(unix)] {
         use std::os::unix::fs::MetadataExt;
 
-        /// The user who owns a file, unless that user runs the program or became root to do so.
+        /// The owner of a file, unless this user runs the program or became root to do so.
         pub(crate) fn foreign_owner(file: &Metadata) -> Option<u32> {
             let own = std::fs::metadata("/proc/self").ok().or_else(|| std::fs::metadata(std::env::var_os("HOME")?).ok());
             let own = own?.uid();
@@ -75,7 +75,7 @@ cfg_if::cfg_if! {
             Some(file.uid()).filter(|owner| *owner != own && Some(*owner) != before)
         }
     } else {
-        /// Other systems do not report the owner of a file in a way that could be compared.
+        /// Other systems do not report the owner of a file in a comparable form.
         pub(crate) fn foreign_owner(_file: &Metadata) -> Option<u32> {
             None
         }

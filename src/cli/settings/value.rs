@@ -1,4 +1,4 @@
-//! Values of settings: from TOML to what an option takes.
+//! Values of settings: from TOML to the form that an option accepts.
 
 use std::any::TypeId;
 use std::error::Error as _;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, Command};
 
-/// Words for on and off, of switches.
+/// Words that switch an option on or off.
 const SWITCHES: &[(&str, bool)] = &[
     ("true", true),
     ("false", false),
@@ -19,7 +19,7 @@ const SWITCHES: &[(&str, bool)] = &[
     ("off", false),
 ];
 
-/// Whether an option is on or off and takes no value.
+/// Returns whether an option is a switch without a value.
 pub(crate) fn is_switch(option: &Arg) -> bool {
     matches!(option.get_action(), ArgAction::SetTrue | ArgAction::SetFalse)
 }
@@ -32,13 +32,13 @@ pub(crate) fn truth(word: &str) -> Option<bool> {
     SWITCHES.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, truth)| *truth)
 }
 
-/// Whether an option takes these values, and why not.
+/// Checks whether an option accepts these values; the error gives the reason.
 pub(crate) fn accept(option: &Arg, values: &[String]) -> Result<(), String> {
     if is_switch(option) {
         let fits = matches!(values, [word] if truth(word).is_some());
         return if fits { Ok(()) } else { Err("write true or false".to_owned()) };
     }
-    // An option of its own: the others it may require or exclude are not known here.
+    // A separate option: the options that this one requires or excludes are not known here.
     let mut probe = Arg::new("value")
         .long("value")
         .value_parser(option.get_value_parser().clone())
@@ -48,7 +48,7 @@ pub(crate) fn accept(option: &Arg, values: &[String]) -> Result<(), String> {
         probe = probe.value_delimiter(delimiter);
     }
     let mut command = Command::new("settings").no_binary_name(true).disable_help_flag(true).arg(probe);
-    // Several values are as one with a delimiter, or one each.
+    // With a delimiter, several values form one word; otherwise each is a word.
     let words = match option.get_value_delimiter() {
         Some(delimiter) => vec![format!("--value={}", values.join(&delimiter.to_string()))],
         None => values.iter().map(|value| format!("--value={value}")).collect(),

@@ -19,38 +19,38 @@ use wavesieve_tables::trace::Trace;
 const SYSTEM: &str = data!("templates/llm/ask.md");
 const LAST: &str = data!("templates/llm/ask_last.md");
 
-/// Rows of a table that a model is shown if it does not ask for more or fewer, and at most.
+/// Rows of a table that a model gets by default, and at most.
 const USUAL_ROWS: usize = 30;
 const MOST_ROWS: usize = 200;
-/// Bytes of a result that a model is shown.
+/// Maximum bytes of a result that a model gets.
 const MOST_BYTES: usize = 16 << 10;
-/// Signs around words of messages.
+/// Punctuation around words of messages.
 const PUNCTUATION: [char; 10] = ['`', '"', '\'', ',', ';', ':', '.', '(', ')', '='];
-/// An error with names in it, at the level at which none is sent.
+/// The text in place of an error with names, at the level without names.
 const NAMED_ERROR: &str = "the call failed, and the reason has names that are not sent; check its arguments";
 
-/// Gets notice of steps as they are done.
+/// Receives finished steps.
 pub trait StepListener: Listener {
-    /// A step of so many is done.
+    /// A step is done; `of` is the maximum number of steps.
     fn step(&self, step: &DialogueStep, of: usize);
 }
 
-/// Everything that a question needs: the way out, the tools, and the instructions.
+/// Everything that a question needs: the gate, the tools, and the instructions.
 pub struct Dialogue<'a> {
     narrator: &'a Narrator,
     gate: Gate,
     tools: Toolkit,
     system: String,
-    /// Words that the model wrote, which are not secret to it.
+    /// Words from the model itself, which are not secret to it.
     written: BTreeSet<String>,
-    /// Queries of the program.
+    /// Names of queries of this program.
     queries: BTreeSet<String>,
     steps: usize,
 }
 
 /// The outcome of a question.
 pub struct Answered {
-    /// The answer, or the reason for its absence.
+    /// The answer, or the reason why there is none.
     pub reply: Result<Reply, LlmError>,
     pub steps: Vec<DialogueStep>,
     /// Tokens of all requests.
@@ -60,7 +60,7 @@ pub struct Answered {
 }
 
 impl<'a> Dialogue<'a> {
-    /// Prepares questions about a trace that was analyzed, and one that it can be compared with, of at most so many steps each.
+    /// Prepares questions about an analyzed trace and an optional baseline, with a maximum number of steps each.
     ///
     /// # Errors
     /// When the user's own guide cannot be read.
@@ -75,10 +75,10 @@ impl<'a> Dialogue<'a> {
         let share = narrator.options().share;
         let about = GuideContext::new(analysis);
         let mut tags = about.tags();
-        // The template of `ask` has rules of its own for answers.
+        // The template of `ask` has separate rules for answers.
         tags.remove("always");
         let guide = guide(&about, &tags, narrator.variables())?;
-        // Names of the user's own queries are names.
+        // Names of the user's own queries are private.
         let is_shown = |query: &&Query| share >= Share::Names || query.is_builtin();
         let own = registry.iter().filter(|query| query.is_builtin()).map(|query| query.name.clone()).collect();
         let queries: Vec<minijinja::Value> = registry
@@ -104,8 +104,8 @@ impl<'a> Dialogue<'a> {
         Ok(Self { narrator, gate, tools, system, written, queries: own, steps })
     }
 
-    /// Asks a question. It may build on earlier ones of the conversation, if there is one, and becomes a part of it if it is
-    /// answered.
+    /// Asks a question. It may build on earlier ones of the conversation, if any. If it is answered, it becomes a part
+    /// of the conversation.
     pub fn ask(&mut self, question: &str, listener: &dyn StepListener) -> Answered {
         let mut answered = self.answered(question, listener);
         if let Ok(reply) = &answered.reply {
@@ -144,7 +144,7 @@ impl<'a> Dialogue<'a> {
                 return answered;
             }
             if request.closing.is_some() {
-                // Not every server keeps a model from calling.
+                // Not every server prevents further calls of a model.
                 answered.reply = match reply.text.trim().is_empty() {
                     true => Err(LlmError::Reply {
                         provider: reply.provider,
@@ -162,7 +162,7 @@ impl<'a> Dialogue<'a> {
         }
     }
 
-    /// Makes the calls of a reply.
+    /// Executes the calls of a reply.
     fn turn(&mut self, reply: Reply, steps: &mut Vec<DialogueStep>, listener: &dyn StepListener) -> Turn {
         let mut calls = Vec::new();
         {
@@ -194,7 +194,7 @@ impl<'a> Dialogue<'a> {
         Turn { text: reply.text, calls }
     }
 
-    /// The result of a step as a model gets it.
+    /// The result of a step in the form that a model gets.
     fn sent(&mut self, call: &ToolCall, step: &DialogueStep) -> String {
         let said = said(&call.parsed().map(Value::Object).unwrap_or_default());
         let said = [&[call.arguments.clone(), call.name.clone()][..], &said].concat().join("\n");
@@ -205,7 +205,7 @@ impl<'a> Dialogue<'a> {
         let over_tokens = step.over_tokens.as_ref();
         let mut value = over_tokens.map_or(&step.result, |over_tokens| &over_tokens.result).clone();
         if let Some(fields) = value.as_object_mut() {
-            // It is for people, and has paths.
+            // The command is for users, and has paths.
             fields.remove("command");
             if let Some(earlier) = step.earlier {
                 let note =
@@ -213,13 +213,13 @@ impl<'a> Dialogue<'a> {
                 fields.insert("repeated".to_owned(), Value::from(note));
             }
         }
-        // Omitted rows need not be prepared; tokens may be longer than names.
+        // Omitted rows are not prepared; tokens may be longer than names.
         let mut value = shortened_to(value, rows, MOST_BYTES);
         let is_own = self.is_own(call);
         let is_figures = self.narrator.options().share == Share::Figures;
         let is_echo = is_figures && is_echo(call, step, &said);
         if is_figures && step.is_error && !is_echo {
-            // A guess in it would become a token if it were right.
+            // A correct guess in the error would become a token, and so be confirmed.
             value = serde_json::json!({ "error": NAMED_ERROR });
         }
         self.masking(over_tokens.map(|tokens| &tokens.originals), &mut |masking| {
@@ -233,7 +233,7 @@ impl<'a> Dialogue<'a> {
         text
     }
 
-    /// Whether a call has a result whose columns this program alone wrote.
+    /// Returns whether only this program determines the columns of a call's result.
     fn is_own(&self, call: &ToolCall) -> bool {
         let query = call.parsed().and_then(|arguments| Some(arguments.get("query")?.as_str()?.to_owned()));
         call.name != "sql" && query.is_none_or(|query| self.queries.contains(&query))
@@ -256,24 +256,25 @@ impl<'a> Dialogue<'a> {
         self.gate.shown()
     }
 
-    /// The word of the level at which it asks.
+    /// The name of the level at which it asks.
     pub fn level(&self) -> &'static str {
         self.narrator.options().share.word()
     }
 
-    /// The way out, which knows what the tokens of an answer stand for.
+    /// The gate, which knows the texts behind the tokens of an answer.
     pub fn gate(&self) -> &Gate {
         &self.gate
     }
 }
 
-/// Whether the result of a call has words of the model and of this program, and no text of the trace: the program's own queries, or an error
-/// of a call into which no name was put. `said` is what the model wrote.
+/// Returns whether the result of a call has only words of the model and of this program, and no text of the trace. That
+/// is true for the program's own queries, and for an error of a call without restored names. `said` is the text from
+/// the model.
 fn is_echo(call: &ToolCall, step: &DialogueStep, said: &str) -> bool {
     if step.has_names {
         return false;
     }
-    // Paths are those of the user, unless the model wrote something like them.
+    // Paths belong to the user, unless the model wrote something similar.
     let is_foreign = |word: &str| word.contains(['/', '\\']) && !said.contains(word.trim_matches(PUNCTUATION));
     let has_path = |error: &str| error.split_whitespace().any(is_foreign);
     match (call.name.as_str(), step.result.get("error").and_then(Value::as_str).filter(|_| step.is_error)) {
@@ -284,7 +285,7 @@ fn is_echo(call: &ToolCall, step: &DialogueStep, said: &str) -> bool {
     }
 }
 
-/// All texts of arguments, as they are meant.
+/// All texts in arguments, without JSON escapes.
 fn said(arguments: &Value) -> Vec<String> {
     match arguments {
         Value::String(text) => vec![text.clone()],

@@ -1,4 +1,4 @@
-//! The document of a question: the answer, what it rests on, and what to run.
+//! The document of a question: the answer, its evidence, and commands to run.
 
 use anyhow::Result;
 
@@ -13,8 +13,8 @@ use wavesieve_report::document::{Block, Document, Note, Provenance, QUERIES_SECT
 
 const LONGEST_TITLE: usize = 200;
 
-/// Makes a document one of the question, with the steps and the grounded answer, if there is one. `rows` limits the tables, 0
-/// for all.
+/// Turns a document into one about the question, with the steps and the grounded answer, if any. `rows` limits the
+/// tables, 0 for all.
 ///
 /// # Errors
 /// When a table cannot be made.
@@ -41,13 +41,13 @@ pub fn add_answer(
     Ok(())
 }
 
-/// Adds the reason for the missing answer, and queries that may have it.
+/// Adds the reason for the missing answer, and queries that may answer it.
 pub fn add_failure(document: &mut Document, reason: String, suggested: &[Suggested]) {
     document.notes.push(Note { is_warning: true, text: reason });
     document.sections.push(queries_section(suggested));
 }
 
-/// A document about a question, for which no model was asked.
+/// A document about a question without a model.
 pub(crate) fn document_of(question: &str, summary: String, sections: Vec<Section>) -> Document {
     Document {
         title: title(question),
@@ -67,7 +67,7 @@ fn title(question: &str) -> String {
     shortened(question.trim(), LONGEST_TITLE)
 }
 
-/// Leaves what is about the inputs, and takes out what is about the analysis.
+/// Keeps the parts about the inputs, and removes those about the analysis.
 fn become_answer(document: &mut Document, question: &str, steps: usize) {
     document.title = title(question);
     document.summary = format!("A language model was asked; it called tools {}.", counted(steps as f64, "time"));
@@ -77,7 +77,7 @@ fn become_answer(document: &mut Document, question: &str, steps: usize) {
     (document.provenance.left_out, document.provenance.failures) = (Vec::new(), Vec::new());
 }
 
-/// Warnings about an answer, such as that no result supports it.
+/// Warnings about an answer, for example that no result supports it.
 fn warnings(reply: &Reply, steps: &[DialogueStep]) -> Vec<String> {
     let mut warnings = reply.warnings.clone();
     if steps.iter().all(|step| step.is_error) {
@@ -99,7 +99,7 @@ fn steps_section(steps: &[DialogueStep], rows: usize) -> Result<Section> {
         }
         blocks.extend(step.command.iter().map(|command| note(format!("`{command}`"))));
         for mut table in tables_of(step, rows)? {
-            // Several steps may have the same query.
+            // Several steps may use the same query.
             table.id = format!("step_{}", step.number);
             blocks.push(Block::Table(Box::new(table)));
         }
@@ -118,7 +118,7 @@ fn steps_section(steps: &[DialogueStep], rows: usize) -> Result<Section> {
     })
 }
 
-/// Named queries as commands, with what they are about.
+/// Named queries as commands, with their titles.
 pub(crate) fn queries_section(suggested: &[Suggested]) -> Section {
     let blocks = suggested
         .iter()

@@ -1,4 +1,4 @@
-//! Evidence from the results of tools: tables, numbers and texts, by which answers are checked.
+//! Evidence from tool results: the tables, numbers and texts that answers are checked against.
 
 use anyhow::Result;
 use polars::prelude::{Column, DataFrame, IntoColumn, NamedFrom, Series};
@@ -17,7 +17,7 @@ struct Evidence {
     texts: Vec<Note>,
 }
 
-/// A document with everything that steps found, all rows included.
+/// A document with the results of all steps, including all rows.
 pub(crate) fn evidence_document(like: &Document, steps: &[DialogueStep]) -> Result<Document> {
     let mut all = Evidence::default();
     for step in steps.iter().filter(|step| !step.is_error && step.earlier.is_none()) {
@@ -45,7 +45,8 @@ pub(crate) fn evidence_document(like: &Document, steps: &[DialogueStep]) -> Resu
     })
 }
 
-/// The tables of a step, with so many rows each, 0 for all. Only those of its own rows: documents have many.
+/// The tables of a step, with this many rows each, 0 for all. Only tables of its own rows are included, because
+/// documents have many.
 ///
 /// # Errors
 /// When a table cannot be made.
@@ -84,7 +85,7 @@ impl Evidence {
                 if let (Some(id), Some(unit), Some(cell)) = (text("id"), unit, own) {
                     self.figures.push(figure(id, cell, unit));
                 }
-                // Omissions by limits say nothing about the trace.
+                // Omissions because of limits are not facts about the trace.
                 let is_other =
                     |name: &&String| !(is_table && *name == "rows" || matches!(name.as_str(), "cut" | "exit"));
                 for (name, value) in fields.iter().filter(|(name, _)| is_other(name)) {
@@ -101,7 +102,7 @@ fn figure(id: &str, value: Cell, unit: ColumnUnit) -> Figure {
     Figure { id: id.to_owned(), label: String::new(), doc: String::new(), value, unit, status: Status::Neutral }
 }
 
-/// The table of an object with columns and rows.
+/// Makes a table from an object with columns and rows.
 fn table(fields: &Map<String, Value>, name: &str) -> Result<Option<Table>> {
     let list = |name: &str| fields.get(name).and_then(Value::as_array);
     let (Some(described), Some(rows)) = (list("columns"), list("rows")) else { return Ok(None) };
@@ -132,7 +133,7 @@ fn output_column(described: &Value) -> Option<OutputColumn> {
     Some(OutputColumn { name, unit, doc: text("doc").unwrap_or_default().to_owned() })
 }
 
-/// A value of a row, which is a list, a record, or a record with a key.
+/// A value of a row. A row is a list, a record, or a record with a key.
 fn cell<'a>(row: &'a Value, place: usize, name: &str) -> &'a Value {
     let found = match row {
         Value::Array(values) => values.get(place),
@@ -169,7 +170,7 @@ mod tests {
     use crate::llm::Grounding;
     use wavesieve_engine::Registry;
 
-    /// Marked parts of an answer that rests on the result of a statement with one count.
+    /// Unsupported parts of an answer that is based on the result of a statement with one count.
     fn missing(column: &str, count: i64, answer: &str) -> Vec<String> {
         let columns = json!([{"name": "kernel_name", "unit": "name"}, {"name": column, "unit": "text"}]);
         let result = json!({"columns": columns, "rows": [["fill_optimizer", count]], "total_rows": 1});

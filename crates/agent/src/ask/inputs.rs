@@ -1,17 +1,17 @@
-//! The inputs of a question, as they were named and as the tools get them.
+//! The inputs of a question, as named by the user and as passed to the tools.
 
 use wavesieve_model::analysis::counter_plan::quoted;
 
-/// Inputs that were named on the command line. A model never names any.
+/// Inputs from the command line. A model cannot name any.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
     named: Vec<String>,
-    /// Without links and patterns.
+    /// Resolved paths, without links and patterns.
     paths: Vec<String>,
 }
 
 impl Inputs {
-    /// The inputs of these names.
+    /// Resolves named inputs.
     pub fn new(named: &[String]) -> Self {
         Self { named: named.to_vec(), paths: named.iter().flat_map(|name| resolved(name)).collect() }
     }
@@ -21,15 +21,15 @@ impl Inputs {
         &self.paths
     }
 
-    /// As they were named, for a command line.
+    /// The inputs in the user's spelling, for a command line.
     pub fn words(&self) -> String {
         joined(&self.named)
     }
 
-    /// A command line of a tool with the inputs as they were named.
+    /// A command line of a tool, with the inputs in the user's spelling.
     pub(crate) fn shown_in(&self, command: &str) -> String {
         let paths = joined(&self.paths);
-        // A path may be the beginning of another one.
+        // A path may be a prefix of another one.
         let ends = |rest: &str| rest.is_empty() || rest.starts_with(' ');
         let mut parts = command
             .match_indices(&paths)
@@ -45,7 +45,7 @@ fn joined(words: &[String]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<String>>().join(" ")
 }
 
-/// The paths of a name, which may be a pattern.
+/// The paths that a name, or a pattern, resolves to.
 fn resolved(name: &str) -> Vec<String> {
     let text = |path: std::path::PathBuf| path.to_string_lossy().into_owned();
     if let Ok(path) = std::fs::canonicalize(name) {

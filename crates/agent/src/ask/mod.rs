@@ -1,5 +1,5 @@
-//! Answers to questions about a trace in words: from a model that calls the tools of [`crate::mcp`], or, without a model, the
-//! rows of the named query that fits best.
+//! Answers questions about a trace in words: a model calls the tools of [`crate::mcp`]; without a model, the answer is
+//! the rows of the named query that fits best.
 
 mod dialogue;
 mod document;

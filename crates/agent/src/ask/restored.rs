@@ -1,22 +1,22 @@
-//! Arguments of a model: with the names that its tokens stand for, and as they are run.
+//! Arguments from a model, for display with the names behind its tokens, and for execution.
 
 use serde_json::{Map, Value};
 
 use crate::llm::{TokenMap, pattern_with, statement_with};
 
-/// Arguments that are compared with texts of the trace.
+/// Arguments that tools compare with texts of the trace.
 const COMPARED: [&str; 6] = ["window", "category", "domain", "parameters", "ids", "basis"];
 
-/// Whether tokens in statements, conditions and patterns become names or stay.
+/// How tokens in statements, conditions and patterns are handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tokens {
-    /// They are the names that they stand for, as people write them.
+    /// They become the names that they stand for, in readable form.
     Named,
-    /// They stay: a statement of a model runs over tokens.
+    /// They stay: the statement of a model runs over tokens.
     Kept,
 }
 
-/// The arguments with names for tokens, in statements, conditions and patterns only if they are wanted there.
+/// The arguments with names for tokens; in statements, conditions and patterns only if requested.
 pub(super) fn restored(
     tool: &str,
     arguments: &Map<String, Value>,
@@ -45,7 +45,7 @@ fn of_field(name: &str, value: &Value, is_statement: bool, map: &TokenMap, token
     }
 }
 
-/// Whether any name takes the place of a token when a call runs.
+/// Returns whether a name replaces a token when a call runs.
 pub(super) fn has_names(tool: &str, arguments: &Map<String, Value>, map: &TokenMap) -> bool {
     let is_statement = |name: &str| tool == "sql" && name == "query" || matches!(name, "where" | "kernel");
     arguments.iter().any(|(name, value)| match value {
@@ -59,11 +59,11 @@ pub(super) fn has_names(tool: &str, arguments: &Map<String, Value>, map: &TokenM
     })
 }
 
-/// The texts of arguments that are compared with texts of the trace as they are, with the names of their arguments.
+/// The texts of arguments that tools compare with texts of the trace, with their argument names.
 pub(super) fn compared(tool: &str, arguments: &Map<String, Value>) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let filters = arguments.get("filters").and_then(Value::as_object).into_iter().flatten();
-    // The category of a finding is checked against a list of the program.
+    // The category of a finding is checked against a list of this program.
     let own = arguments.iter().filter(|(name, _)| tool != "findings" || *name != "category");
     for (name, value) in own.chain(filters).filter(|(name, _)| COMPARED.contains(&name.as_str())) {
         collect(name, value, &mut found);

@@ -1,4 +1,4 @@
-//! An answer without a model: the rows of the query that a question is about, or the reason for their absence.
+//! Answers without a model: the rows of the query that fits a question, or the reason why there are none.
 
 use std::collections::BTreeSet;
 
@@ -18,17 +18,17 @@ use wavesieve_tables::trace::selection::{effective, explained};
 
 const DOMAINS: &str = include_str!("domains.sql");
 
-/// A question without a model.
+/// The answer to a question without a model.
 pub enum Unassisted {
     /// A query answers it.
     Answered(Box<Document>),
-    /// A query is about it, but what it needs was not recorded, or filters left nothing of it.
+    /// A query fits, but its data was not recorded, or filters left no rows.
     NoRows { document: Box<Document>, reason: String },
-    /// No query is surely about it: questions that this trace can answer.
+    /// No query fits with certainty; `examples` are questions that this trace can answer.
     NotUnderstood { examples: Vec<String> },
 }
 
-/// A question, and the inputs and options that it was asked with.
+/// A question with its inputs and options.
 pub struct Unaided<'a> {
     pub question: &'a str,
     /// Words of the command line that name the inputs and the filters.
@@ -37,7 +37,7 @@ pub struct Unaided<'a> {
     pub rows: usize,
 }
 
-/// Runs the query that a question is about.
+/// Runs the query that fits a question.
 ///
 /// # Errors
 /// When a table cannot be read or the query cannot be run.
@@ -49,7 +49,7 @@ pub fn unassisted(trace: &Trace, registry: &Registry, asked: &Unaided<'_>) -> Re
     let is_offered = |name: &str| offered.contains(name);
     let fits = search.fits(asked.question, asked.words);
     let Some(best) = best(&fits, &is_offered) else {
-        // Those that surely have rows.
+        // Queries that certainly have rows.
         let has_rows = |name: &str| with_rows.iter().any(|query| query.name == name);
         let examples = search.examples(&has_rows).into_iter().map(str::to_owned).collect();
         return Ok(Unassisted::NotUnderstood { examples });
@@ -109,14 +109,14 @@ pub fn unassisted(trace: &Trace, registry: &Registry, asked: &Unaided<'_>) -> Re
     })
 }
 
-/// The best query. If its data are missing, another one that is known for the question as well and has data takes its place.
+/// The best query. If its data is missing, another query that is known for the question and has data replaces it.
 fn best<'a>(fits: &'a [Fit], is_offered: &dyn Fn(&str) -> bool) -> Option<&'a Fit> {
     let first = fits.first()?;
     let serves = |fit: &&Fit| fit.likeness >= first.likeness && is_offered(&fit.suggested.query);
     fits.iter().find(serves).or(Some(first))
 }
 
-/// The kinds of records that a query is about and that the trace lacks.
+/// The kinds of records that a query needs and that the trace lacks.
 fn lacking(
     trace: &Trace,
     query: &Query,
@@ -142,7 +142,7 @@ fn domains(trace: &Trace, recorded: &BTreeSet<&'static str>) -> Result<BTreeSet<
     Ok(frame.column("domain")?.str()?.iter().flatten().map(str::to_owned).collect())
 }
 
-/// Filters that match nothing, where they do: then nothing is known about what was recorded.
+/// Filters that match nothing: then it is unknown what was recorded.
 fn unmatched(trace: &Trace) -> Result<Option<String>> {
     Ok(explained(trace, true, false)?.into_iter().next())
 }
@@ -152,7 +152,7 @@ fn not_recorded(lacking: &[Missing]) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join(", "))
 }
 
-/// Parts of the question that the rows do not consider.
+/// Parts of the question that the rows do not cover.
 fn hints(trace: &Trace, search: &Search<'_>, best: &Fit, question: &str) -> Vec<Block> {
     let mut hints = Vec::new();
     if !best.unheard.is_empty() {

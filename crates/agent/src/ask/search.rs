@@ -1,4 +1,4 @@
-//! The named queries that fit a question best, by its words: `share/llm/search.toml`.
+//! Finds the named queries that fit a question best, by its words: `share/llm/search.toml`.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,19 +11,19 @@ use wavesieve_engine::{Query, Registry};
 
 const TABLE: &str = data!("share/llm/search.toml");
 
-/// Queries that are offered.
+/// Maximum number of suggested queries.
 const MOST: usize = 5;
-/// A query whose score is a smaller part of the best one is not offered.
+/// Minimum score of a suggested query, as a share of the best score.
 const LEAST_SHARE: f64 = 0.35;
-/// How much a question that a query is known for counts, if it is like this one.
+/// Weight of a similar known question.
 const OF_QUESTION: f64 = 20.0;
-/// How much it counts in addition, if it has the same words.
+/// Additional weight of a known question with the same words.
 const OF_SAME_QUESTION: f64 = 8.0;
-/// How much a word counts by where it stands.
+/// Weight of a word by its place.
 const OF_NAME: f64 = 2.0;
 const OF_ABOUT: f64 = 1.0;
 const OF_COLUMN: f64 = 0.4;
-/// How alike a question must be that only has words that say nothing.
+/// Minimum similarity of a question that only has common words.
 const LEAST_LIKENESS: f64 = 0.6;
 
 #[derive(Debug, Default, Deserialize)]
@@ -36,7 +36,7 @@ struct SearchWordsFile {
     query: Vec<Known>,
 }
 
-/// Part of a question that an option answers.
+/// A part of a question that an option answers.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OptionHint {
@@ -64,24 +64,24 @@ pub struct Suggested {
     pub query: String,
     pub title: String,
     pub about: String,
-    /// The command that runs it.
+    /// The command of the query.
     pub command: String,
 }
 
-/// A query that a question is about.
+/// A query that fits a question.
 #[derive(Clone, Debug)]
 pub struct Fit {
     pub suggested: Suggested,
-    /// How like it is to the most similar question that the query is known for, at most 1.
+    /// Similarity to the most similar known question, at most 1.
     pub likeness: f64,
     /// Words of the question that the query is not known for.
     pub unheard: Vec<String>,
 }
 
-/// A query by its words.
+/// A query with its words.
 struct QueryWords<'a> {
     query: &'a Query,
-    /// Each question that it is known for: the words that say something, and all words.
+    /// Each known question: its significant words, and all its words.
     asked: Vec<(BTreeSet<String>, BTreeSet<String>)>,
     weights: BTreeMap<String, f64>,
 }
@@ -91,17 +91,17 @@ struct Asked {
     all: BTreeSet<String>,
 }
 
-/// The queries of a registry by their words.
+/// The words of a registry's queries.
 pub struct Search<'a> {
     form: SearchWordsFile,
     words: Words,
     entries: Vec<QueryWords<'a>>,
-    /// In how many queries a word stands.
+    /// The number of queries that have a word.
     counts: BTreeMap<String, usize>,
 }
 
 impl<'a> Search<'a> {
-    /// Takes the words of all queries.
+    /// Collects the words of all queries.
     pub fn new(registry: &'a Registry) -> Self {
         let form: SearchWordsFile = toml::from_str(TABLE).unwrap_or_default();
         let words = Words::new(&form.ignored, &form.same);
@@ -113,8 +113,8 @@ impl<'a> Search<'a> {
         Self { form, words, entries, counts }
     }
 
-    /// The queries that fit a question, the best first, of those that `is_offered` takes; `words` are those of the command line
-    /// that name the inputs and the filters.
+    /// The queries that fit a question best, among those that `is_offered` accepts. `words` are the command-line words
+    /// for the inputs and the filters.
     pub fn find(&self, question: &str, words: &str, is_offered: &dyn Fn(&str) -> bool) -> Vec<Suggested> {
         let asked = self.asked(question);
         let mut scored: Vec<(f64, &QueryWords<'_>)> = self.scored(&asked);
@@ -124,7 +124,7 @@ impl<'a> Search<'a> {
         fitting.map(|(_, entry)| suggested(entry, words)).collect()
     }
 
-    /// The queries that a question is surely about, the best first: each is known for most of its words.
+    /// The queries that certainly fit a question, the best first: each is known for most of its words.
     pub fn fits(&self, question: &str, words: &str) -> Vec<Fit> {
         let asked = self.asked(question);
         let pairs = self.words.pairs(question);
@@ -149,18 +149,18 @@ impl<'a> Search<'a> {
         self.scored(&asked).into_iter().filter_map(|(_, entry)| fit(entry)).take(MOST).collect()
     }
 
-    /// Questions that can be asked, of the queries that `is_offered` takes.
+    /// Example questions for queries that `is_offered` accepts.
     pub fn examples(&self, is_offered: &dyn Fn(&str) -> bool) -> Vec<&str> {
         let examples = self.form.query.iter().filter(|known| known.example && is_offered(&known.name));
         examples.filter_map(|known| known.asked.first()).map(String::as_str).collect()
     }
 
-    /// Options that keep the rows which a question names, such as `--rank 3`.
+    /// Options that keep the rows of the question, such as `--rank 3`.
     pub fn options(&self, question: &str) -> Vec<String> {
         self.named(question).into_iter().map(|(option, _)| option).collect()
     }
 
-    /// The options with the parts of the question that they answer.
+    /// The options, with the parts of the question that they cover.
     fn named<'b>(&self, question: &'b str) -> Vec<(String, &'b str)> {
         let found = self.form.option.iter().filter_map(|hint| {
             let pattern = RegexBuilder::new(&hint.pattern).case_insensitive(true).build().ok()?;
@@ -170,12 +170,12 @@ impl<'a> Search<'a> {
         found.collect()
     }
 
-    /// The kinds of records that a query is about, where its tables do not say it.
+    /// The kinds of records that a query needs, if its tables do not show it.
     pub fn records(&self, query: &str) -> &[String] {
         self.form.query.iter().find(|known| known.name == query).map_or(&[], |known| &known.records)
     }
 
-    /// The ranks that a query needs to have something to compare.
+    /// The minimum number of ranks that a query needs for a comparison.
     pub fn least_ranks(&self, query: &str) -> usize {
         self.form.query.iter().find(|known| known.name == query).map_or(0, |known| known.least_ranks)
     }
@@ -192,7 +192,7 @@ impl<'a> Search<'a> {
             .map(|entry| (self.score(asked, entry), entry))
             .filter(|(score, _)| *score > 0.0)
             .collect();
-        // Equal ones stay in the order of the registry.
+        // Equal scores keep the order of the registry.
         scored.sort_by(|(a, _), (b, _)| b.partial_cmp(a).unwrap_or(Ordering::Equal));
         scored
     }
@@ -200,15 +200,15 @@ impl<'a> Search<'a> {
     fn score(&self, asked: &Asked, entry: &QueryWords<'_>) -> f64 {
         let of_word = |word: &String| Some(entry.weights.get(word)? * self.rarity(word));
         let of_words: f64 = asked.words.iter().filter_map(of_word).sum();
-        // A few small words in common say nothing.
+        // A few common words in both are not significant.
         let says = |likeness: &f64| !asked.words.is_empty() || *likeness >= LEAST_LIKENESS;
         let likeness = Some(self.likeness(asked, entry)).filter(says).unwrap_or(0.0);
         let of_same = if likeness >= 1.0 { OF_SAME_QUESTION } else { 0.0 };
         of_words + OF_QUESTION * likeness + of_same
     }
 
-    /// How like a question is to the most similar one that a query is known for: the part of their words that both have, by
-    /// rarity. If a question has no words that say something, all its words count.
+    /// Similarity of a question to the most similar known one: the share of common words, weighted by rarity. If a
+    /// question has only common words, all its words count.
     fn likeness(&self, asked: &Asked, entry: &QueryWords<'_>) -> f64 {
         let likeness = |known: &(BTreeSet<String>, BTreeSet<String>)| match asked.words.is_empty() {
             true if known.0.is_empty() => {
@@ -226,7 +226,7 @@ impl<'a> Search<'a> {
         entry.asked.iter().map(likeness).fold(0.0, f64::max)
     }
 
-    /// How much a word says: the fewer queries have it, the more.
+    /// The weight of a word: the fewer queries have it, the higher.
     fn rarity(&self, word: &String) -> f64 {
         let count = self.counts.get(word).copied().unwrap_or(0);
         (1.0 + self.entries.len() as f64 / (1.0 + count as f64)).ln()
@@ -234,7 +234,7 @@ impl<'a> Search<'a> {
 }
 
 impl QueryWords<'_> {
-    /// Whether a word is in its name, its title or a question that it is known for.
+    /// Returns whether a word is in its name, its title or a known question.
     fn is_known_for(&self, word: &String) -> bool {
         let is_in_name = self.weights.get(word).is_some_and(|weight| *weight >= OF_NAME);
         is_in_name || self.asked.iter().any(|(words, _)| words.contains(word))
@@ -286,7 +286,7 @@ mod tests {
         search.fits(question, "traces/").into_iter().map(|fit| fit.suggested.query).collect()
     }
 
-    /// Questions as engineers ask them, each with the first query; questions about other things find nothing.
+    /// Questions in the words of engineers, each with its first query; questions about other subjects find nothing.
     const QUESTIONS: &str = include_str!("questions.txt");
 
     #[test]

@@ -1,4 +1,4 @@
-//! A call of a model and what came of it.
+//! A tool call of a model, with its result.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,23 +8,23 @@ use serde_json::{Map, Value};
 /// A step of a dialogue.
 #[derive(Clone, Debug, Default)]
 pub struct DialogueStep {
-    /// From 1.
+    /// Number of the step, from 1.
     pub number: usize,
     pub tool: String,
-    /// The arguments with names for tokens, without what is the same for every call.
+    /// The arguments with names for tokens, without arguments that are the same for every call.
     pub arguments: String,
-    /// The whole result of the tool; for an error an object with `error`.
+    /// The whole result of the tool; an object with `error` on failure.
     pub result: Value,
-    /// The same with tokens in the place of texts, if a statement ran over them for a model that gets no names.
+    /// The result with tokens in place of texts, if a statement ran over tokens for a model that gets no names.
     pub over_tokens: Option<OverTokens>,
     pub is_error: bool,
-    /// Whether the call was not made, so that its error knows nothing of the trace.
+    /// Whether the call was rejected before it ran, so that its error reveals nothing of the trace.
     pub is_refused: bool,
-    /// Whether a name took the place of a token in the arguments as the tool got them.
+    /// Whether a name replaced a token in the arguments for the tool.
     pub has_names: bool,
-    /// The step with the same call, whose result this is.
+    /// The step with the same call and this result.
     pub earlier: Option<usize>,
-    /// The command that prints the same result.
+    /// The command with the same result.
     pub command: Option<String>,
     pub time: Duration,
 }
@@ -33,19 +33,19 @@ pub struct DialogueStep {
 #[derive(Clone, Debug)]
 pub struct OverTokens {
     pub result: Value,
-    /// Texts that hashed tokens in it stand for, by token.
+    /// Texts behind hashed tokens, by token.
     pub originals: BTreeMap<String, String>,
 }
 
 impl DialogueStep {
-    /// A line for people.
+    /// A line for the terminal.
     pub fn line(&self, of: usize) -> String {
         let Self { number, tool, arguments, .. } = self;
         let time = self.time.as_secs_f64();
         format!("step {number}/{of}: {tool} {arguments}: {}, {time:.2} s", self.outcome())
     }
 
-    /// Its outcome, in a few words.
+    /// The outcome in a few words.
     pub fn outcome(&self) -> String {
         let text = |name: &str| self.result.get(name).and_then(Value::as_str);
         if let Some(earlier) = self.earlier {
@@ -71,7 +71,7 @@ impl DialogueStep {
     }
 }
 
-/// Arguments as they are shown: a JSON object.
+/// Arguments for display: a JSON object.
 pub fn shown(arguments: &Map<String, Value>) -> String {
     Value::Object(arguments.clone()).to_string()
 }

@@ -1,4 +1,4 @@
-//! The tools that a model may call about the inputs that were named, and nothing else.
+//! The tools that a model may call, only for the named inputs.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,34 +13,34 @@ use super::step::{DialogueStep, OverTokens, shown};
 use crate::llm::{MaskOptions, Redactor, Share, TokenMap, ToolCall, ToolSpec, strange_part};
 use crate::mcp::{Behind, Called, ToolProcess, declared};
 
-/// Tools that are offered, in this order; the last only with a baseline.
+/// Offered tools, in this order; the last one only with a baseline.
 const OFFERED: [&str; 7] = ["info", "tables", "table", "sql", "findings", "analyze", "compare"];
-/// Arguments that a model does not have, because they are decided.
+/// Arguments that a model cannot set, because they are fixed.
 const DECIDED: [&str; 3] = ["inputs", "base", "new"];
-/// Kinds of tokens whose texts are looked for in any case and within longer words.
+/// Kinds of tokens whose texts are searched in any case and within longer words.
 const ANYWHERE: [&str; 3] = ["HOST", "USER", "PATH"];
-/// Rows of a table that the tools give; answers are compared with all of them.
+/// Maximum rows of a table from the tools; answers are compared with all of them.
 const MOST_ROWS: usize = 1000;
-/// Text of a result.
+/// Maximum text size of a result.
 const MOST_BYTES: &str = "8M";
 
 /// Options of the tools.
 #[derive(Clone, Debug)]
 pub struct ToolkitOptions {
     pub inputs: Inputs,
-    /// The runs before a change, for `compare`.
+    /// The baseline runs, for `compare`.
     pub baseline: Option<Inputs>,
-    /// Filters that hold for every call, by their names as arguments.
+    /// Filters for every call, by argument name.
     pub filters: Map<String, Value>,
     pub time_limit: Duration,
-    /// Options that a process of this program needs to work in the same way.
+    /// Options that a child process of this program needs to work in the same way.
     pub process_options: Vec<OsString>,
 }
 
-/// A model that asks, at its level.
+/// The model that calls, with its level.
 pub struct Asking<'a> {
     pub share: Share,
-    /// Rules of the user's own.
+    /// The user's own redaction rules.
     pub redact: Option<&'a Path>,
     pub redactor: &'a mut Redactor,
 }
@@ -52,18 +52,18 @@ impl Asking<'_> {
     }
 }
 
-/// The tools with what was called so far.
+/// The tools, with the finished calls.
 pub struct Toolkit {
     options: ToolkitOptions,
     process: ToolProcess,
-    /// The steps of calls, by tool and arguments.
+    /// The steps of earlier calls, by tool and arguments.
     done: BTreeMap<(String, String), DialogueStep>,
 }
 
 impl Toolkit {
-    /// Nothing is started before the first call.
+    /// Makes the tools; a process is started at the first call.
     pub fn new(options: ToolkitOptions) -> Self {
-        // The inputs may lie anywhere: they are chosen here, and a model has no way to name one.
+        // The inputs may be anywhere: they are fixed here, and a model cannot name others.
         let root = Path::new("/").canonicalize().unwrap_or_else(|_| "/".into());
         let rows = MOST_ROWS.to_string();
         let own = ["mcp", "--max-rows", &rows, "--max-bytes", MOST_BYTES].map(OsString::from);
@@ -72,7 +72,7 @@ impl Toolkit {
         Self { options, process, done: BTreeMap::new() }
     }
 
-    /// The tools as a model is offered them.
+    /// The tools in the form that a model is offered.
     pub fn specs(&self) -> Vec<ToolSpec> {
         let declared = declared();
         let find = |name: &&str| {
@@ -82,7 +82,7 @@ impl Toolkit {
         OFFERED.iter().filter(is_offered).filter_map(find).filter_map(|tool| spec(&tool)).collect()
     }
 
-    /// Makes a call; the redactor of `asking` has the names that its tokens stand for. A call that was made before is not made again.
+    /// Executes a call; the redactor of `asking` knows the names behind its tokens. An earlier call is not repeated.
     pub fn call(&mut self, number: usize, call: &ToolCall, asking: &mut Asking<'_>) -> DialogueStep {
         let start = Instant::now();
         let mut step = DialogueStep {
@@ -108,7 +108,7 @@ impl Toolkit {
             step.result = serde_json::json!({ "error": error });
             return step;
         }
-        // As it was written: a guess that is the same call as one with a token would be right.
+        // The arguments as written: if a guess counted as equal to a call with a token, it would be confirmed.
         let key = (call.name.clone(), shown(&arguments));
         let arguments = restored(&call.name, &arguments, asking.redactor.map(), Tokens::Kept);
         if let Some(earlier) = self.done.get(&key) {
@@ -138,7 +138,8 @@ impl Toolkit {
         step
     }
 
-    /// The arguments without the number of rows, which only decides what is shown; whether there may be one.
+    /// The arguments without the number of rows, which only limits the display; also returns whether such an argument
+    /// is allowed.
     fn checked(&self, call: &ToolCall) -> Result<(Map<String, Value>, bool), String> {
         let specs = self.specs();
         let Some(spec) = specs.iter().find(|spec| spec.name == call.name) else {
@@ -152,7 +153,7 @@ impl Toolkit {
         }
         let own = arguments.get("filters").and_then(Value::as_object);
         let decided = own.and_then(|own| own.keys().find(|name| self.options.filters.contains_key(*name)));
-        // Its value may be a name, and stays here.
+        // Its value may be a name, and is not repeated.
         if let Some(name) = decided {
             return Err(format!("the filter {name} is decided for every call; leave it out"));
         }
@@ -160,7 +161,7 @@ impl Toolkit {
         Ok((arguments, spec.schema.pointer("/properties/rows").is_some()))
     }
 
-    /// The arguments with what is decided here.
+    /// The arguments with the fixed ones added.
     fn complete(&self, tool: &str, mut arguments: Map<String, Value>, has_rows: bool) -> Map<String, Value> {
         let paths = |inputs: &Inputs| Value::from(inputs.paths().to_vec());
         let mut set = |name: &str, value: Value| arguments.insert(name.to_owned(), value);
@@ -185,7 +186,7 @@ impl Toolkit {
         arguments
     }
 
-    /// A command with the inputs as they were named.
+    /// A command with the inputs in the user's spelling.
     fn shown_in(&self, command: &str) -> String {
         let command = self.options.inputs.shown_in(command);
         self.options.baseline.as_ref().map_or(command.clone(), |baseline| baseline.shown_in(&command))
@@ -197,14 +198,14 @@ fn guess(tool: &str, arguments: &Map<String, Value>, asking: &mut Asking<'_>) ->
     let mut texts = compared(tool, arguments).into_iter();
     texts.find_map(|(name, text)| {
         strange_part(&text, asking.share, asking.redactor)?;
-        // The guess is not repeated: as a token, it would show that it was right.
+        // The guess is not repeated: as a token, it would be confirmed.
         Some(format!(
             "{name} has something that is neither a token that was shown nor a word of this program; write the token"
         ))
     })
 }
 
-/// Makes the originals of tokens known, wherever they stand: cut out of its text, no rule would recognize one.
+/// Makes the originals of tokens known wherever they occur: no rule would recognize a part of their text.
 fn know(originals: &BTreeMap<String, String>, map: &mut TokenMap) {
     for (token, original) in originals {
         let kind = token.trim_start_matches('[').rsplit_once('_').map_or("TEXT", |(kind, _)| kind);
@@ -215,7 +216,7 @@ fn know(originals: &BTreeMap<String, String>, map: &mut TokenMap) {
     }
 }
 
-/// The rows of a result with texts for tokens, as all other tools give them.
+/// The rows of a result with texts in place of tokens, the same as from other tools.
 fn put_back(value: &mut Value, originals: &BTreeMap<String, String>, map: &TokenMap) {
     let mut cells = Vec::new();
     if let Some(rows) = value.get_mut("rows").and_then(Value::as_array_mut) {
@@ -238,7 +239,7 @@ fn put_back(value: &mut Value, originals: &BTreeMap<String, String>, map: &Token
     }
 }
 
-/// A declared tool without the arguments that are decided.
+/// A declared tool without the fixed arguments.
 fn spec(tool: &Value) -> Option<ToolSpec> {
     let text = |name: &str| Some(tool.get(name)?.as_str()?.to_owned());
     let mut schema = tool.get("inputSchema")?.clone();
@@ -249,7 +250,7 @@ fn spec(tool: &Value) -> Option<ToolSpec> {
         required.retain(|name| !name.as_str().is_some_and(|name| DECIDED.contains(&name)));
     }
     let description = text("description")?;
-    // The sentences about inputs are of no use here.
+    // The sentences about inputs do not apply here.
     let description = description.split(" Without inputs").next().unwrap_or_default().to_owned();
     Some(ToolSpec { name: text("name")?, description, schema })
 }

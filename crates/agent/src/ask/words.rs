@@ -1,15 +1,15 @@
-//! From texts to words that can be compared: `share/llm/search.toml` has those that say nothing and those that mean the same.
+//! Turns texts into comparable words: `share/llm/search.toml` lists ignored words and synonyms.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which words count, and which are the same.
+/// Ignored words and synonyms.
 pub(super) struct Words {
     ignored: BTreeSet<String>,
     same: BTreeMap<String, String>,
 }
 
 impl Words {
-    /// Takes words that say nothing, and groups of words that mean the same: the first stands for all.
+    /// Takes ignored words, and groups of synonyms: the first word of a group stands for all.
     pub(super) fn new(ignored: &BTreeSet<String>, groups: &[Vec<String>]) -> Self {
         let mut same = BTreeMap::new();
         for group in groups {
@@ -21,18 +21,18 @@ impl Words {
         Self { ignored: ignored.clone(), same }
     }
 
-    /// The words of a text that say something.
+    /// The significant words of a text.
     pub(super) fn of(&self, text: &str) -> BTreeSet<String> {
         self.pairs(text).into_iter().map(|(word, _)| word).collect()
     }
 
-    /// The words of a text that say something, each as it is compared and as it is written, in order. Numbers alone say nothing.
+    /// The significant words of a text in order, each in its normal form and as written. Plain numbers are ignored.
     pub(super) fn pairs(&self, text: &str) -> Vec<(String, String)> {
         let counts = |word: &String| !self.ignored.contains(word) && !word.chars().all(char::is_numeric);
         split(text).into_iter().filter(counts).map(|word| (self.one(&word), word)).collect()
     }
 
-    /// All words of a text, also those that say nothing.
+    /// All words of a text, including ignored ones.
     pub(super) fn all(&self, text: &str) -> BTreeSet<String> {
         split(text).iter().map(|word| self.one(word)).collect()
     }
@@ -49,7 +49,7 @@ fn split(text: &str) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
-/// A word without its ending, so that its forms are the same: of English words, roughly.
+/// A word without its ending, so that its forms are equal; approximate, for English.
 fn stem(word: &str) -> String {
     let without = |ending: &str, least: usize| word.strip_suffix(ending).filter(|rest| rest.chars().count() >= least);
     let (rest, is_cut) = match (without("ies", 2), without("ing", 3).or(without("ed", 3)).or(without("es", 3))) {

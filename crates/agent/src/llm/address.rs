@@ -1,4 +1,4 @@
-//! Where providers are: addresses as they are used, and as they may be shown.
+//! Addresses of providers, for requests and for display.
 
 use std::net::IpAddr;
 
@@ -7,47 +7,47 @@ use super::error::LlmError;
 use super::models::Provider;
 use super::settings::usage;
 
-/// Stands for a query in everything that is shown.
+/// Replaces a URL query in all displayed texts.
 const HIDDEN: &str = "?…";
 
-/// The base of a provider's addresses. It has no own `Debug`: its query can be a key.
+/// The base of a provider's addresses. It does not derive `Debug`: its query can be a key.
 #[derive(Clone)]
 pub struct Address {
-    /// Without a slash at its end, and without a query.
+    /// Without a trailing slash and without a query.
     base: String,
-    /// The text after the question mark; it goes along with every request, and is never shown.
+    /// The text after the question mark. It is part of every request, but is never displayed.
     pub query: Option<String>,
-    /// Whether no other was named.
+    /// Whether it is the default address.
     pub is_default: bool,
 }
 
 impl Address {
-    /// Where requests to a path go.
+    /// The address of a request to a path.
     pub(crate) fn with_path(&self, path: &str) -> String {
         let query = self.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
         format!("{}{query}", self.joined(path))
     }
 
-    /// The same with three points for the query.
+    /// The address of a path, with three dots in place of the query.
     pub fn shown(&self, path: &str) -> String {
         let query = if self.query.is_some() { HIDDEN } else { "" };
         format!("{}{query}", self.joined(path))
     }
 
     fn joined(&self, path: &str) -> String {
-        // A base that already has the version of the messages of Anthropic.
+        // A base that already ends in the version of Anthropic's Messages API.
         let path =
             path.strip_prefix("/v1").filter(|rest| rest.starts_with('/') && self.base.ends_with("/v1")).unwrap_or(path);
         format!("{}{path}", self.base)
     }
 }
 
-/// An address as it may be shown, whatever it is.
+/// Any address in its displayable form.
 fn shown(url: &str) -> String {
     url.find(['?', '#']).map_or(url.to_owned(), |end| format!("{}{HIDDEN}", url.get(..end).unwrap_or_default()))
 }
 
-/// The base of a provider's addresses, and what to do if nothing is there.
+/// The base of a provider's addresses, and advice if it cannot be reached.
 pub(super) fn address(
     provider: &Provider,
     given: Option<&str>,
@@ -100,7 +100,7 @@ pub(super) fn address(
     Ok((Address { base, query, is_default }, advice))
 }
 
-/// Whether an address is of this machine.
+/// Returns whether an address is on this machine.
 pub fn is_here(url: &str) -> bool {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = rest.split(['/', '?']).next().unwrap_or_default();

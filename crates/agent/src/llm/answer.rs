@@ -1,4 +1,4 @@
-//! The text of an answer: paragraphs, whether it follows the schema or not.
+//! Splits an answer into paragraphs, whether it follows the schema or not.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ pub fn schema() -> Option<Value> {
     serde_json::from_str(SCHEMA).ok()
 }
 
-/// The paragraphs of an answer. One that is JSON by the schema is written out; any other is taken as it is.
+/// The paragraphs of an answer. JSON by the schema is formatted as text; any other answer is kept as it is.
 pub fn paragraphs(text: &str) -> Vec<String> {
     let bare = without_fence(text);
     let value = serde_json::from_str::<Value>(bare).ok().filter(|value| value.get("summary").is_some());
@@ -21,7 +21,7 @@ pub fn paragraphs(text: &str) -> Vec<String> {
     }
 }
 
-/// The beginning of an answer that is longer than anyone reads, and whether something was left out.
+/// The start of an overlong answer, and whether something was left out.
 pub fn limited(paragraphs: Vec<String>, limits: AnswerLimits) -> (Vec<String>, bool) {
     let mut left = limits.characters;
     let mut kept = Vec::new();
@@ -43,7 +43,7 @@ pub fn limited(paragraphs: Vec<String>, limits: AnswerLimits) -> (Vec<String>, b
     (kept, is_shortened)
 }
 
-/// The beginning of a paragraph, without a word or number of which the rest, or the unit, would be missing.
+/// The start of a paragraph. It does not end in the middle of a word or number, nor between a number and its unit.
 fn cut(paragraph: &str, most: usize) -> String {
     let mut text: String = paragraph.chars().take(most).collect();
     let is_within_word =
@@ -60,7 +60,7 @@ fn cut(paragraph: &str, most: usize) -> String {
     text.trim_end().to_owned()
 }
 
-/// The commands that an answer by the schema has in fields of their own.
+/// The commands in separate fields of an answer that follows the schema.
 pub(crate) fn structured_commands(text: &str) -> Vec<String> {
     let value = serde_json::from_str::<Value>(without_fence(text)).unwrap_or_default();
     let command = value.get("next_command").and_then(Value::as_str).unwrap_or_default();
@@ -68,7 +68,7 @@ pub(crate) fn structured_commands(text: &str) -> Vec<String> {
     if command.is_empty() { Vec::new() } else { vec![command.to_owned()] }
 }
 
-/// The text without a fence around all of it.
+/// The text without a fence around it.
 pub(crate) fn without_fence(text: &str) -> &str {
     let text = text.trim();
     let Some(inner) = text.strip_prefix("```") else { return text };
@@ -100,11 +100,11 @@ fn of_schema(value: &Value) -> Vec<String> {
 /// Languages of fences whose lines are commands.
 const SHELLS: [&str; 6] = ["sh", "bash", "shell", "console", "zsh", "shell-session"];
 
-/// Paragraphs, and lines that begin as those of a list do. Commands in a fence are written as code, a line each.
+/// Splits a text into paragraphs and list items. Commands in a fence are formatted as code, one per line.
 fn of_text(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut is_open = false;
-    // The language of a fence, while one is open.
+    // The language of the open fence, if any.
     let mut fence: Option<String> = None;
     for line in text.lines() {
         let line = line.trim();
@@ -117,7 +117,7 @@ fn of_text(text: &str) -> Vec<String> {
             is_open = false;
             continue;
         }
-        // A backslash at the end goes on with the next line.
+        // After a backslash at its end, a command continues on the next line.
         let is_command = fence.as_deref().is_some_and(|language| SHELLS.contains(&language));
         let is_continued = is_command && is_open;
         let (line, goes_on) = match line.strip_suffix('\\').filter(|_| is_command) {
@@ -140,7 +140,7 @@ fn of_text(text: &str) -> Vec<String> {
     found
 }
 
-/// Writes the last line as code, if it is a command and not a comment.
+/// Formats the last line as code, if it is a command and not a comment.
 fn as_code(found: &mut [String]) {
     if let Some(last) = found.last_mut().filter(|last| !last.starts_with('#') && !last.contains('`')) {
         *last = format!("`{last}`");

@@ -1,4 +1,4 @@
-//! Providers that are asked one after the other until one answers.
+//! Asks providers one after the other until one answers.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ use super::providers::ask;
 use super::request::{Reply, Request};
 use super::settings::Endpoint;
 
-/// Something that happens while an answer is waited for.
+/// An event while an answer is pending.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// A provider is asked.
     Asking { provider: &'a str, model: &'a str },
-    /// A part of the answer came in.
+    /// A part of the answer arrived.
     Text(&'a str),
-    /// The next attempt is made after a while.
+    /// The next attempt follows after a pause.
     Waiting { provider: &'a str, time: Duration, reason: &'a str },
     /// The next provider of the chain is asked.
     MovedOn { error: &'a LlmError, next: &'a str },
 }
 
-/// Gets notice of events.
+/// Receives events.
 pub trait Listener {
     fn hear(&self, event: Event<'_>);
 }
@@ -31,11 +31,11 @@ impl Listener for () {
     fn hear(&self, _event: Event<'_>) {}
 }
 
-/// The answer of the first provider that gives one. The next is asked where one is busy, failing or unreachable, or does not have
-/// the model, and not where it refuses the key or the request.
+/// The first answer of a provider. The next provider is asked if one is busy, failing or unreachable, or does not have
+/// the model, but not if it rejects the key or the request.
 ///
 /// # Errors
-/// That of the only provider, or [`LlmError::Exhausted`] with those of all.
+/// The error of the only provider, or [`LlmError::Exhausted`] with the errors of all.
 pub fn ask_chain(
     gate: &Gate,
     endpoints: &[Endpoint],

@@ -1,16 +1,16 @@
-//! Variables of the environment, under our names and those of the programs whose command lines keep working.
+//! Environment variables of wavesieve, and of programs with compatible command lines.
 
 use std::collections::BTreeMap;
 
-/// Prefixes of the variables, the first that is set counts.
+/// Prefixes of the variables; the first one that is set counts.
 const PREFIXES: [&str; 3] = ["WAVESIEVE_LLM_", "ROCPD_LLM_", "ROCINSIGHT_LLM_"];
 
-/// A copy of the environment, so that nothing else is read later.
+/// A copy of the environment, so that later reads do not access the process.
 #[derive(Clone, Default)]
 pub struct Variables(BTreeMap<String, String>);
 
 impl Variables {
-    /// The environment of the process; what is not Unicode is left out.
+    /// Copies the environment of the process; entries that are not Unicode are left out.
     pub fn of_process() -> Self {
         let all = std::env::vars_os();
         Self(all.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect())
@@ -21,8 +21,8 @@ impl Variables {
         self.0.get(name).map(String::as_str).filter(|value| !value.trim().is_empty())
     }
 
-    /// The first of our variable and those of other programs that is set, with its name: for `MODEL`,
-    /// `WAVESIEVE_LLM_MODEL`, then `ROCPD_LLM_MODEL`, then `ROCINSIGHT_LLM_MODEL`.
+    /// The first set variable of this and other programs, with its name: for `MODEL`, `WAVESIEVE_LLM_MODEL`, then
+    /// `ROCPD_LLM_MODEL`, then `ROCINSIGHT_LLM_MODEL`.
     pub fn llm(&self, name: &str) -> Option<(String, &str)> {
         PREFIXES.iter().find_map(|prefix| {
             let variable = format!("{prefix}{name}");
@@ -31,13 +31,13 @@ impl Variables {
         })
     }
 
-    /// Whether all connections are refused.
+    /// Returns whether all connections are forbidden.
     pub(crate) fn is_offline(&self) -> bool {
         self.get("WAVESIEVE_OFFLINE")
             .is_some_and(|value| !matches!(value.to_lowercase().as_str(), "0" | "false" | "no"))
     }
 
-    /// Whether `NO_PROXY` wants requests to an address to go there directly.
+    /// Returns whether `NO_PROXY` excludes an address from the proxy.
     pub(crate) fn without_proxy(&self, url: &str) -> bool {
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
         let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -49,7 +49,7 @@ impl Variables {
         })
     }
 
-    /// The proxy that requests to an address go through, for messages: its address without a password, and its variable.
+    /// The proxy of an address, for messages: its address without a password, and its variable.
     pub fn proxy(&self, url: &str) -> Option<String> {
         let (scheme, _) = url.split_once("://").filter(|_| !self.without_proxy(url))?;
         let own = format!("{}_PROXY", scheme.to_uppercase());
@@ -60,7 +60,7 @@ impl Variables {
         Some(format!("{scheme}://{} of {name}", place.trim_end_matches('/')))
     }
 
-    /// The variables of these names, for a program that is started.
+    /// The variables with these names, for a child program.
     pub fn only(&self, names: &[&str]) -> Vec<(String, String)> {
         let kept = self.0.iter().filter(|(name, _)| names.contains(&name.as_str()));
         kept.map(|(name, value)| (name.clone(), value.clone())).collect()
@@ -69,7 +69,7 @@ impl Variables {
 
 #[cfg(test)]
 impl Variables {
-    /// These variables and no others; later ones replace earlier ones.
+    /// Makes a set of exactly these variables; later ones replace earlier ones.
     pub fn of_pairs(pairs: &[(&str, &str)]) -> Self {
         Self(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
     }

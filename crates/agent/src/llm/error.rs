@@ -1,45 +1,45 @@
-//! Errors between a question and an answer.
+//! Errors of requests to models.
 
 use thiserror::Error;
 
-/// Why a request has no answer.
+/// Reasons why a request has no answer.
 #[derive(Debug, Error)]
 pub enum LlmError {
-    /// The options or variables cannot be used.
+    /// Unusable options or variables.
     #[error("{0}")]
     Usage(String),
-    /// No connection is wanted.
+    /// Connections are forbidden.
     #[error("{provider} is not asked because WAVESIEVE_OFFLINE is set; unset it to allow connections")]
     Offline { provider: String },
-    /// The provider does not accept the key.
+    /// The provider rejects the key.
     #[error("{provider} did not accept the key{}: {detail}; set {variable}", status_text(*.status))]
     Authentication {
         provider: String,
-        /// Status of the reply, if there was one.
+        /// Status of the response, if any.
         status: Option<u16>,
         detail: String,
         /// The variable that holds the key.
         variable: String,
     },
-    /// Too much was asked for in too short a time.
+    /// Too many requests in a short time.
     #[error("{provider} limits the rate of requests: {detail}; try again later, or name another provider in --llm a,b")]
     RateLimit { provider: String, detail: String },
-    /// No connection came about, or it broke before there was any text.
+    /// No connection was made, or it broke before any text arrived.
     #[error("cannot reach {provider} at {url}: {reason}; {advice}")]
     Unreachable { provider: String, url: String, reason: String, advice: String },
     /// The answer takes too long.
     #[error("{provider} did not answer within {seconds} s; raise --llm-timeout, or choose a smaller model")]
     Timeout { provider: String, seconds: u64 },
-    /// The provider does not take the request.
+    /// The provider rejects the request.
     #[error("{provider} answered with status {status}: {detail}")]
     Status { provider: String, status: u16, detail: String },
-    /// The reply cannot be understood, or is empty.
+    /// The reply is malformed or empty.
     #[error("{provider} sent no usable answer: {reason}")]
     Reply { provider: String, reason: String },
-    /// The model does not want to answer.
+    /// The model refuses to answer.
     #[error("the model of {provider} refused to answer: {text}")]
     Refused { provider: String, text: String },
-    /// The answer had no room for any text.
+    /// The answer had no tokens left for text.
     #[error(
         "the model of {provider} used all {tokens} tokens before it wrote any text; choose a model that thinks less, or lower --llm-thinking"
     )]
@@ -47,24 +47,24 @@ pub enum LlmError {
     /// A program that was started for the answer failed.
     #[error("cannot use the program of {provider}: {reason}")]
     Program { provider: String, reason: String },
-    /// The request cannot be written down before it is sent.
+    /// The request cannot be recorded before it is sent.
     #[error("cannot write --llm-audit {path}: {reason}; nothing was sent")]
     Audit { path: String, reason: String },
-    /// A conversation cannot be kept.
+    /// A conversation cannot be saved.
     #[error("cannot keep --llm-conversation {path}: {reason}; the answer is in {history}")]
     Conversation { path: String, reason: String, history: String },
-    /// The request would have held something that must stay.
+    /// The request would have contained private data.
     #[error(
         "nothing was sent to {provider}: a {token} would have remained in the request; report this as a mistake of wavesieve"
     )]
     Leak { provider: String, token: String },
-    /// Nothing is sent, because it is only to be shown.
+    /// Nothing is sent, because the request is only to be shown.
     #[error("nothing was sent because of --llm-dry-run")]
     DryRun,
     /// No provider of the chain answered.
     #[error("no provider of --llm answered: {}", .0.iter().map(ToString::to_string).collect::<Vec<String>>().join("; "))]
     Exhausted(Vec<LlmError>),
-    /// A mistake in what is built in.
+    /// An error in built-in data.
     #[error("internal: {0}")]
     Internal(String),
 }
@@ -74,7 +74,7 @@ fn status_text(status: Option<u16>) -> String {
 }
 
 impl LlmError {
-    /// Whether it must reach the user as an error; all others leave the local analysis whole, with a warning.
+    /// Returns whether the user must see it as an error. All others only add a warning to the local analysis.
     pub fn reaches_user(&self) -> bool {
         match self {
             Self::Usage(_) | Self::Authentication { .. } | Self::RateLimit { .. } => true,
@@ -84,12 +84,12 @@ impl LlmError {
         }
     }
 
-    /// Whether another provider of the chain may be asked: this one is busy, failing or unreachable, or does not have
-    /// the model, and the request is not wrong.
+    /// Returns whether to ask another provider of the chain: this one is busy, failing or unreachable, or does not have
+    /// the model, and the request is valid.
     pub(crate) fn moves_on(&self) -> bool {
         match self {
             Self::RateLimit { .. } | Self::Unreachable { .. } | Self::Timeout { .. } | Self::Program { .. } => true,
-            // A model or path that one provider does not have, another may.
+            // Another provider may have the model or path.
             Self::Status { status, .. } => *status >= 500 || matches!(*status, 404 | 408 | 410),
             Self::Reply { .. } | Self::Budget { .. } => true,
             _ => false,

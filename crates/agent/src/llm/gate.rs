@@ -14,7 +14,7 @@ use super::settings::Endpoint;
 use super::transport::{Answer, Http, HttpFailure, Policy, Security, Wire, with_retries};
 use wavesieve_files::regular;
 
-/// The most bytes of a record's first line.
+/// Maximum bytes of a record's first line.
 const MOST_FIRST_LINE: u64 = 64 << 20;
 
 /// Options of the gate.
@@ -23,33 +23,33 @@ pub struct GateOptions {
     pub is_offline: bool,
     /// Whether requests are only shown.
     pub is_dry: bool,
-    /// File that what is sent is appended to.
+    /// File to which sent requests are appended.
     pub audit: Option<PathBuf>,
     pub security: Security,
 }
 
-/// The way out.
+/// The only way out for requests.
 pub struct Gate {
     options: GateOptions,
     redactor: RefCell<Redactor>,
-    /// With the proxies of the environment.
+    /// A client with the proxies of the environment.
     http: OnceCell<Http>,
-    /// Without.
+    /// A client without proxies.
     direct: OnceCell<Http>,
     audit: RefCell<Option<File>>,
     shown: RefCell<String>,
 }
 
-/// Takes the bytes of an answer as they come, and reports whether they held any text.
+/// Receives the bytes of an answer as they arrive, and reports whether they held any text.
 pub struct Receiver<'a> {
     pub on_body: &'a mut dyn FnMut(&[u8]),
     pub has_text: &'a dyn Fn() -> bool,
-    /// Reports the wait before the next attempt, and why.
+    /// Reports the pause before the next attempt, with its reason.
     pub on_wait: &'a mut dyn FnMut(Duration, &str),
 }
 
 impl Gate {
-    /// A gate with what it takes out.
+    /// Makes a gate with its redactor.
     pub fn new(options: GateOptions, redactor: Redactor) -> Self {
         Self {
             options,
@@ -66,30 +66,30 @@ impl Gate {
         self.shown.borrow().clone()
     }
 
-    /// The redactor, for texts that are prepared before they are sent.
+    /// The redactor, for texts that are prepared before sending.
     pub fn redactor(&self) -> &RefCell<Redactor> {
         &self.redactor
     }
 
-    /// An answer with what its tokens stand for.
+    /// An answer with names in place of its tokens.
     pub fn restored(&self, text: &str) -> String {
         self.redactor.borrow().map().restored(text)
     }
 
-    /// Knows names of an earlier conversation again.
+    /// Makes names of an earlier conversation known again.
     pub fn learn(&self, names: &[KnownName]) {
         self.redactor.borrow_mut().learn(names);
     }
 
-    /// A text to keep on this machine.
+    /// A text in the form that is stored on this machine.
     pub fn remembered(&self, text: &str) -> Remembered {
         self.redactor.borrow_mut().remembered(text)
     }
 
-    /// Sends a body to a provider, again if that may help.
+    /// Sends a body to a provider, with retries if they may help.
     ///
     /// # Errors
-    /// When nothing may be sent, or nothing came back.
+    /// When sending is forbidden, or no response arrived.
     pub fn post(&self, endpoint: &Endpoint, body: &Value, to: Receiver<'_>) -> Result<Answer, LlmError> {
         let bytes = self.passed(endpoint, body.to_string().as_bytes())?;
         let url = endpoint.shown_url();
@@ -133,17 +133,17 @@ impl Gate {
         })
     }
 
-    /// Texts for a program on this machine, each after the same pass.
+    /// Redacts texts for a program on this machine, in the same way as requests.
     ///
     /// # Errors
-    /// When nothing may be sent.
+    /// When sending is forbidden.
     pub fn hand_over(
         &self,
         endpoint: &Endpoint,
         system: &str,
         texts: &[&str],
     ) -> Result<(String, Vec<String>), LlmError> {
-        // All in one, so that the record holds what belongs together.
+        // All texts in one record, because they belong together.
         let bytes = self.passed(endpoint, json!({ "system": system, "user": texts }).to_string().as_bytes())?;
         let program = endpoint.provider.program.clone().unwrap_or_default();
         self.show(endpoint, &program, &[], &bytes)?;
@@ -168,7 +168,7 @@ impl Gate {
         }
     }
 
-    /// In a dry run, keeps what would be sent, and ends there.
+    /// In a dry run, stores the request, and returns an error.
     fn show(&self, endpoint: &Endpoint, url: &str, headers: &[(String, String)], bytes: &[u8]) -> Result<(), LlmError> {
         if !self.options.is_dry {
             return Ok(());
@@ -233,11 +233,11 @@ impl Gate {
     }
 }
 
-/// Whether a file can be appended to: it is new, empty, or begins with a line as is written here.
+/// Returns whether a file can be appended to: it is new, empty, or starts with a record line.
 fn is_record(path: &Path) -> std::io::Result<bool> {
     let file = match regular::open(path) {
         Ok(file) => file,
-        // Records written into a pipe or a device are not read again.
+        // A pipe or a device cannot be checked, because records in it are not read again.
         Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => return Ok(true),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
         Err(error) => return Err(error),

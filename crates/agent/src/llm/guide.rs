@@ -1,4 +1,4 @@
-//! The reference that a model is given: parts chosen by what is asked, filled with facts of `share/`.
+//! The reference for a model: parts selected by the question, with facts from `share/`.
 
 use std::collections::BTreeSet;
 
@@ -16,12 +16,12 @@ const GPUS: &str = data!("share/gpus.toml");
 const OCCUPANCY: &str = data!("share/occupancy.toml");
 const COUNTERS: &str = data!("share/counter_blocks.toml");
 
-/// Names that a mark of a part may begin with.
+/// Prefixes of the marks of parts.
 const MARKS: [&str; 3] = ["wavesieve-context:", "rocpd-context:", "rocinsight-context:"];
-/// A mark stands in these lines of a part, the heading included.
+/// Number of first lines of a part, including the heading, that may have a mark.
 const LINES_OF_MARKS: usize = 3;
 
-/// The subject of an answer, by which parts are chosen.
+/// The subject of an answer, which determines the parts.
 #[derive(Clone, Debug, Default)]
 pub struct GuideContext {
     /// 0 source code, 1 traces, 2 counters, 3 thread traces.
@@ -46,7 +46,7 @@ impl GuideContext {
         }
     }
 
-    /// The tags of the parts that are of use.
+    /// The tags of useful parts.
     pub fn tags(&self) -> BTreeSet<&'static str> {
         let mut tags = BTreeSet::from(["always"]);
         match self.tier {
@@ -68,7 +68,7 @@ impl GuideContext {
     }
 }
 
-/// The parts of a guide that have one of these tags, or none at all.
+/// The parts of a guide with one of these tags, or without any tag.
 pub fn chosen(guide: &str, tags: &BTreeSet<&str>) -> String {
     let mut parts: Vec<Vec<&str>> = vec![Vec::new()];
     for line in guide.lines() {
@@ -94,7 +94,7 @@ fn marks(line: &str) -> Option<Vec<&str>> {
     Some(tags.split(',').map(str::trim).filter(|tag| !tag.is_empty()).collect())
 }
 
-/// The guide for a question: the user's own file if one is named, otherwise that which is built in.
+/// The guide for a question: the user's own file if one is named, otherwise the built-in one.
 ///
 /// # Errors
 /// When the file cannot be read.
@@ -116,7 +116,7 @@ pub fn guide(context: &GuideContext, tags: &BTreeSet<&str>, variables: &Variable
     Ok(chosen(&text, tags))
 }
 
-/// The facts of an architecture, as the tables have them.
+/// The facts of an architecture from the tables.
 fn facts(architecture: Option<&str>) -> Value {
     let read = |text: &str| text.parse::<Table>().unwrap_or_default();
     let (gpus, occupancy, counters) = (read(GPUS), read(OCCUPANCY), read(COUNTERS));

@@ -1,4 +1,4 @@
-//! Keys of providers: where they come from, and whose they are by their form.
+//! Keys of providers: their sources, and their owners by their form.
 
 use super::address::Address;
 use super::environment::Variables;
@@ -6,10 +6,10 @@ use super::error::LlmError;
 use super::models::{Protocol, Provider, key_shapes, providers};
 use super::settings::usage;
 
-/// Shortest text that is taken for a key.
+/// Minimum length of a key.
 const SHORTEST_KEY: usize = 8;
 
-/// Whether a text, or a part of it between slashes or colons, is a key, which is never repeated.
+/// Returns whether a text, or a part of it between slashes or colons, is a key, which is never repeated.
 pub(super) fn is_like_key(text: &str) -> bool {
     let is_key = |part: &str| {
         part.len() >= SHORTEST_KEY && key_shapes().iter().any(|start| part.trim_start().starts_with(start.as_str()))
@@ -17,7 +17,7 @@ pub(super) fn is_like_key(text: &str) -> bool {
     is_key(text) || text.split(['/', ':', '=', ' ']).any(is_key)
 }
 
-/// The key of a provider with the variable that holds it. A dry run needs none.
+/// The key of a provider, with the variable that holds it. A dry run needs no key.
 pub(super) fn key(
     provider: &Provider,
     address: &Address,
@@ -31,7 +31,7 @@ pub(super) fn key(
     let Some((variable, key)) = found else {
         return match (&provider.default_key, provider.protocol) {
             (Some(default), _) => Ok((Some(default.clone()), wanted)),
-            // The program has its own way to log in.
+            // The program has its own login.
             (None, Protocol::Program) => Ok((None, wanted)),
             (None, _) if is_dry => Ok((None, wanted)),
             (None, _) => usage(format!("{} needs a key; set {wanted}", provider.name)),
@@ -42,10 +42,10 @@ pub(super) fn key(
         return usage(format!("{variable} holds more than a key; set it to the key alone"));
     }
     let begins = |one: &&Provider| one.key_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix.as_str()));
-    // The first wins if several have the same beginning.
+    // The first one wins if several have the same prefix.
     let owner =
         providers()?.iter().rev().filter(begins).max_by_key(|one| one.key_prefix.as_ref().map_or(0, String::len));
-    // Other servers give out keys of the same form, so that only the address of the provider itself tells.
+    // Other servers issue keys of the same form, so only the address of the provider itself is conclusive.
     let is_of_other =
         |one: &&Provider| one.key_prefix != provider.key_prefix && (address.is_default || !one.is_key_prefix_shared);
     if let Some(owner) = owner.filter(is_of_other).filter(|_| provider.default_key.is_none()) {

@@ -1,7 +1,7 @@
-//! Language models: what is sent to them, how, and how far an answer can be believed.
+//! Language models: requests, protocols, and checks of the answers.
 //!
-//! Everything that leaves goes through [`Gate`], which takes out what must stay, records what is sent, and refuses to send
-//! anything where that is not wanted.
+//! All outgoing data passes through [`Gate`]. It redacts private data, records requests, and does not send anything if
+//! sending is forbidden.
 
 mod address;
 mod answer;

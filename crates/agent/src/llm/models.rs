@@ -9,34 +9,34 @@ use super::error::LlmError;
 
 const MODELS: &str = data!("share/llm/models.toml");
 
-/// How a provider is talked to.
+/// The protocol of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
-    /// Messages of Anthropic.
+    /// Anthropic's Messages API.
     Anthropic,
-    /// Chat completions of OpenAI, which many servers understand.
+    /// OpenAI's chat completions, which many servers support.
     Openai,
-    /// A program on the command line; with a key, the messages of Anthropic.
+    /// A command-line program; with a key, Anthropic's Messages API.
     Program,
 }
 
-/// A provider as the table has it.
+/// A provider in the table.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provider {
     pub name: String,
     pub protocol: Protocol,
-    /// Base of its addresses; none where it must be named.
+    /// Base of its addresses; `None` if the user must name it.
     pub url: Option<String>,
     pub path: String,
     /// Variables that may hold the key.
     pub key: Vec<String>,
     pub key_prefix: Option<String>,
-    /// Whether servers of others give out keys that begin so.
+    /// Whether servers of other vendors issue keys with the same prefix.
     #[serde(default, rename = "key_prefix_shared")]
     pub is_key_prefix_shared: bool,
-    /// The key to send if no key is set.
+    /// The key to send if none is set.
     pub default_key: Option<String>,
     #[serde(default)]
     pub url_variable: Vec<String>,
@@ -44,21 +44,21 @@ pub struct Provider {
     /// Name of the field that limits the tokens; the newer name by default.
     pub token_field: Option<String>,
     pub program: Option<String>,
-    /// Tokens of an answer.
+    /// Maximum tokens of an answer.
     pub max_tokens: u32,
-    /// Tokens of the second try, if the first had no room for text.
+    /// Maximum tokens of the second attempt, if the first one had no room for text.
     pub retry_tokens: u32,
-    /// Seconds that an attempt may take.
+    /// Time limit of an attempt in seconds.
     pub attempt_s: u64,
-    /// Seconds that all attempts may take together.
+    /// Time limit of all attempts together in seconds.
     pub deadline_s: u64,
-    /// Bytes of the data that are sent at most; all if it is not limited.
+    /// Maximum bytes of data to send; `None` for no limit.
     pub payload_bytes: Option<usize>,
     #[serde(default)]
     pub aliases: BTreeMap<String, String>,
 }
 
-/// Known properties of the models whose names begin alike.
+/// Known properties of models with the same name prefix.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
@@ -87,17 +87,17 @@ struct ModelsFile {
     model: Vec<Model>,
 }
 
-/// How much of an answer goes into a document.
+/// Limits for an answer in a document.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AnswerLimits {
     pub characters: usize,
     pub paragraphs: usize,
-    /// Statements that were not found and are listed.
+    /// Maximum number of listed statements that the document does not have.
     pub flaws: usize,
 }
 
-/// The data that matter most if not all can be sent.
+/// The most important data, if not all of it can be sent.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PayloadOrder {
@@ -119,23 +119,23 @@ pub fn providers() -> Result<&'static [Provider], LlmError> {
     Ok(&form()?.provider)
 }
 
-/// How keys begin, by which one in a wrong place is noticed.
+/// Prefixes of keys, which reveal a key in a wrong place.
 pub(crate) fn key_shapes() -> &'static [String] {
     form().map(|form| form.key_shapes.as_slice()).unwrap_or_default()
 }
 
-/// How much of an answer goes into a document.
+/// Limits for an answer in a document.
 pub(crate) fn answer_limits() -> AnswerLimits {
     form().map(|form| form.answer).unwrap_or_default()
 }
 
-/// The tables that matter most, the first of them most.
+/// The most important tables, in order.
 pub(crate) fn important_tables() -> &'static [String] {
     form().map(|form| form.payload.tables.as_slice()).unwrap_or_default()
 }
 
-/// The known properties of a model: the entry with the longest beginning of its name, after a vendor's prefix such as
-/// `anthropic/`, if it has one.
+/// The known properties of a model: the entry with the longest matching name prefix, without a vendor prefix such as
+/// `anthropic/`.
 pub fn model(name: &str) -> Model {
     let bare = name.rsplit('/').next().unwrap_or(name);
     let models = form().map(|form| form.model.as_slice()).unwrap_or_default();

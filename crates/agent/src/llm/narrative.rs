@@ -28,7 +28,7 @@ use wavesieve_model::text::time::utc;
 use wavesieve_report::analysis::Analysis;
 use wavesieve_report::document::Section;
 
-/// Asks models for a section, with all that was decided before anything is read.
+/// Asks models for a section. All options are checked before anything is read.
 pub struct Narrator {
     endpoints: Vec<Endpoint>,
     options: LlmOptions,
@@ -36,7 +36,7 @@ pub struct Narrator {
     rules: Rules,
     /// The conversation to continue.
     conversation: Option<RefCell<Conversation>>,
-    /// When it is, for the history of the conversation; nothing else has it.
+    /// The present time, only for the history of the conversation.
     pub time: Option<SystemTime>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
@@ -44,13 +44,13 @@ pub struct Narrator {
 
 /// The outcome of a request.
 pub enum Outcome {
-    /// A section, and a line about what it took.
+    /// A section, and a line about its cost.
     Written {
         section: Section,
         line: String,
         /// Warnings for the user.
         warnings: Vec<String>,
-        /// Why the conversation could not be kept.
+        /// The reason why the conversation could not be saved.
         not_kept: Option<String>,
     },
     /// The request that would have been sent.
@@ -62,13 +62,13 @@ pub enum Outcome {
 pub struct Kept {
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// Why its file was not written.
+    /// The reason why its file was not written.
     pub not_kept: Option<String>,
     /// Tokens of a summary.
     pub spent: Option<Usage>,
 }
 
-/// A question as the conversation will keep it.
+/// A question in the form that the conversation stores.
 struct Asked {
     question: String,
     shared: Vec<String>,
@@ -104,10 +104,10 @@ impl Narrator {
         Security { is_insecure: self.options.is_insecure, authorities: self.options.authorities.clone() }
     }
 
-    /// Asks for a section about an analysis. `check_own` reports what is wrong with a command of this program.
+    /// Requests a section about an analysis. `check_own` returns the problem with a command of this program.
     ///
     /// # Errors
-    /// When no provider answers; [`LlmError::reaches_user`] reports which errors are more than a warning.
+    /// When no provider answers; [`LlmError::reaches_user`] distinguishes errors from warnings.
     pub fn narrate(
         &self,
         analysis: &Analysis,
@@ -120,7 +120,7 @@ impl Narrator {
         let mut data = payload(analysis, share, &mut names);
         let mut redactor = self.redactor(names);
         redactor.data(&mut data);
-        // All of a chain get the same data, so that the smallest limit counts.
+        // All providers of a chain get the same data, so the smallest limit counts.
         let limits = self.endpoints.iter().filter_map(|endpoint| endpoint.provider.payload_bytes);
         if let Some(most) = limits.min() {
             within(&mut data, most, important_tables());
@@ -149,7 +149,7 @@ impl Narrator {
         Ok(Outcome::Written { section, line, warnings: kept.warnings, not_kept: kept.not_kept })
     }
 
-    /// Puts what was said before into the request, if there is a conversation.
+    /// Adds the earlier messages to the request, if there is a conversation.
     fn continued(
         &self,
         request: &mut Request,
@@ -165,7 +165,7 @@ impl Narrator {
         Ok(Some(Asked { question, shared }))
     }
 
-    /// Earlier questions and answers of the conversation, whose names the gate then knows.
+    /// Earlier questions and answers of the conversation. The gate then knows their names.
     pub fn earlier(&self, gate: &Gate) -> Vec<Message> {
         let Some(conversation) = &self.conversation else { return Vec::new() };
         let conversation = conversation.borrow();
@@ -173,12 +173,12 @@ impl Narrator {
         conversation.messages()
     }
 
-    /// Takes a question and its answer into the conversation, if there is one.
+    /// Adds a question and its answer to the conversation, if there is one.
     pub fn keep(&self, question: &str, reply: &Reply, gate: &Gate, listener: &dyn Listener) -> Kept {
         self.kept(Asked { question: question.to_owned(), shared: Vec::new() }, reply, gate, listener)
     }
 
-    /// Takes the answer into the conversation and writes its file.
+    /// Adds the answer to the conversation and writes its file.
     fn kept(&self, asked: Asked, reply: &Reply, gate: &Gate, listener: &dyn Listener) -> Kept {
         let Some(conversation) = &self.conversation else { return Kept::default() };
         let mut conversation = conversation.borrow_mut();
@@ -204,7 +204,7 @@ impl Narrator {
 }
 
 impl Narrator {
-    /// The names of an analysis that are replaced, and the keys of the providers.
+    /// The names of an analysis to redact, and the keys of the providers.
     pub fn names(&self, analysis: &Analysis) -> TokenMap {
         let mut names = known_names(analysis, self.options.share, &self.variables, &self.rules);
         for secret in self.endpoints.iter().flat_map(Endpoint::secrets) {
@@ -214,18 +214,18 @@ impl Narrator {
         names
     }
 
-    /// A redactor that takes these names out, by the rules of the level.
+    /// A redactor for these names, with the rules of the level.
     pub fn redactor(&self, names: TokenMap) -> Redactor {
         Redactor::new(self.rules.clone(), names)
     }
 
-    /// A question, or another text of a conversation, as it may leave at the level.
+    /// A question, or another text of a conversation, masked for the level.
     fn sentence(&self, gate: &Gate, text: &str) -> String {
         let mut redactor = gate.redactor().borrow_mut();
         Masking::new(self.options.share, &mut redactor, &BTreeSet::new()).sentence(text)
     }
 
-    /// The way out.
+    /// Makes the gate for requests.
     pub fn gate(&self, redactor: Redactor) -> Gate {
         let options = GateOptions {
             is_offline: self.variables.is_offline(),
@@ -236,7 +236,7 @@ impl Narrator {
         Gate::new(options, redactor)
     }
 
-    /// The providers that are asked, in order.
+    /// The providers to ask, in order.
     pub fn endpoints(&self) -> &[Endpoint] {
         &self.endpoints
     }

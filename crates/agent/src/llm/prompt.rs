@@ -1,4 +1,4 @@
-//! Instructions and question for a model: templates with the guide and the data.
+//! Instructions and the question for a model: templates with the guide and the data.
 
 use minijinja::{Environment, context};
 use serde_json::Value;
@@ -14,7 +14,7 @@ const QUESTION: &str = data!("templates/llm/question.md");
 /// The default question.
 pub(crate) const OVERVIEW: &str = data!("templates/llm/overview.md");
 
-/// The request for an answer about data.
+/// Makes the request for an answer about data.
 pub fn request(about: &GuideContext, data: &Value, variables: &Variables) -> Result<Request, LlmError> {
     let tags = about.tags();
     let system = system(&guide(about, &tags, variables)?)?;
@@ -32,7 +32,7 @@ fn system(guide: &str) -> Result<String, LlmError> {
     filled("system.md", SYSTEM, context! { guide })
 }
 
-/// A template with its values.
+/// Renders a template with its values.
 ///
 /// # Errors
 /// When the template is wrong.

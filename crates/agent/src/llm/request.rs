@@ -1,4 +1,4 @@
-//! A question to a model and its answer, whatever the provider.
+//! A request to a model and its answer, for any provider.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -35,24 +35,24 @@ pub struct Message {
 pub struct ToolSpec {
     pub name: String,
     pub description: String,
-    /// Schema of its arguments.
+    /// JSON Schema of its arguments.
     pub schema: Value,
 }
 
-/// A call of a tool, as a model wrote it.
+/// A tool call, as the model wrote it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolCall {
-    /// By which its result is found; empty where the server gives none.
+    /// Id that its result refers to; empty if the server gives none.
     pub id: String,
     pub name: String,
-    /// JSON, or what the model took for it.
+    /// JSON, or the model's attempt at it.
     pub arguments: String,
 }
 
 impl ToolCall {
     /// The arguments; `None` if they are not an object.
     pub fn parsed(&self) -> Option<Map<String, Value>> {
-        // No argument at all is an empty text.
+        // An empty text means no arguments.
         let text = if self.arguments.trim().is_empty() { "{}" } else { &self.arguments };
         serde_json::from_str(text).ok()
     }
@@ -65,7 +65,7 @@ pub struct ToolResult {
     pub is_error: bool,
 }
 
-/// Calls of a model with their results, one for each.
+/// Tool calls of a model with their results, one for each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Turn {
     /// The model's text before its calls.
@@ -73,41 +73,41 @@ pub struct Turn {
     pub calls: Vec<(ToolCall, ToolResult)>,
 }
 
-/// A question with all that came before.
+/// A question with all earlier messages.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// Instructions for the model; the same for many questions, so that it can be cached.
+    /// Instructions for the model. They are the same for many questions, so that they can be cached.
     pub system: String,
-    /// A shorter form of it, for a model that used all tokens before it wrote.
+    /// A shorter form of the instructions, for a model that used all tokens before it wrote.
     pub short_system: Option<String>,
     pub messages: Vec<Message>,
-    /// Schema that the answer follows, where the model can.
+    /// Schema for the answer, if the model supports it.
     pub schema: Option<Value>,
-    /// Tokens that the answer may take, if not as many as the provider allows.
+    /// Maximum tokens of the answer; by default the provider's maximum.
     pub max_tokens: Option<u32>,
     /// Tools that the model may call before it answers.
     pub tools: Vec<ToolSpec>,
     /// Its calls after the last message.
     pub turns: Vec<Turn>,
-    /// The notice to the model when it may call no more.
+    /// The notice to the model that it may not call any more.
     pub closing: Option<String>,
-    /// Whether calls are written as text, for models and servers that know of no tools.
+    /// Whether calls are written as text, for models and servers without tool support.
     pub is_by_text: bool,
 }
 
 /// An answer.
 #[derive(Clone, Debug, Default)]
 pub struct Reply {
-    /// Its text; tokens of the redaction are still in it.
+    /// Its text, still with redaction tokens.
     pub text: String,
     /// Name of the provider.
     pub provider: String,
-    /// Name of the model, as the provider reports it or as it was asked for.
+    /// Name of the model, as the provider reports it or as requested.
     pub model: String,
     pub usage: Usage,
     /// Whether its end is missing.
     pub is_cut: bool,
-    /// Tools that it calls; then the text is not an answer yet.
+    /// Tool calls; then the text is not an answer yet.
     pub calls: Vec<ToolCall>,
     /// Whether the calls were written as text.
     pub is_by_text: bool,

@@ -1,4 +1,4 @@
-//! An answer as a section of a document.
+//! Turns an answer into a section of a document.
 
 use super::answer::{limited, paragraphs, structured_commands};
 use super::error::LlmError;
@@ -11,15 +11,15 @@ use wavesieve_engine::findings::{counted, shortened};
 use wavesieve_report::document::{Block, MODEL_SECTION, Note, Section, Table};
 use wavesieve_report::source_document::text_table;
 
-/// Longest name of a model in a document; servers may send anything.
+/// Maximum length of a model name in a document; servers may send anything.
 const LONGEST_MODEL: usize = 80;
 
-/// The name of a model as it is shown.
+/// The name of a model for display.
 pub fn shown_model(model: &str) -> String {
     shortened(model, LONGEST_MODEL)
 }
 
-/// Compares an answer with its source, and makes a section of it; `level` is how much was sent.
+/// Compares an answer with its source, and makes a section of it; `level` is the level of data that was sent.
 pub(crate) fn answer_section(
     mut reply: Reply,
     gate: &Gate,
@@ -42,7 +42,7 @@ pub(crate) fn answer_section(
     section(&reply, &grounding.check(&texts), &commands, level, source)
 }
 
-/// Its paragraphs, what to know about it, what is not in its source, and the commands that it suggests.
+/// Its paragraphs, notes about it, statements without support, and suggested commands.
 fn section(
     reply: &Reply,
     checked: &Checked,
@@ -71,7 +71,7 @@ fn section(
     Ok(Section { id: MODEL_SECTION.to_owned(), title: format!("Answer of the model {asked}"), about, blocks })
 }
 
-/// States how many numbers and commands were looked for, and how many were not found.
+/// States how many numbers and commands were checked, and how many have no support.
 fn compared(checked: &Checked, source: &str) -> String {
     let marked = |count: usize| format!("{} not found in {source} and marked [?]", counted(count as f64, "statement"));
     let looked_for = format!("{} and commands were looked for", counted(checked.looked_for as f64, "number"));

@@ -1,4 +1,4 @@
-//! From options and variables to providers that can be asked.
+//! Turns options and variables into providers to ask.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use super::models::{Protocol, Provider, model, providers};
 use super::payload::Share;
 use wavesieve_model::text::similar::closest;
 
-/// Servers that speak the protocol of the provider local.
+/// Servers with the protocol of the provider `local`.
 const LOCAL_SERVERS: [&str; 3] = ["ollama", "vllm", "llama.cpp"];
 
 /// Options of a request to language models, as the command line has them.
@@ -112,36 +112,36 @@ pub struct LlmOptions {
     pub is_insecure: bool,
 }
 
-/// Longest name of a provider that is repeated.
+/// Maximum length of a provider name that is repeated.
 const LONGEST_NAME: usize = 24;
-/// The longest time that an answer may take.
+/// Maximum time of an answer.
 const LONGEST_TIMEOUT_S: u64 = 24 * 60 * 60;
 
-/// A provider with all that is needed to ask it.
+/// A provider with everything that is needed to ask it.
 #[derive(Clone)]
 pub struct Endpoint {
     pub provider: Provider,
     pub model: String,
     address: Address,
-    /// The key; none for a program that has its own.
+    /// The key; `None` for a program with its own login.
     key: Option<String>,
-    /// Where the key comes from, or where it is to be put.
+    /// The source of the key, or the place where it belongs.
     pub key_variable: String,
-    /// Headers of the user.
+    /// The user's headers.
     extra_headers: Vec<(String, String)>,
     pub thinking: Option<u32>,
     pub attempt_s: u64,
     pub deadline_s: u64,
     pub is_streaming: bool,
-    /// Whether no proxy is used: for this machine, which a proxy would take data away from, and where `NO_PROXY` has it.
+    /// Whether no proxy is used: for this machine, because a proxy would see the data, and for addresses in `NO_PROXY`.
     pub is_direct: bool,
     /// Advice if it cannot be reached.
     pub advice: String,
-    /// Variables for a program that is started.
+    /// Variables for a child program.
     pub variables: Vec<(String, String)>,
 }
 
-/// Variables that a started program may see: never keys of others.
+/// Variables that a child program may see, without keys of other providers.
 const VARIABLES_OF_PROGRAMS: [&str; 16] = [
     "PATH",
     "HOME",
@@ -162,7 +162,7 @@ const VARIABLES_OF_PROGRAMS: [&str; 16] = [
 ];
 
 impl Endpoint {
-    /// Whether it is asked over HTTP.
+    /// Returns whether it is asked over HTTP.
     pub(crate) fn is_http(&self) -> bool {
         self.provider.protocol != Protocol::Program || self.key.is_some()
     }
@@ -171,19 +171,19 @@ impl Endpoint {
         self.key.is_some()
     }
 
-    /// The key and the values of headers, which stand in no text that is sent.
+    /// The key and the header values, which occur in no sent text.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
         let key = self.key.as_deref().filter(|key| Some(*key) != self.provider.default_key.as_deref());
         let headers = self.extra_headers.iter().map(|(_, value)| value.as_str());
         key.into_iter().chain(headers).chain(self.address.query.as_deref())
     }
 
-    /// Where requests go.
+    /// The address for requests.
     pub fn url(&self) -> String {
         self.address.with_path(&self.provider.path)
     }
 
-    /// The same as it may be shown: what follows a question mark can be a key.
+    /// The address for display: the text after a question mark can be a key.
     pub(crate) fn shown_url(&self) -> String {
         self.address.shown(&self.provider.path)
     }
@@ -192,7 +192,7 @@ impl Endpoint {
         self.headers(self.key.as_deref().unwrap_or_default())
     }
 
-    /// The headers as they are shown: where the key comes from in its place.
+    /// The headers for display, with the source of the key in its place.
     pub(crate) fn shown_headers(&self) -> Vec<(String, String)> {
         let shown = match (&self.key, &self.provider.default_key) {
             (Some(key), Some(default)) if key == default => default.clone(),
@@ -222,7 +222,7 @@ impl Endpoint {
         headers
     }
 
-    /// A message without the key, should someone repeat it.
+    /// A message without the key, in case a server repeats it.
     pub(crate) fn without_key(&self, text: &str) -> String {
         let mut text = match &self.key {
             Some(key) if key.len() > 3 => text.replace(key.as_str(), &format!("<{}>", self.key_variable)),
@@ -235,7 +235,7 @@ impl Endpoint {
     }
 }
 
-/// Without the key, headers, and variables, among which are proxies with their passwords.
+/// Without the key, headers, and variables: variables may hold proxies with passwords.
 impl fmt::Debug for Endpoint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = formatter.debug_struct("Endpoint");
@@ -245,7 +245,7 @@ impl fmt::Debug for Endpoint {
 }
 
 impl LlmOptions {
-    /// Takes the model of a conversation where its provider is asked first, and no other model is named.
+    /// Uses the model of a conversation if its provider is asked first, and no other model is named.
     pub(crate) fn prefer_model(&mut self, provider: &str, model: &str) {
         let own = match provider {
             "local" => &self.local_model,
@@ -261,7 +261,7 @@ impl LlmOptions {
     }
 }
 
-/// The providers of a chain, and what to warn of.
+/// The providers of a chain, and warnings.
 ///
 /// # Errors
 /// [`LlmError::Usage`] when one cannot be asked with these options.
@@ -350,7 +350,7 @@ fn find(name: &str) -> Result<Provider, LlmError> {
     }
     let mut names: Vec<&str> = known.iter().map(|provider| provider.name.as_str()).collect();
     names.sort_unstable();
-    // A name that is not in the form of a provider may be anything, even a key.
+    // A name that does not look like a provider may be anything, even a key.
     let is_word = name.len() <= LONGEST_NAME
         && name.chars().all(|letter| letter.is_ascii_lowercase() || matches!(letter, '-' | '_'));
     if !is_word {
@@ -374,7 +374,7 @@ fn choose_model(
     };
     let is_general = !matches!(provider.name.as_str(), "private" | "local");
     let of_variable = variables.llm("MODEL").map(|(_, model)| model);
-    // The variable reaches us as an option too; it is meant for providers that have no variable of their own.
+    // The variable also arrives as an option. It is meant for providers without their own variable.
     let explicit = options.model.as_deref().filter(|model| is_first && (is_general || Some(*model) != of_variable));
     let model = own
         .filter(|model| !model.is_empty())
@@ -394,7 +394,7 @@ fn choose_model(
     }
 }
 
-/// Further headers for a private server: an object in JSON, or as Python writes it.
+/// Additional headers for a private server: a JSON object, or in the notation of Python.
 fn private_headers(variables: &Variables) -> Result<Vec<(String, String)>, LlmError> {
     let Some((variable, text)) = variables.llm("PRIVATE_HEADERS") else { return Ok(Vec::new()) };
     let form = r#"write an object such as {"x-team": "gpu"}"#;
@@ -420,7 +420,7 @@ fn private_headers(variables: &Variables) -> Result<Vec<(String, String)>, LlmEr
     fields.into_iter().map(header).collect()
 }
 
-/// The variable of other programs that would switch certificate checks off.
+/// The variable of other programs that would disable certificate checks.
 fn unverified(variables: &Variables) -> Option<String> {
     let (variable, value) = variables.llm("PRIVATE_VERIFY_SSL")?;
     let is_off = matches!(value.to_lowercase().as_str(), "0" | "false" | "no");
@@ -429,7 +429,7 @@ fn unverified(variables: &Variables) -> Option<String> {
     })
 }
 
-/// How long the model may think.
+/// The token budget for thinking.
 fn thinking(options: &LlmOptions, variables: &Variables, warnings: &mut Vec<String>) -> Option<u32> {
     if options.thinking.is_some() {
         return options.thinking.filter(|tokens| *tokens > 0);

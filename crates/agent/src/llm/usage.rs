@@ -1,4 +1,4 @@
-//! Tokens of requests and answers, and what they cost.
+//! Token counts of requests and answers, and their cost.
 
 use std::ops::AddAssign;
 
@@ -10,15 +10,15 @@ use wavesieve_engine::findings::counted;
 /// Tokens of one or several requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Tokens that were sent and not found in a cache.
+    /// Sent tokens that were not in a cache.
     pub input: u64,
-    /// Tokens of the answers, thinking included.
+    /// Tokens of the answers, including thinking.
     pub output: u64,
-    /// Tokens that were put into the provider's cache.
+    /// Tokens that were written to the provider's cache.
     pub cache_write: u64,
-    /// Tokens that were found there.
+    /// Tokens that were read from the cache.
     pub cache_read: u64,
-    /// Whether some of the requests have no counts.
+    /// Whether some requests have no counts.
     pub is_incomplete: bool,
 }
 
@@ -33,7 +33,7 @@ impl AddAssign for Usage {
 }
 
 impl Usage {
-    /// Takes over what a reply or an event of Anthropic reports; later counts replace earlier ones.
+    /// Adds the counts of a response or an event of Anthropic; later counts replace earlier ones.
     pub(crate) fn take_anthropic(&mut self, usage: &Value) {
         let take = |field: &mut u64, name: &str| {
             if let Some(count) = usage.get(name).and_then(Value::as_u64) {
@@ -46,7 +46,7 @@ impl Usage {
         take(&mut self.cache_read, "cache_read_input_tokens");
     }
 
-    /// Takes over what a reply of chat completions reports, which counts cached tokens as part of the prompt.
+    /// Adds the counts of a chat completion, whose prompt tokens include cached ones.
     pub(crate) fn take_openai(&mut self, usage: &Value) {
         let count = |path: &str| usage.pointer(path).and_then(Value::as_u64);
         if let Some(input) = count("/prompt_tokens") {
@@ -58,7 +58,7 @@ impl Usage {
         }
     }
 
-    /// Whether nothing was reported: each answer has tokens.
+    /// Returns whether no counts were reported: every answer has tokens.
     fn is_unknown(&self) -> bool {
         self.sent() == 0 && self.output == 0
     }
@@ -67,7 +67,7 @@ impl Usage {
         self.input.saturating_add(self.cache_write).saturating_add(self.cache_read)
     }
 
-    /// US dollars by the prices of a model; `None` where they or the tokens are not known.
+    /// US dollars by the prices of a model; `None` if the prices or the tokens are unknown.
     pub(crate) fn cost_usd(&self, model: &Model) -> Option<f64> {
         if self.sent() == 0 || self.output == 0 || self.is_incomplete {
             return None;
@@ -82,7 +82,7 @@ impl Usage {
         )
     }
 
-    /// The counts in a sentence, with the cost where it is known. Counts that were not reported are not known, and never zero.
+    /// The counts in a sentence, with the cost if known. Missing counts are unknown, never zero.
     pub fn line(&self, model: &Model) -> String {
         if self.is_unknown() {
             return "tokens and cost not known".to_owned();

@@ -1,4 +1,4 @@
-//! The answer of a tool, and how it is cut to the limits of the server.
+//! The answer of a tool, and its limits.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,31 +9,32 @@ use super::failure::{Exit, ToolFailure};
 use wavesieve_engine::Answer;
 use wavesieve_export::cell::Cell;
 
-/// Arrays and texts that are not cut further.
+/// Minimum length of arrays and texts.
 const FEWEST: usize = 1;
 const SHORTEST: usize = 200;
 /// Rows of fewer bytes are not cut before other parts.
 const SMALL_ROWS: usize = 2000;
 
-/// The field with the command line of the same answer: whole, or visibly cut, but never shortened with other texts.
+/// The field with the command line for the same answer. It is complete, or visibly cut, but never shortened like other
+/// texts.
 const COMMAND: &str = "command";
-/// It may take this part of an answer.
+/// The command may take at most the answer size divided by this.
 const COMMAND_SHARE: usize = 4;
 
 #[derive(Debug, Default)]
 pub(super) struct ToolAnswer {
     fields: Map<String, Value>,
     pub exit: Exit,
-    /// Why there is nothing of what was asked; an answer without rows is not the same.
+    /// The reason why the trace has no data for the request; an answer without rows is different.
     abstained: Option<String>,
     notes: Vec<String>,
     /// Parts that limits left out.
     cut: Vec<Cut>,
-    /// A picture, as PNG.
+    /// A PNG picture.
     picture: Option<Vec<u8>>,
 }
 
-/// A part of an answer that is not whole.
+/// A part of an answer that is incomplete.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Cut {
     part: String,
@@ -55,7 +56,7 @@ impl ToolAnswer {
         }
     }
 
-    /// Says that the trace has nothing of what was asked.
+    /// States that the trace has no data for the request.
     pub(super) fn abstain(&mut self, reason: impl Into<String>) {
         self.abstained = Some(reason.into());
         if self.exit == Exit::Done {
@@ -63,7 +64,8 @@ impl ToolAnswer {
         }
     }
 
-    /// Says that the trace has nothing of what was asked, where the program prints an empty result and is done.
+    /// States that the trace has no data for the request, with the success exit code: the program prints an empty
+    /// result.
     pub(super) fn abstain_and_be_done(&mut self, reason: impl Into<String>) {
         self.abstained = Some(reason.into());
     }
@@ -81,7 +83,7 @@ impl ToolAnswer {
         self.picture = Some(png);
     }
 
-    /// Adds columns and rows, as many as `rows`.
+    /// Adds columns and rows, at most `rows` of them.
     pub(super) fn set_table(&mut self, answer: &Answer, rows: usize) {
         let frame = &answer.frame;
         let shown = frame.height().min(rows);
@@ -101,13 +103,13 @@ impl ToolAnswer {
         }
     }
 
-    /// Adds a document of which every array keeps so many elements.
+    /// Adds a document. Every array in it keeps at most `rows` elements.
     pub(super) fn set_document(&mut self, name: &str, mut value: Value, rows: usize) {
         limit_arrays(&mut value, name, rows, &mut self.cut);
         self.set(name, value);
     }
 
-    /// The result of the call, whose text has at most so many bytes.
+    /// The result of the call, with at most this many bytes of text.
     pub(super) fn result(mut self, max_bytes: usize) -> Result<Value, ToolFailure> {
         self.cut_command(max_bytes / COMMAND_SHARE);
         let picture = self
@@ -141,7 +143,7 @@ impl ToolAnswer {
 }
 
 impl ToolAnswer {
-    /// Cuts a command that leaves no room for the answer, so that the rest is not taken for one that can be run.
+    /// Cuts a command that leaves no room for the answer, so that the rest does not look like a complete command.
     fn cut_command(&mut self, max_bytes: usize) {
         let Some(Value::String(command)) = self.fields.get_mut(COMMAND) else { return };
         let of = command.len();
@@ -156,7 +158,7 @@ impl ToolAnswer {
     }
 }
 
-/// A result that has at most so many rows and, if it can be cut so far, so many bytes; `cut` names what is left out.
+/// Limits a result to this many rows and, if possible, to this many bytes; `cut` names the omitted parts.
 pub(crate) fn shortened_to(mut value: Value, rows: usize, max_bytes: usize) -> Value {
     let mut cut = Vec::new();
     if let Some(fields) = value.as_object_mut() {
@@ -192,7 +194,7 @@ fn joined(envelope: &Value, value: &Value, cut: &[Cut]) -> Value {
     Value::Object(whole)
 }
 
-/// Leaves so many elements of every array.
+/// Limits every array to this many elements.
 fn limit_arrays(value: &mut Value, path: &str, rows: usize, cut: &mut Vec<Cut>) {
     match value {
         Value::Array(elements) => {
@@ -213,7 +215,7 @@ fn limit_arrays(value: &mut Value, path: &str, rows: usize, cut: &mut Vec<Cut>) 
     }
 }
 
-/// The part of a value that takes most bytes and can be cut.
+/// The largest part of a value that can be cut.
 struct Largest {
     path: String,
     pointer: String,
@@ -221,15 +223,16 @@ struct Largest {
     is_rows: bool,
 }
 
-/// Takes about `excess` bytes out of the largest part that can be cut: rows first, then other arrays and texts. Returns whether there is one.
+/// Cuts about `excess` bytes from the largest part: rows first, then other arrays and texts. Returns whether there was
+/// such a part.
 fn shorten(value: &mut Value, excess: usize, cut: &mut Vec<Cut>) -> bool {
     let mut largest: Option<Largest> = None;
     find_largest(value, "", "", &mut largest);
     let Some(Largest { path, pointer, bytes, .. }) = largest else { return false };
-    // A little more than needed, as what was cut must be named.
+    // Slightly more than needed, because the cut must be named.
     let keeps = |len: usize| {
         let keep = len.saturating_mul(bytes.saturating_sub(excess + 100)) / bytes.max(1);
-        // At most halved at once: parts differ in size.
+        // At most half at once: parts differ in size.
         keep.max(len / 2).min(len.saturating_sub(1))
     };
     match value.pointer_mut(&pointer) {
@@ -253,7 +256,7 @@ fn shorten(value: &mut Value, excess: usize, cut: &mut Vec<Cut>) -> bool {
 }
 
 fn record(cut: &mut Vec<Cut>, part: String, shown: usize, of: usize) {
-    // Cuts in elements that are gone now are not listed.
+    // Cuts in removed elements are not listed.
     let below = format!("{part}.");
     let is_gone = |other: &Cut| {
         let index = other.part.strip_prefix(&below).and_then(|rest| rest.split('.').next()?.parse::<usize>().ok());

@@ -1,15 +1,15 @@
-//! Whether arguments are those that a tool declares: an agent that gets one wrong must learn which, and what belongs there.
+//! Checks arguments against the declaration of a tool: an agent must learn which argument is wrong, and what is valid.
 
 use serde_json::{Map, Value, json};
 
 use super::failure::ToolFailure;
 use wavesieve_model::text::similar::closest;
 
-/// Letters of a wrong value that are repeated.
+/// Maximum characters of a wrong value that are repeated.
 const REPEATED: usize = 60;
 
-/// The arguments of a tool in the types that its schema declares. A number in the place of a text is that text, and a text in the place of
-/// a list is a list of it, as on the command line.
+/// The arguments of a tool, in the types of its schema. A number in place of a text becomes a text, and a text in place
+/// of a list becomes a list, as on the command line.
 pub(super) fn checked(
     tool: &str,
     schema: &Value,
@@ -31,7 +31,7 @@ fn object(
         let own = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
         let declared = properties.and_then(|properties| properties.get(&name));
         let given = match declared {
-            // Some clients write what they leave out.
+            // Some clients write null for omitted arguments.
             Some(_) if given.is_null() => continue,
             Some(declared) => value(tool, &own, declared, given)?,
             None if is_open && (given.is_string() || given.is_number() || given.is_boolean()) => given,
@@ -63,7 +63,7 @@ fn value(tool: &str, path: &str, schema: &Value, given: Value) -> Result<Value, 
         (Some("string"), given @ (Value::String(_) | Value::Number(_))) => text(path, schema, given),
         (Some("array"), given @ Value::String(_)) => {
             let items = schema.get("items").unwrap_or(&Value::Null);
-            // Commas divide the texts that one stands for, which are checked where they are used.
+            // Commas separate several texts in one, which are checked at their use.
             let is_list = given.as_str().is_some_and(|given| given.contains(','));
             Ok(json!([if is_list { given } else { text(path, items, given)? }]))
         }
@@ -77,7 +77,7 @@ fn value(tool: &str, path: &str, schema: &Value, given: Value) -> Result<Value, 
         }
         (Some("integer"), Value::Number(number)) => {
             let whole = number.as_u64().or_else(|| {
-                // JSON has one type of numbers.
+                // JSON has only one type of number.
                 number
                     .as_f64()
                     .filter(|float| float.fract() == 0.0 && (0.0..9e15).contains(float))

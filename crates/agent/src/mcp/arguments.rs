@@ -1,4 +1,4 @@
-//! Arguments that tools share: inputs, filters, what is asked of a query.
+//! Common arguments of tools: inputs, filters, and options of queries.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use wavesieve_engine::{NameForm, Query, QueryOptions, closest};
 use wavesieve_model::schema::Table;
 use wavesieve_tables::trace::selection::Filters;
 
-/// The arguments of a call in the form that a tool declares.
+/// Parses the arguments of a call into the type of a tool.
 pub(super) fn parsed<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ToolFailure> {
     serde_json::from_value(Value::Object(arguments))
         .map_err(|error| ToolFailure::usage(format!("invalid arguments: {error}")))
@@ -41,14 +41,14 @@ impl Texts {
         }
     }
 
-    /// The texts without empty ones, of which commas divide several.
+    /// The texts without empty ones, split at commas.
     pub(super) fn words(&self) -> Vec<String> {
         let words = self.list().iter().flat_map(|text| text.split(',')).map(str::trim);
         words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
     }
 }
 
-/// A value that is written as text on the command line.
+/// A value that is a text on the command line.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Scalar {
@@ -67,13 +67,13 @@ impl Scalar {
     }
 }
 
-/// The filters of a call by their names.
+/// The filters of a call by name.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct FilterTexts(BTreeMap<String, Texts>);
 
 impl FilterTexts {
-    /// The filters; a condition is put to the `subject` alone if there is one. What compares texts sees those before a mask, unless
-    /// the user chose it.
+    /// The filters. A condition applies only to the `subject`, if there is one. Filters that compare texts see masked
+    /// texts, unless the user chose them.
     pub(super) fn filters(
         &self,
         subject: Option<&'static Table>,
@@ -115,13 +115,13 @@ pub(super) struct QueryArguments {
     columns: Option<Texts>,
     top: Option<usize>,
     pub rows: Option<usize>,
-    /// Rows that have commands, 0 for all.
+    /// Number of rows with commands, 0 for all.
     pub handoff: Option<usize>,
     pub filters: FilterTexts,
 }
 
 impl QueryArguments {
-    /// The options of the engine. Of a query without a parameter `top`, that limits the rows.
+    /// The options for the engine. For a query without the parameter `top`, that argument limits the rows.
     pub(super) fn options(&self, query: &Query) -> Result<QueryOptions, ToolFailure> {
         let known = || query.declaration.parameters.iter().map(|parameter| parameter.name.as_str());
         let mut parameters = BTreeMap::new();
@@ -145,7 +145,7 @@ impl QueryArguments {
         })
     }
 
-    /// The rows to show at most.
+    /// The maximum number of rows to show.
     pub(super) fn row_limit(&self) -> Option<usize> {
         let top = self.top.filter(|top| *top > 0);
         [self.rows, top].into_iter().flatten().min()

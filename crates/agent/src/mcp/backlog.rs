@@ -1,13 +1,13 @@
-//! How much the server holds for its client: requests without an answer, and answers that were not read.
+//! Limits the data that the server holds for its client: unanswered requests, and unread answers.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Messages, at most.
+/// Maximum number of messages.
 const MOST_MESSAGES: usize = 1024;
-/// Their bytes, at most.
+/// Maximum bytes of these messages.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Messages that are held; nothing more is read of the client while they are too many, so that no request is lost.
+/// Held messages. While there are too many, the server reads no more input, so that no request is lost.
 #[derive(Default)]
 pub(super) struct Backlog {
     held: Mutex<Held>,
@@ -21,7 +21,7 @@ struct Held {
 }
 
 impl Backlog {
-    /// Adds a request as soon as there is room for it.
+    /// Adds a request as soon as there is room.
     pub(super) fn admit(&self, bytes: usize) {
         let is_full =
             |held: &mut Held| held.messages >= MOST_MESSAGES || held.messages > 0 && held.bytes + bytes > MOST_BYTES;
@@ -34,7 +34,7 @@ impl Backlog {
         hold(&mut self.held(), bytes);
     }
 
-    /// Takes away a request that is answered, or an answer that is written.
+    /// Removes an answered request, or a written answer.
     pub(super) fn release(&self, bytes: usize) {
         let mut held = self.held();
         held.messages = held.messages.saturating_sub(1);
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn requests_wait_for_room() {
         let backlog = Backlog::default();
-        // One that is larger than all room is admitted alone.
+        // A message that is larger than the whole backlog is admitted alone.
         backlog.admit(MOST_BYTES * 2);
         let (sender, admitted) = channel();
         std::thread::scope(|scope| {

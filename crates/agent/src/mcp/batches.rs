@@ -1,11 +1,11 @@
-//! Batches of JSON-RPC: arrays of requests, of which the answers are one array.
+//! JSON-RPC batches: arrays of requests, with one array of answers.
 
 use std::collections::BTreeMap;
 
-/// A request of a batch: the number of the batch, and its place in it.
+/// The place of a request: the number of its batch, and its index there.
 pub(super) type RequestPlace = (u64, usize);
 
-/// Batches that are not answered.
+/// Unanswered batches.
 #[derive(Default)]
 pub(super) struct Batches {
     begun: u64,
@@ -14,30 +14,31 @@ pub(super) struct Batches {
 
 struct Batch {
     replies: BTreeMap<usize, String>,
-    /// Messages that nothing has become of.
+    /// Number of unhandled messages.
     missing: usize,
     /// Bytes of its line.
     bytes: usize,
 }
 
-/// A batch of which all requests are answered.
+/// A batch whose requests are all answered.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answered {
-    /// The answers, if there is any.
+    /// The answers, if any.
     pub line: Option<String>,
     /// Bytes of the line with the requests.
     pub bytes: usize,
 }
 
 impl Batches {
-    /// Begins one with so many messages, at least one, and returns its number.
+    /// Starts a batch with this many messages, at least one, and returns its number.
     pub(super) fn begin(&mut self, messages: usize, bytes: usize) -> u64 {
         self.begun += 1;
         self.open.insert(self.begun, Batch { replies: BTreeMap::new(), missing: messages, bytes });
         self.begun
     }
 
-    /// Takes the answer of a message, if it has one; the last of a batch gives all of them, in the order of the requests.
+    /// Adds the answer of a message, if it has one; the last message of a batch returns all answers, in the order of
+    /// the requests.
     pub(super) fn take(&mut self, (number, at): RequestPlace, reply: Option<String>) -> Option<Answered> {
         let batch = self.open.get_mut(&number)?;
         batch.missing = batch.missing.saturating_sub(1);

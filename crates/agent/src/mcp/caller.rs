@@ -1,4 +1,4 @@
-//! The tools for a caller in this program: one call at a time, in the process that can be stopped.
+//! The tools for a caller within this program: one call at a time, in a process that can be stopped.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use super::tools::ORIGINALS;
 use super::worker::{Behind, Task};
 use super::worker_handle::Workers;
 
-/// The tools in their process.
+/// The process of the tools.
 pub(crate) struct ToolProcess {
     time_limit: Duration,
     events: Receiver<Event>,
@@ -31,13 +31,13 @@ pub struct Called {
 }
 
 impl ToolProcess {
-    /// A process with the arguments of a server.
+    /// Makes a process with these server arguments.
     pub fn new(arguments: Vec<OsString>, time_limit: Duration) -> Self {
         let (sender, events) = channel();
         Self { time_limit, events, workers: Workers::new(arguments, sender) }
     }
 
-    /// Calls a tool. What takes too long is stopped with its process.
+    /// Calls a tool. A call that takes too long is stopped with its process.
     pub fn call(&mut self, tool: &str, arguments: Map<String, Value>, behind: Behind) -> Called {
         let task = Task { tool: tool.to_owned(), arguments, is_stateless: false, behind: Some(behind) };
         let result = match self.workers.hand_over(&task) {
@@ -54,7 +54,7 @@ impl ToolProcess {
         Called { is_error, value, originals: originals.unwrap_or_default() }
     }
 
-    /// The result of the call, or why it failed.
+    /// The result of the call, or the reason for its failure.
     fn result(&self) -> Result<Value, String> {
         let end = Instant::now() + self.time_limit;
         loop {

@@ -1,4 +1,4 @@
-//! Notes that belong to an answer: damage, filters that match nothing, rows left out, and reasons for missing rows.
+//! Notes for an answer: damage, filters that match nothing, omitted rows, and reasons for missing rows.
 
 use super::answer::ToolAnswer;
 use super::failure::{Exit, ToolFailure};
@@ -10,7 +10,7 @@ use wavesieve_tables::trace::Trace;
 use wavesieve_tables::trace::left_out::LeftOut;
 use wavesieve_tables::trace::selection::{explained, lost_ranks, partly_unmatched, untouched};
 
-/// The most notes of one kind: clients read no more.
+/// Maximum notes of one kind: clients do not read more.
 const NOTES_OF_A_KIND: usize = 10;
 
 /// Adds the notes that the program prints, and the exit code; without rows, also the reason.
@@ -61,8 +61,8 @@ pub(super) fn conclude(
     Ok(())
 }
 
-/// Abstains if a statement is about tables of which the trace has nothing, so that its result, no rows or sums of nothing, means nothing
-/// either; notes those that others of its tables have rows next to.
+/// Abstains if the trace has no data for any table of a statement: then its result, no rows or sums of nothing, is
+/// meaningless. Adds notes about empty tables if others have rows.
 pub(super) fn conclude_tables(
     answer: &mut ToolAnswer,
     trace: &Trace,
@@ -72,10 +72,10 @@ pub(super) fn conclude_tables(
     if answer.has_abstained() || !trace.damage().is_empty() {
         return Ok(());
     }
-    // A result with many rows leaves no doubt that its sources have some.
+    // If a result has many rows, its sources certainly have some.
     let may_be_empty = |name: &&str| rows <= 1 || schema::table(name).is_some_and(|table| !table.origin.is_derived());
     let reasons = why_empty_of_tables(trace, request.keys().copied().filter(may_be_empty))?;
-    // An aggregate of nothing has a row.
+    // An aggregate of no rows has one row.
     let has_nothing = rows == 0 || rows == 1 && reasons.len() == request.len();
     if !reasons.is_empty() && has_nothing {
         answer.abstain_and_be_done(reasons.join("; "));
@@ -88,7 +88,7 @@ pub(super) fn conclude_tables(
     Ok(())
 }
 
-/// Adds what could not be read; the result is partial then.
+/// Adds damage of the inputs; the result is partial then.
 pub(super) fn add_damage(answer: &mut ToolAnswer, trace: &Trace) -> bool {
     let damage = trace.damage();
     add_notes(answer, damage.iter().map(Damage::line));

@@ -1,4 +1,4 @@
-//! Why a tool has no answer, with the exit code that the program would have.
+//! Failures of tools, with the exit code that the program would have.
 
 use serde_json::{Value, json};
 
@@ -6,10 +6,10 @@ use wavesieve_engine::QueryError;
 use wavesieve_input::InputError;
 use wavesieve_model::text::causes::with_causes;
 
-/// Bytes of the start and of the end of a message that are shown: some repeat what was asked.
+/// Maximum bytes of the start and of the end of a message: some messages repeat the request.
 const SHOWN: usize = 700;
 
-/// Exit codes of the program, by their names.
+/// Exit codes of the program, by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Exit {
     #[default]
@@ -50,11 +50,11 @@ impl Exit {
     }
 }
 
-/// Why a tool has no answer.
+/// The reason why a tool has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolFailure {
     pub(super) exit: Exit,
-    /// As the program prints it.
+    /// The message, the same as from the program.
     pub message: String,
 }
 
@@ -67,12 +67,12 @@ impl ToolFailure {
         Self::new(Exit::Usage, message)
     }
 
-    /// Whether the request is wrong, and not its execution.
+    /// Returns whether the request is wrong, not its execution.
     pub fn is_usage(&self) -> bool {
         self.exit == Exit::Usage
     }
 
-    /// The message, of a long one its start and its end: between them stands what was asked, after it what is wrong.
+    /// The message, or the start and the end of a long one: the request is in its middle, and the problem at its end.
     fn shortened(&self) -> String {
         let (start, end) = (
             self.message.floor_char_boundary(SHOWN),
@@ -84,7 +84,7 @@ impl ToolFailure {
         }
     }
 
-    /// The result of a call that failed: an error that the agent sees and can correct.
+    /// The result of a failed call: an error that the agent sees and can correct.
     pub(super) fn result(&self) -> Value {
         let message = self.shortened();
         let structured = json!({ "error": message, "exit": self.exit.json() });

@@ -1,4 +1,4 @@
-//! The thread that reads lines of the client.
+//! The thread that reads lines from the client.
 
 use std::io::{self, BufRead, Read};
 use std::sync::mpsc::Sender;
@@ -6,10 +6,10 @@ use std::sync::mpsc::Sender;
 use super::backlog::Backlog;
 use super::server::Event;
 
-/// Bytes of a line, at most: clients do not ask for so much.
+/// Maximum bytes of a line: requests of clients are shorter.
 pub(super) const LONGEST_LINE: u64 = 4 << 20;
 
-/// Reads until the input ends or the server takes no more events; waits while the server holds too much.
+/// Reads until the input ends or the server stops; waits while the backlog is full.
 pub(super) fn read_lines(events: &Sender<Event>, backlog: &Backlog) {
     let mut input = io::stdin().lock();
     loop {
@@ -33,7 +33,7 @@ pub(super) fn read_lines(events: &Sender<Event>, backlog: &Backlog) {
     }
 }
 
-/// Reads on to the end of the line.
+/// Skips the rest of the line.
 fn skip_line(input: &mut impl BufRead) {
     while let Ok(bytes) = input.fill_buf() {
         let end = bytes.iter().position(|byte| *byte == b'\n');

@@ -1,7 +1,8 @@
-//! A server of the Model Context Protocol over standard input and output: what agents can ask of traces.
+//! A server of the Model Context Protocol over standard input and output, through which agents query traces.
 //!
-//! Two processes: one speaks the protocol and keeps the limits, the other, started by it, keeps traces open and runs the tools. A call
-//! that takes too long, or that takes its process down, ends only the second, which is started again for the next call.
+//! There are two processes. The first speaks the protocol and keeps the limits. The second, its child, keeps traces
+//! open and runs the tools. A call that takes too long, or crashes, ends only the second process, which is restarted
+//! for the next call.
 
 mod answer;
 mod argument_check;
@@ -37,20 +38,20 @@ pub use server::serve;
 pub use tools::{declared, tool_docs};
 pub use worker::{Behind, work};
 
-/// Options that both processes need to know.
+/// Options for both processes.
 pub struct McpOptions {
-    /// Directories in which paths may lie; the current one if empty.
+    /// Directories that may contain paths; the current one if empty.
     pub directories: Vec<PathBuf>,
-    /// Rows of a table, at most.
+    /// Maximum rows of a table.
     pub max_rows: usize,
-    /// Bytes of an answer's text, at most.
+    /// Maximum bytes of an answer's text.
     pub max_bytes: usize,
-    /// Time that a call may take.
+    /// Time limit of a call.
     pub time_limit: Duration,
     pub registry: Registry,
-    /// Bytes that the process of the tools may take.
+    /// Maximum bytes of the tools' process.
     pub memory_bytes: u64,
-    /// Threads that one read may use.
+    /// Maximum threads of one read.
     pub threads: usize,
     pub jobs: Jobs,
 }

@@ -1,4 +1,4 @@
-//! The thread that writes to the client, so that one that does not read holds up nothing else.
+//! The thread that writes to the client, so that a client that does not read blocks nothing else.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -12,27 +12,27 @@ use super::server::Event;
 pub(super) struct Output {
     lines: Sender<String>,
     backlog: Arc<Backlog>,
-    /// Bytes that are not written.
+    /// Bytes not yet written.
     unwritten: usize,
-    /// When the client last read something that was waiting, or had nothing to read.
+    /// The last time when the client read pending data, or had nothing to read.
     last_read: Instant,
 }
 
 impl Output {
-    /// Starts the thread. It reports every piece that it has written.
+    /// Starts the thread. It reports every written piece.
     pub(super) fn start(events: Sender<Event>, backlog: Arc<Backlog>) -> Self {
         let (lines, queue) = channel();
         let held = Arc::clone(&backlog);
         thread::spawn(move || {
             if let Err(error) = write_lines(&queue, &events, &held) {
-                // The server may be gone already.
+                // The server may have ended already.
                 let _ = events.send(Event::Unwritable(error));
             }
         });
         Self { lines, backlog, unwritten: 0, last_read: Instant::now() }
     }
 
-    /// Writes a message after those before it.
+    /// Queues a message.
     pub(super) fn push(&mut self, mut line: String) {
         line.push('\n');
         if self.unwritten == 0 {
@@ -40,11 +40,11 @@ impl Output {
         }
         self.unwritten += line.len();
         self.backlog.add(line.len());
-        // If the thread is gone, it has reported why.
+        // If the thread has ended, it has reported why.
         let _ = self.lines.send(line);
     }
 
-    /// Takes notice of what was written.
+    /// Records written bytes.
     pub(super) fn written(&mut self, bytes: usize) {
         self.unwritten = self.unwritten.saturating_sub(bytes);
         self.last_read = Instant::now();
@@ -54,13 +54,13 @@ impl Output {
         self.unwritten
     }
 
-    /// Since when the client has not read what waits for it; `None` if nothing does.
+    /// The time since which the client has not read pending data; `None` if nothing is pending.
     pub(super) fn stalled_since(&self) -> Option<Instant> {
         (self.unwritten > 0).then_some(self.last_read)
     }
 }
 
-/// Nothing else in this process writes to standard output.
+/// Writes the lines; nothing else in this process writes to standard output.
 fn write_lines(lines: &Receiver<String>, events: &Sender<Event>, backlog: &Backlog) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for line in lines {

@@ -1,4 +1,4 @@
-//! Which paths an agent may name: those in the directories that the server was started with, wherever links lead.
+//! Restricts the paths of an agent to the directories of the server, after links are resolved.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -11,7 +11,7 @@ use wavesieve_input::{InputError, is_dataset, is_unfinished};
 /// Characters that make a path a pattern.
 const PATTERN: [char; 3] = ['*', '?', '['];
 
-/// The directories, without links.
+/// The directories, with links resolved.
 #[derive(Clone, Debug)]
 pub(super) struct Roots {
     roots: Vec<PathBuf>,
@@ -28,26 +28,26 @@ impl Roots {
         Ok(Self { roots: named.iter().map(resolve).collect::<Result<_, _>>()? })
     }
 
-    /// The directories for people.
+    /// The directories for display.
     pub(super) fn shown(&self) -> Vec<String> {
         self.roots.iter().map(|root| root.display().to_string()).collect()
     }
 
-    /// Why paths cannot be found in a directory that was there when the server started; the first one.
+    /// The failure for the first directory that no longer exists.
     pub(super) fn gone(&self) -> Option<ToolFailure> {
         self.roots.iter().find(|root| !root.is_dir()).map(|root| gone(root))
     }
 
-    /// Whether a path without links lies in one of the directories.
+    /// Returns whether a resolved path is in one of the directories.
     fn contain(&self, path: &Path) -> bool {
         self.roots.iter().any(|root| path.starts_with(root))
     }
 
-    /// An existing file or directory, without links. A relative path is looked for in each of the directories, then from where the server
-    /// was started.
+    /// Resolves an existing file or directory. A relative path is looked up in each of the directories, then in the
+    /// working directory of the server.
     ///
     /// # Errors
-    /// If it does not exist, or lies outside; what exists outside is not revealed.
+    /// If it does not exist, or is outside. Whether a path outside exists is not revealed.
     pub(super) fn existing(&self, named: &str) -> Result<PathBuf, ToolFailure> {
         self.found(named).map_err(|failure| self.gone().unwrap_or(failure))
     }
@@ -67,7 +67,7 @@ impl Roots {
         Err(if is_outside { self.outside(named) } else { missing(named) })
     }
 
-    /// Whether a path that does not exist would lie in one of the directories.
+    /// Returns whether a path that does not exist would be in one of the directories.
     fn would_contain(&self, path: &Path) -> bool {
         let existing = path.ancestors().find_map(|ancestor| Some((ancestor, ancestor.canonicalize().ok()?)));
         let rest = existing.as_ref().and_then(|(ancestor, _)| path.strip_prefix(ancestor).ok());
@@ -75,8 +75,8 @@ impl Roots {
         !climbs && existing.is_some_and(|(_, found)| self.contain(&found))
     }
 
-    /// The inputs that paths and patterns name, and links in them that lead outside, which are left out: of a directory with one,
-    /// the other entries are the inputs.
+    /// The inputs that paths and patterns name, and links in them that lead outside, which are left out. If a directory
+    /// has such a link, its other entries become the inputs.
     pub(super) fn inputs(&self, named: &[String]) -> Result<(Vec<String>, Vec<PathBuf>), ToolFailure> {
         let mut inputs = Vec::new();
         for name in named {
@@ -131,7 +131,7 @@ impl Roots {
         Err(missing(pattern))
     }
 
-    /// The matches of a pattern, of which `base` is the part without wildcards, and `found` that without links.
+    /// The matches of a pattern; `base` is its part without wildcards, and `found` is that part with links resolved.
     fn matches_below(
         &self,
         pattern: &str,
@@ -145,7 +145,7 @@ impl Roots {
             glob::glob(&full).map_err(|error| ToolFailure::usage(format!("invalid pattern `{pattern}`: {error}")))?;
         let mut inputs = Vec::new();
         for path in matched.filter_map(Result::ok) {
-            // A link that leads outside stays one, and is left out with those in directories.
+            // A link that leads outside stays unresolved, and is left out with those in directories.
             match path.canonicalize() {
                 Ok(found) if self.contain(&found) => inputs.push(text_of(found)?),
                 Ok(_) => inputs.push(text_of(path)?),
@@ -155,7 +155,7 @@ impl Roots {
         Ok(inputs)
     }
 
-    /// The links below a directory that lead outside, because inputs are searched through links. Nothing outside is listed.
+    /// The links below a directory that lead outside: input search would follow them. Nothing outside is listed.
     fn links_outside(&self, directory: &Path) -> Vec<PathBuf> {
         let mut links = Vec::new();
         let mut entries = WalkDir::new(directory).follow_links(true).sort_by_file_name().into_iter();
@@ -172,7 +172,7 @@ impl Roots {
         links
     }
 
-    /// Refuses files of a trace that lie outside.
+    /// Rejects files of a trace that are outside.
     pub(super) fn check_files<'a>(&self, files: impl Iterator<Item = &'a Path>) -> Result<(), ToolFailure> {
         for file in files {
             let found = file.canonicalize().with_context(|| format!("cannot find {}", file.display()))?;
@@ -189,7 +189,7 @@ impl Roots {
     }
 }
 
-/// A path, or the entries of a directory without those links: as few as there can be.
+/// A path, or the entries of a directory without those links, in as few entries as possible.
 fn without_links(path: &Path, links: &[PathBuf], inputs: &mut Vec<PathBuf>) -> Result<(), ToolFailure> {
     let Some(link) = links.iter().find(|link| link.starts_with(path)) else {
         inputs.push(path.to_owned());
@@ -213,7 +213,7 @@ fn without_links(path: &Path, links: &[PathBuf], inputs: &mut Vec<PathBuf>) -> R
     entries.iter().try_for_each(|entry| without_links(entry, links, inputs))
 }
 
-/// The failure of a call that needs a directory which is gone.
+/// The failure of a call that needs a directory that no longer exists.
 pub(super) fn gone(directory: &Path) -> ToolFailure {
     let shown = directory.display();
     let reason =
@@ -257,7 +257,7 @@ mod tests {
         assert!(refused("*/../../*").contains("leave out .."));
         assert!(refused("b").contains("no such file"));
         assert!(refused("*.rpd").contains("no such file"));
-        // Links that lead outside are left out, of files and of directories; the rest can be used.
+        // Links to files and directories outside are left out; the rest is usable.
         let outer = place.path().join("outer");
         fs::create_dir_all(&outer).unwrap();
         fs::write(outer.join("o.db"), "o").unwrap();
@@ -272,7 +272,7 @@ mod tests {
                 |input: &String| Path::new(input).canonicalize().is_ok_and(|path| !path.starts_with(&inside));
             assert!(!inputs.iter().any(is_outside), "{named}: {inputs:?}");
         }
-        // Names of files that are being written are never inputs, and a dataset is not taken apart.
+        // Unfinished files are never inputs, and a dataset is not split.
         fs::write(inside.join("a/.wavesieve-aB3dE6"), "x").unwrap();
         assert!(!takes("a").unwrap().0.iter().any(|input| input.contains(".wavesieve-")));
         fs::create_dir_all(inside.join("b/ds")).unwrap();

@@ -1,22 +1,22 @@
-//! The messages of JSON-RPC 2.0 and the versions of the protocol.
+//! JSON-RPC 2.0 messages, and the versions of the protocol.
 
 use serde_json::{Map, Value, json};
 
 /// Versions with a handshake, the oldest first.
 pub(super) const HANDSHAKE_VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-/// The newest version with a handshake, for clients that ask for one that is not known.
+/// The newest version with a handshake, for clients that request an unknown one.
 pub(super) const NEWEST_HANDSHAKE: &str = "2025-11-25";
 /// The version in which every request names its version.
 pub(super) const STATELESS: &str = "2026-07-28";
 
 /// The only version with batches.
 const WITH_BATCHES: &str = "2025-03-26";
-/// Letters of what a client sent that are repeated in errors.
+/// Maximum characters of client data in errors.
 const REPEATED: usize = 200;
 
-/// Where a request names its version.
+/// The key for the version of a request.
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
-/// Milliseconds that lists and documentation may be kept: they do not change while the server runs.
+/// Milliseconds that clients may cache lists and documentation: they do not change while the server runs.
 const KEEP_MS: u64 = 3_600_000;
 
 /// A request or notification.
@@ -28,7 +28,7 @@ pub(super) struct Message {
     pub params: Map<String, Value>,
 }
 
-/// Why a request has no result.
+/// The reason why a request has no result.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RpcError {
     code: i64,
@@ -66,7 +66,7 @@ impl RpcError {
     }
 
     pub(super) fn no_resource(uri: &str, is_stateless: bool) -> Self {
-        // Later versions gave this error the code of invalid parameters.
+        // Later versions use the code of invalid parameters for this error.
         let code = if is_stateless { -32602 } else { -32002 };
         let mut error = Self::new(code, format!("no resource {}; resources/list lists them", repeated(uri)));
         error.data = Some(json!({ "uri": repeated(uri) }));
@@ -82,7 +82,7 @@ impl RpcError {
     }
 }
 
-/// A text of the client as errors repeat it.
+/// A text of the client in the form that errors repeat.
 pub(super) fn repeated(text: &str) -> String {
     match text.char_indices().nth(REPEATED).and_then(|(end, _)| text.get(..end)) {
         Some(start) => format!("{start}…"),
@@ -92,12 +92,12 @@ pub(super) fn repeated(text: &str) -> String {
 
 pub(super) enum Line {
     Single(Value),
-    /// At least one value.
+    /// One or more values.
     Batch(Vec<Value>),
 }
 
 impl Line {
-    /// Reads a line of a client that agreed on a version.
+    /// Reads a line of a client, for its agreed version.
     pub(super) fn parse(line: &[u8], version: Option<&str>) -> Result<Self, RpcError> {
         let value: Value = serde_json::from_slice(line).map_err(|error| RpcError::parse(&error.to_string()))?;
         match value {
@@ -110,11 +110,11 @@ impl Line {
 }
 
 impl Message {
-    /// Reads a message.
+    /// Parses a message.
     ///
     /// # Errors
-    /// The id, if it is known, and the error to answer with. Answers of the client to requests, which this server never sends, are not a
-    /// message either.
+    /// The id, if known, and the error to answer with. A client's answers to requests, which this server never sends,
+    /// are not messages either.
     pub(super) fn parse(value: Value) -> Result<Option<Self>, (Value, RpcError)> {
         let Value::Object(mut object) = value else {
             return Err((Value::Null, RpcError::invalid_request("it is not an object")));
@@ -141,7 +141,7 @@ impl Message {
         }
     }
 
-    /// Whether the request is of the version without a handshake.
+    /// Returns whether the request uses the version without a handshake.
     pub(super) fn is_stateless(&self) -> Result<bool, RpcError> {
         let meta = self.params.get("_meta").and_then(Value::as_object);
         match meta.and_then(|meta| meta.get(VERSION_KEY)).and_then(Value::as_str) {
@@ -153,16 +153,16 @@ impl Message {
     }
 }
 
-/// How a result is marked for the version without a handshake.
+/// The cache marks of a result, for the version without a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResultKind {
-    /// It holds for this call.
+    /// The result is for this call only.
     Answer,
-    /// It holds as long as the server runs.
+    /// The result stays valid while the server runs.
     Documentation,
 }
 
-/// A result with the marks that its version asks for.
+/// A result with the marks of its version.
 pub(super) fn marked(mut result: Value, kind: ResultKind, is_stateless: bool) -> Value {
     if let (Some(fields), true) = (result.as_object_mut(), is_stateless) {
         fields.insert("resultType".to_owned(), json!("complete"));

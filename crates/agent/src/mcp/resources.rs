@@ -10,7 +10,7 @@ use wavesieve_model::schema::tables;
 const SCHEME: &str = "wavesieve://";
 const MARKDOWN: &str = "text/markdown";
 
-/// All resources: an overview, the functions of SQL and the metrics, then a page for each table and query.
+/// All resources: an overview, SQL functions and metrics, then a page for each table and query.
 pub(super) fn listed(registry: &Registry) -> Value {
     let resource = |path: String, title: String, description: &str| {
         json!({
@@ -33,13 +33,13 @@ pub(super) fn listed(registry: &Registry) -> Value {
     json!({ "resources": pages.chain(tables).chain(queries).collect::<Value>() })
 }
 
-/// How the addresses of pages are made.
+/// The templates of page addresses.
 pub(super) fn templates() -> Value {
     let template = |name: &str, title: &str| json!({ "uriTemplate": format!("{SCHEME}{name}/{{name}}"), "name": name, "title": title, "mimeType": MARKDOWN });
     json!({ "resourceTemplates": [template("tables", "A table with its columns"), template("queries", "A named query")] })
 }
 
-/// The page at an address; `None` if no page has it.
+/// The page at an address; `None` if there is none.
 pub(super) fn read(uri: &str, registry: &Registry) -> Option<Value> {
     let text = match uri.strip_prefix(SCHEME)? {
         "guide" => INSTRUCTIONS.to_owned(),

@@ -1,4 +1,4 @@
-//! The loop of the server: lines of the client, results of tools, and the time that calls may take.
+//! The main loop of the server: handles lines of the client, results of tools, and timeouts.
 
 use std::collections::VecDeque;
 use std::io;
@@ -22,7 +22,7 @@ use super::session::{Call, Reaction, Received, Session};
 use super::worker::Task;
 use super::worker_handle::Workers;
 
-/// Bytes that wait to be read by the client, at most, before the next call is run: answers may have pictures.
+/// Maximum unread bytes before the next call runs: answers may have pictures.
 const MOST_UNREAD: usize = 16 << 20;
 
 pub(super) enum Event {
@@ -30,21 +30,22 @@ pub(super) enum Event {
     LineTooLong,
     /// The client closed the input.
     End,
-    /// A line of a worker.
+    /// A line from a worker.
     Result(u64, String),
     WorkerGone(u64),
-    /// So many bytes of an answer were written.
+    /// Bytes of an answer that were written.
     Written(usize),
-    /// Nothing can be written any more.
+    /// The output cannot be written any more.
     Unwritable(io::Error),
 }
 
-/// Serves the client on standard input and output until it goes away. What it asked for before it closed the input is answered.
+/// Serves the client on standard input and output until it disconnects. Requests before the end of the input are still
+/// answered.
 ///
 /// # Errors
-/// If a directory cannot be used, the client does not read, or writing fails for another reason than a client that went away.
+/// When a directory cannot be used, the client does not read, or writing fails, except if the client disconnected.
 pub fn serve(options: &McpOptions) -> Result<(), ToolFailure> {
-    // Wrong directories are reported at once, and not by the first call.
+    // Wrong directories are reported at once, not by the first call.
     Roots::new(&options.directories)?;
     let (sender, events) = channel();
     let backlog = Arc::new(Backlog::default());
@@ -64,7 +65,7 @@ pub fn serve(options: &McpOptions) -> Result<(), ToolFailure> {
     server.run(&events)
 }
 
-/// Where an answer goes: alone, with the bytes of the request, or into a batch.
+/// The destination of an answer: alone, with the size of its request, or in a batch.
 #[derive(Clone, Copy)]
 enum Target {
     Line(usize),
@@ -97,7 +98,7 @@ impl Server<'_> {
             if self.has_ended && is_done {
                 return Ok(());
             }
-            // Before the next event: a client that sends much does not get more time.
+            // Checked before the next event: a client that sends much does not get more time.
             let now = Instant::now();
             let stall = self.output.stalled_since().map(|since| since + self.options.time_limit);
             if stall.is_some_and(|until| until <= now) {
@@ -163,7 +164,7 @@ impl Server<'_> {
         }
     }
 
-    /// Forgets calls; one that is running ends with its worker.
+    /// Drops calls; a running one ends with its worker.
     fn cancel(&mut self, id: &Value) {
         let (cancelled, waiting) = self.waiting.drain(..).partition(|queued| queued.call.id == *id);
         self.waiting = waiting;
@@ -177,7 +178,7 @@ impl Server<'_> {
         }
     }
 
-    /// Hands the next call over if none is running and the client reads.
+    /// Starts the next call if none is running and the client reads.
     fn start_next(&mut self) {
         while self.running.is_none() && self.output.unwritten() <= MOST_UNREAD {
             let Some(queued) = self.waiting.pop_front() else { return };
@@ -191,7 +192,7 @@ impl Server<'_> {
         }
     }
 
-    /// Hands the result of the worker on as it is: to read numbers and write them again would change their last digits.
+    /// Passes the result of the worker on unchanged: parsing and formatting would change the last digits of numbers.
     fn finish(&mut self, line: &str) {
         if serde_json::from_str::<IgnoredAny>(line).is_err() {
             return self.fail("the process of the tools wrote something else than a result");
@@ -200,7 +201,7 @@ impl Server<'_> {
         self.reply(queued.target, Some(format!(r#"{{"id":{},"jsonrpc":"2.0","result":{line}}}"#, queued.call.id)));
     }
 
-    /// Ends a call that took too long.
+    /// Ends a call that takes too long.
     fn stop(&mut self) {
         let seconds = self.options.time_limit.as_secs();
         self.fail(&format!(
@@ -209,7 +210,7 @@ impl Server<'_> {
         ));
     }
 
-    /// Ends the worker, and with it the call that is running.
+    /// Ends the worker with its running call.
     fn fail(&mut self, reason: &str) {
         self.workers.stop();
         let Some((queued, _)) = self.running.take() else { return };
@@ -217,14 +218,14 @@ impl Server<'_> {
         self.answer(&queued, &reason);
     }
 
-    /// Answers a call that has no result.
+    /// Answers a call without a result.
     fn answer(&mut self, queued: &Queued, reason: &str) {
         let result = ToolFailure::new(Exit::Unexpected, reason).result();
         let reply = success(&queued.call.id, &marked(result, ResultKind::Answer, queued.call.is_stateless));
         self.reply(queued.target, Some(reply.to_string()));
     }
 
-    /// Writes what becomes of a message, if it has an answer.
+    /// Writes the reply to a message, if it has one.
     fn reply(&mut self, target: Target, reply: Option<String>) {
         let (line, bytes) = match target {
             Target::Line(bytes) => (reply, bytes),

@@ -1,4 +1,4 @@
-//! Answers that the server gives by itself, and calls that it hands to the tools.
+//! Answers of the server itself, and calls for the tools.
 
 use serde_json::{Map, Value, json};
 
@@ -23,7 +23,7 @@ pub(super) struct Call {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Received {
     One(Reaction),
-    /// The reaction to each message, of which there is at least one.
+    /// The reaction to each message; there is at least one.
     Batch(Vec<Reaction>),
 }
 
@@ -33,14 +33,14 @@ pub(super) enum Reaction {
     Nothing,
     Reply(Value),
     Call(Call),
-    /// The client does not want the result of this request any more.
+    /// The client cancels this request.
     Cancel(Value),
 }
 
 /// The state of a connection.
 pub(super) struct Session<'a> {
     options: &'a McpOptions,
-    /// The version of the handshake, which decides about batches alone.
+    /// The version of the handshake; it only matters for batches.
     version: Option<&'static str>,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Reacts to a message, alone or in a batch.
+    /// Handles a message, alone or in a batch.
     fn message(&mut self, value: Value, is_in_batch: bool) -> Reaction {
         match Message::parse(value) {
             Err((id, error)) => Reaction::Reply(failure(&id, &error)),
@@ -138,7 +138,7 @@ fn call(id: Value, mut message: Message, is_stateless: bool) -> Result<Call, Rpc
     Ok(Call { id, tool, arguments, is_stateless })
 }
 
-/// The version that a client asks for, or the newest one if it is not known.
+/// The version that a client requests, or the newest one if it is unknown.
 fn agreed(params: &Map<String, Value>) -> &'static str {
     let asked = params.get("protocolVersion").and_then(Value::as_str);
     let known = HANDSHAKE_VERSIONS.into_iter().find(|version| asked == Some(*version));

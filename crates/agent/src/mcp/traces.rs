@@ -15,30 +15,30 @@ use wavesieve_input::{LoadOptions, load};
 use wavesieve_tables::trace::Trace;
 use wavesieve_tables::trace::selection::Filters;
 
-/// Traces that are kept; they hold indexes of their files and some tables.
+/// Maximum number of open traces; they hold indexes of their files and some tables.
 const KEPT: usize = 4;
 
-/// The inputs and options that distinguish a trace.
+/// The inputs and options that identify a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Key {
     inputs: Vec<String>,
     filters: Vec<String>,
-    /// The mask before what filters compare.
+    /// The mask for filters that compare texts.
     mask: Option<u64>,
-    /// The table that a condition is put to.
+    /// The table that a condition applies to.
     subject: Option<&'static str>,
     /// Names, sizes and times of the files.
     state: u64,
 }
 
-/// Open traces, the one that was used last at the end.
+/// Open traces, the last used one at the end.
 #[derive(Default)]
 pub(super) struct Traces {
     kept: VecDeque<(Key, Arc<Trace>)>,
 }
 
 impl Traces {
-    /// The trace of these inputs with these filters, which is opened unless it is open and its files are as they were.
+    /// The trace of these inputs with these filters. An open trace is reused if its files are unchanged.
     pub(super) fn open(
         &mut self,
         inputs: &[String],
@@ -49,7 +49,7 @@ impl Traces {
     ) -> Result<Arc<Trace>, ToolFailure> {
         let (inputs_of_key, state) = (inputs.to_vec(), state_of(inputs));
         let key = Key { inputs: inputs_of_key, filters: filters.command_line(), mask, subject, state };
-        // A damaged trace is read again, so that an answer does not depend on those before it.
+        // A damaged trace is read again, so that an answer does not depend on earlier ones.
         let same = |(known, trace): &(Key, Arc<Trace>)| *known == key && trace.damage().is_empty();
         if let Some(found) = self.kept.iter().position(same).and_then(|at| self.kept.remove(at)) {
             let trace = Arc::clone(&found.1);
@@ -75,7 +75,7 @@ impl Traces {
     }
 }
 
-/// A number that changes with the files of inputs.
+/// A number that changes with the input files.
 fn state_of(inputs: &[String]) -> u64 {
     let mut hash = Xxh3::new();
     for input in inputs {

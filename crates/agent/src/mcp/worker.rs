@@ -1,4 +1,4 @@
-//! The process that runs the tools: it reads calls, a line each, and answers them, a line each.
+//! The process that runs the tools: it reads calls and writes answers, one line each.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, Write};
@@ -17,14 +17,15 @@ use super::tools::Toolbox;
 use crate::llm::MaskOptions;
 use wavesieve_input::interrupt;
 
-/// A call as it is handed over.
+/// A call for the worker.
 #[derive(Deserialize, Serialize)]
 pub(super) struct Task {
     pub tool: String,
     pub arguments: Map<String, Value>,
     /// Whether the result is marked for the version without a handshake.
     pub is_stateless: bool,
-    /// The mask over texts that a model must not see, if this program makes the call for one. Clients have no way to set it.
+    /// The mask over texts that a model must not see, for calls of this program on behalf of a model. Clients cannot
+    /// set it.
     pub behind: Option<Behind>,
 }
 
@@ -32,11 +33,11 @@ pub(super) struct Task {
 #[derive(Clone, Deserialize, Serialize)]
 pub struct Behind {
     pub mask: MaskOptions,
-    /// Filters that the user chose, which see names.
+    /// Filters from the user, which see names.
     pub own_filters: BTreeSet<String>,
 }
 
-/// Works until the server closes the input, which also ends a call that is not done.
+/// Works until the server closes the input, which also ends a running call.
 ///
 /// # Errors
 /// If the server cannot be answered.
@@ -51,7 +52,7 @@ pub fn work(options: &McpOptions) -> Result<(), ToolFailure> {
                 break;
             }
         }
-        // Copies of databases are removed, whatever is still running.
+        // Copies of databases are removed, even if a call is still running.
         interrupt(|| std::process::exit(0));
     });
     for task in tasks {
@@ -66,7 +67,7 @@ pub fn work(options: &McpOptions) -> Result<(), ToolFailure> {
     Ok(())
 }
 
-/// Runs a call. The tools are made for the first one: if a directory is gone, every call is answered with that.
+/// Runs a call. The tools are created for the first one: if a directory is gone, every call gets that error.
 fn run<'a>(options: &'a McpOptions, made: &mut Option<Toolbox<'a>>, task: Task) -> Value {
     if made.is_none() {
         match Toolbox::new(options) {

@@ -1,4 +1,4 @@
-//! The process of the tools, as the server sees it.
+//! The process of the tools, from the server's side.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Write};
@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use super::server::Event;
 use super::worker::Task;
 
-/// How long a process may take to remove what it has made.
+/// Time for a process to remove its temporary files.
 const PATIENCE: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The process of the tools, which is started when it is needed, and again after it was stopped.
+/// The process of the tools. It is started on demand, and again after it was stopped.
 pub(super) struct Workers {
     /// Arguments of the server.
     arguments: Vec<OsString>,
@@ -30,7 +30,7 @@ impl Workers {
     }
 
     pub(super) fn hand_over(&mut self, task: &Task) -> io::Result<()> {
-        // One that went away while nothing was asked is started again.
+        // A worker that ended while idle is restarted.
         if let Some(worker) = &mut self.running
             && worker.send(task).is_ok()
         {
@@ -48,7 +48,7 @@ impl Workers {
         self.running = None;
     }
 
-    /// Whether an event is of the process that runs.
+    /// Returns whether an event belongs to the running process.
     pub(super) fn is_current(&self, number: u64) -> bool {
         self.running.as_ref().is_some_and(|worker| worker.number == number)
     }
@@ -57,14 +57,14 @@ impl Workers {
 /// A running process.
 struct Worker {
     child: Child,
-    /// `None` once it was asked to end.
+    /// `None` after the request to end.
     input: Option<ChildStdin>,
-    /// Distinguishes its events from those of earlier ones.
+    /// Distinguishes its events from those of earlier workers.
     number: u64,
 }
 
 impl Worker {
-    /// Starts this program with these arguments of a server and the one that makes it a worker.
+    /// Starts this program with the server's arguments and the one that makes it a worker.
     fn start(number: u64, of_server: Vec<OsString>, events: Sender<Event>) -> io::Result<Self> {
         let mut child =
             Command::new(program()?).args(arguments(of_server)).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
@@ -75,13 +75,13 @@ impl Worker {
                     return;
                 }
             }
-            // The server may be gone already.
+            // The server may have ended already.
             let _ = events.send(Event::WorkerGone(number));
         });
         Ok(Self { child, input, number })
     }
 
-    /// Hands over a call.
+    /// Sends a call.
     fn send(&mut self, task: &Task) -> io::Result<()> {
         let mut line = serde_json::to_vec(task)?;
         line.push(b'\n');
@@ -108,13 +108,13 @@ impl Drop for Worker {
     }
 }
 
-/// This program, also after its file was replaced.
+/// The path of this program, even after its file was replaced.
 fn program() -> io::Result<PathBuf> {
     let own = PathBuf::from("/proc/self/exe");
     if own.exists() { Ok(own) } else { std::env::current_exe() }
 }
 
-/// The arguments with the one that makes a worker, before those that are only names.
+/// The arguments with the one that makes a worker, inserted before the positional ones.
 fn arguments(mut words: Vec<OsString>) -> Vec<OsString> {
     let at = words.iter().position(|word| word == "--").unwrap_or(words.len());
     words.insert(at, OsString::from("--worker"));

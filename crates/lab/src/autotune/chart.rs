@@ -1,4 +1,4 @@
-//! The search as a picture: each configuration as it was measured first, and the best so far.
+//! The search as a picture: the first measurement of each configuration, and the best so far.
 
 use super::history::History;
 use super::score::{Scale, median_value};

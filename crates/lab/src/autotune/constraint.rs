@@ -14,7 +14,7 @@ pub(crate) struct Constraint {
 #[derive(Debug, Clone, PartialEq)]
 enum Expression {
     Value(Value),
-    /// The parameter at this place.
+    /// The index of a parameter.
     Parameter(usize),
     Not(Box<Expression>),
     Minus(Box<Expression>),
@@ -38,7 +38,7 @@ enum Operator {
     Remainder,
 }
 
-/// The operators by how tightly they bind, the loosest first; longer texts before those that they begin with.
+/// The operators by precedence, the loosest first. A longer operator comes before its own prefixes.
 const LEVELS: [&[(&str, Operator)]; 5] = [
     &[("||", Operator::Or), ("or", Operator::Or)],
     &[("&&", Operator::And), ("and", Operator::And)],
@@ -65,7 +65,7 @@ impl Constraint {
         }
     }
 
-    /// Whether values, in the order of the names, meet it.
+    /// Returns whether the values, in the order of the names, meet the constraint.
     pub fn is_met(&self, values: &[Value]) -> Result<bool, AutotuneError> {
         let fail = |reason| AutotuneError::Constraint { text: self.text.clone(), reason };
         match evaluate(&self.condition, values).map_err(fail)? {
@@ -171,7 +171,7 @@ impl Reader<'_> {
         if self.take("!") {
             return Ok(Expression::Not(Box::new(self.single(depth + 1)?)));
         }
-        // The word reaches over comparisons, as it does in Python.
+        // `not` applies to a whole comparison, as in Python.
         if self.take("not") {
             return Ok(Expression::Not(Box::new(self.level(2, depth + 1)?)));
         }

@@ -24,18 +24,19 @@ pub struct Document {
     pub runs: usize,
     pub best_config: Option<Ranked>,
     pub model: Option<ModelFigures>,
-    /// As upstream: `low_model_confidence`.
+    /// `low_model_confidence`, the word that upstream uses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<&'static str>,
     pub objective: ObjectiveFigures,
     pub command: Vec<String>,
     /// How the search ended: finished, budget, interrupted, or `nothing_works`.
     pub stopped: &'static str,
-    /// Whether the best is better than every other by more than noise: separated, tied, or undecided.
+    /// Whether the best is better than all others by more than noise: separated, tied, or undecided.
     pub verdict: &'static str,
-    /// Why the verdict is undecided: `each_ran_once`, `not_finished`, or `nothing_works`.
+    /// The reason for an undecided verdict: `each_ran_once`, `not_finished`, or `nothing_works`.
     pub undecided_reason: Option<&'static str>,
-    /// Deviation of single runs of a configuration, in percent; `None` where none ran twice, or numbers are not all positive.
+    /// Deviation of single runs of a configuration, in percent; `None` if no configuration ran twice, or if some
+    /// numbers are not positive.
     pub noise_pct: Option<f64>,
     /// Configurations that cannot be distinguished from the best.
     pub tied_with: Vec<BTreeMap<String, Value>>,
@@ -49,7 +50,7 @@ pub struct ObjectiveFigures {
     pub measure: &'static str,
     /// Pattern of the kernel's name, or of the number.
     pub pattern: Option<String>,
-    /// ms, or `None` of numbers without a known unit.
+    /// ms, or `None` if the numbers have no known unit.
     pub unit: Option<&'static str>,
     pub maximize: bool,
 }
@@ -60,9 +61,9 @@ pub struct Ranked {
     pub parameters: BTreeMap<String, Value>,
     /// Median of the runs; `None` if the numbers are not times.
     pub runtime_ms: Option<f64>,
-    /// The same in any case.
+    /// The same median in the unit of the measure; always present.
     pub value: f64,
-    /// 95 % interval of the median, by what all configurations scatter.
+    /// 95 % interval of the median, from the scatter of all configurations.
     pub interval: Option<[f64; 2]>,
     pub runs: usize,
     /// How much worse than the best, in percent.
@@ -73,18 +74,18 @@ pub struct Ranked {
 
 #[derive(Debug, Serialize)]
 pub struct ModelFigures {
-    /// Coefficient of determination for samples that were predicted without them.
+    /// Coefficient of determination for samples that were not used in the fit.
     pub r2: f64,
     /// Deviation of the samples from these predictions, in the unit of the objective.
     pub residual_std: f64,
     /// Coefficient of determination for the fitted samples.
     pub fitted_r2: f64,
     pub samples: usize,
-    /// Without the constant one.
+    /// Terms without the constant one.
     pub terms: usize,
     /// Strength of the ridge, per sample.
     pub penalty: f64,
-    /// Whether predictions were good enough to leave configurations out.
+    /// Whether predictions were good enough to skip configurations.
     pub is_trusted: bool,
 }
 
@@ -164,7 +165,8 @@ impl Document {
     }
 }
 
-/// All that was measured, the best first. Single runs stand behind what several runs are known to reach.
+/// All measured configurations, the best first, ordered by the upper bounds of their scores: single runs have wide
+/// intervals.
 fn ranked(parts: &Parts<'_>, scale: Scale, model: Option<&Model>, best: Option<usize>) -> Vec<Ranked> {
     let noise = Noise::new(parts.history.measured().map(|(_, values)| values), scale);
     let half_width = |runs: usize| noise.map(|noise| noise.half_width(runs));
@@ -225,7 +227,7 @@ fn figures(model: &Model, terms: usize, scale: Scale) -> ModelFigures {
     }
 }
 
-/// JSON has no number that is not finite.
+/// JSON cannot hold numbers that are not finite.
 fn bounded(number: f64) -> f64 {
     if number.is_nan() { f64::MAX } else { number.clamp(f64::MIN, f64::MAX) }
 }

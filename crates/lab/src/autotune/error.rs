@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why parameters cannot be tuned.
+/// Reasons why parameters cannot be tuned.
 #[derive(Debug, Error)]
 pub enum AutotuneError {
     #[error("{}: {cause}", path.display())]
@@ -37,7 +37,7 @@ pub enum AutotuneError {
 }
 
 impl AutotuneError {
-    /// Whether the command line, or a file that it names, has to change.
+    /// Returns whether the command line, or a file that it names, has to change.
     pub fn is_usage(&self) -> bool {
         !matches!(self, Self::Write { .. })
     }

@@ -2,15 +2,16 @@
 
 use super::space::{Parameter, Space};
 
-/// Terms of products are left out where there would be more of all terms.
+/// Products are left out if there would be more terms than this.
 const MAX_TERMS: usize = 200;
-/// How many times the least the greatest value of a parameter is, from which ratios count in place of differences.
+/// Ratio of a parameter's largest to its smallest value from which ratios are compared instead of differences.
 const RATIO: f64 = 8.0;
 
-/// How configurations become rows: standardized numbers, one column for each category, squares, and products of two parameters.
+/// Turns configurations into rows: standardized numbers, one column for each category, squares, and products of two
+/// parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Features {
-    /// For each parameter and level the columns of the parameter.
+    /// The columns of each parameter, for each of its levels.
     columns: Vec<Vec<Vec<f64>>>,
     is_numeric: Vec<bool>,
     /// The pairs of parameters whose products are terms.
@@ -28,7 +29,7 @@ impl Features {
         let count = columns.len();
         let all = (0..count).flat_map(|one| (one + 1..count).map(move |two| (one, two)));
         let mut pairs: Vec<(usize, usize)> = all.filter(|(one, two)| width(*one) * width(*two) > 0).collect();
-        // Narrow pairs first: these are numbers, whose products say most for their terms.
+        // Narrow pairs first: they are numbers, whose products add most for the number of terms.
         pairs.sort_by_key(|(one, two)| (width(*one) * width(*two), *one, *two));
         let squares = scaled.iter().flatten().filter(|levels| levels.len() > 2).count();
         let mut terms = squares + (0..count).map(width).sum::<usize>();
@@ -67,7 +68,8 @@ impl Features {
     }
 }
 
-/// Numbers with mean 0 and deviation 1 over the levels, of their logarithms where they span ratios; `None` of categories.
+/// Numbers scaled to mean 0 and deviation 1 over the levels, by their logarithms if they span ratios; `None` for
+/// categories.
 fn scaled(parameter: &Parameter) -> Option<Vec<f64>> {
     let numbers = parameter.numbers()?;
     let (least, greatest) = (*numbers.first()?, *numbers.last()?);
@@ -79,11 +81,11 @@ fn scaled(parameter: &Parameter) -> Option<Vec<f64>> {
     let variance = placed.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / count;
     let deviation = if variance > 0.0 { variance.sqrt() } else { 1.0 };
     let scaled: Vec<f64> = placed.into_iter().map(|value| (value - mean) / deviation).collect();
-    // The sum of the largest numbers is not finite.
+    // The sum of very large numbers may not be finite.
     scaled.iter().all(|value| value.is_finite()).then_some(scaled)
 }
 
-/// A parameter with one value has no column, one of two categories a column of -1 and 1.
+/// The columns of a parameter: none for one value, one column of -1 and 1 for two categories.
 fn columns_of(parameter: &Parameter, scaled: &Option<Vec<f64>>) -> Vec<Vec<f64>> {
     let count = parameter.levels.len();
     match scaled {
@@ -94,7 +96,7 @@ fn columns_of(parameter: &Parameter, scaled: &Option<Vec<f64>>) -> Vec<Vec<f64>>
     }
 }
 
-/// How far apart configurations are: for each parameter the share of its scale, 1 between categories.
+/// Distances between configurations: for each parameter its share of the scale, 1 between categories.
 pub struct Distances(Vec<Option<Vec<f64>>>);
 
 impl Distances {

@@ -1,25 +1,26 @@
-//! Successive halving: the promising configurations run again, twice as often in each round, and the worse half is left out.
+//! Successive halving: the promising configurations run again, twice as often in each round, and the worse half drops
+//! out.
 
 use super::history::History;
 use super::score::{Noise, Scale, median_score};
 
-/// Configurations that run again, at most.
+/// Maximum number of configurations that run again.
 const MAX_ENTRANTS: usize = 16;
-/// Scores this close together are as good as the same.
+/// Scores this close together count as equal.
 const CLOSE: f64 = 0.005;
-/// The most that single runs of the first round may be above the best, as a factor: beyond, noise does not explain it.
+/// Maximum factor between a single run of the first round and the best. Noise does not explain a larger one.
 const ENTRY: f64 = 1.3;
 
 /// The outcome of the rounds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// This one has to run again first.
+    /// This configuration has to run again first.
     Undecided(usize),
     /// The best is better than all others, by more than noise.
     Separated { best: usize },
     /// Others cannot be distinguished from the best.
     Tied { best: usize, others: Vec<usize> },
-    /// Each ran once, so that nothing is known of noise; this one was the best.
+    /// Each configuration ran once, so the noise is unknown; this one was the best.
     Unrepeated { best: usize },
     /// Nothing was measured.
     Nothing,
@@ -35,7 +36,7 @@ impl Verdict {
     }
 }
 
-/// Where the rounds stand, with up to `most` runs of a configuration.
+/// Returns the state of the rounds, with up to `most` runs of a configuration.
 pub(crate) fn halving(history: &History, scale: Scale, most: usize) -> Verdict {
     match next_of_rounds(history, scale, most) {
         Some(configuration) => Verdict::Undecided(configuration),
@@ -58,7 +59,7 @@ fn next_of_rounds(history: &History, scale: Scale, most: usize) -> Option<usize>
     while runs < most {
         runs = (runs * 2).min(most);
         let values = |configuration: usize| history.values(configuration).and_then(|values| values.get(..runs));
-        // One after the other, so that what changes over time hits all of them.
+        // The configurations take turns, so that drift affects all of them.
         let least = survivors
             .iter()
             .map(|(_, configuration)| (history.values(*configuration).map_or(0, <[f64]>::len), *configuration))
@@ -84,7 +85,8 @@ fn next_of_rounds(history: &History, scale: Scale, most: usize) -> Option<usize>
     None
 }
 
-/// Whether the best is better than all others, also those that were left out early: what may be as good runs as often.
+/// Compares the best with all others, including those that dropped out early. A close rival runs as
+/// often.
 fn verdict(history: &History, scale: Scale, most: usize) -> Verdict {
     let rows: Vec<(f64, usize, usize)> = history
         .measured()

@@ -2,27 +2,27 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How a run of a configuration came out.
+/// The outcome of a run of a configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// The number that is made small or large.
+    /// The number to minimize or maximize.
     Value(f64),
-    /// Why the run has no number.
+    /// The reason why the run has no number.
     Failed(String),
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
     pub values: Vec<f64>,
-    /// Why it failed; it is not run again.
+    /// The reason for a failure. A configuration that failed does not run again.
     pub failure: Option<String>,
 }
 
 /// The runs in their order.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    /// By configuration.
+    /// Known runs, by configuration.
     known: Vec<Option<Known>>,
     /// Configurations in the order of their first runs.
     order: Vec<usize>,
@@ -60,7 +60,7 @@ impl History {
         self.runs
     }
 
-    /// The numbers of a configuration that never failed.
+    /// The numbers of a configuration; `None` if it ever failed.
     pub fn values(&self, configuration: usize) -> Option<&[f64]> {
         let known = self.known(configuration)?;
         (known.failure.is_none() && !known.values.is_empty()).then_some(known.values.as_slice())
@@ -71,7 +71,7 @@ impl History {
         self.order.iter().filter_map(|configuration| Some((*configuration, self.values(*configuration)?)))
     }
 
-    /// How many configurations failed.
+    /// Returns how many configurations failed.
     pub fn failures(&self) -> usize {
         self.order.len() - self.measured().count()
     }

@@ -1,5 +1,5 @@
 //! Symmetric systems of linear equations, by Cholesky's method: A = L Lᵀ with L lower triangular. The matrices of ridge
-//! regressions are positive definite, so that no rows are exchanged.
+//! regressions are positive definite, so rows need no pivoting.
 
 /// A lower triangular matrix, by rows of rising length.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +30,7 @@ impl Cholesky {
         Some(Self(rows))
     }
 
-    /// z of L z = b.
+    /// Solves L z = b for z.
     pub fn forward(&self, right: &[f64]) -> Vec<f64> {
         let mut solved: Vec<f64> = Vec::with_capacity(right.len());
         for (value, row) in right.iter().zip(&self.0) {
@@ -40,7 +40,7 @@ impl Cholesky {
         solved
     }
 
-    /// x of Lᵀ x = z.
+    /// Solves Lᵀ x = z for x.
     fn backward(&self, right: &[f64]) -> Vec<f64> {
         let mut rest = right.to_vec();
         let mut solved: Vec<f64> = Vec::with_capacity(right.len());
@@ -56,12 +56,12 @@ impl Cholesky {
         solved
     }
 
-    /// x of A x = b.
+    /// Solves A x = b for x.
     pub fn solve(&self, right: &[f64]) -> Vec<f64> {
         self.backward(&self.forward(right))
     }
 
-    /// bᵀ A⁻¹ b.
+    /// Returns bᵀ A⁻¹ b.
     pub fn form(&self, vector: &[f64]) -> f64 {
         let solved = self.forward(vector);
         dot(&solved, &solved)

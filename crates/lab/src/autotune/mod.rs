@@ -1,4 +1,4 @@
-//! The fastest values of a program's parameters, with few runs.
+//! Finds the fastest values of a program's parameters in few runs.
 
 mod chart;
 mod constraint;

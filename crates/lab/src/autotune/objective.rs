@@ -1,4 +1,4 @@
-//! The measured number of a configuration, and how it runs.
+//! The measured number of a configuration, and how a configuration runs.
 
 use std::path::Path;
 
@@ -11,25 +11,25 @@ use super::tuning::Measurement;
 use crate::interactive::programs::{Application, End, Limits, run, why};
 use crate::measuring::{MeasureError, RunTimes, run_once};
 
-/// Characters of a reason that are kept.
+/// Maximum characters of a reason.
 const REASON: usize = 400;
-/// A run may take so many times as long as the longest that worked, and so many seconds more.
+/// A run may take this many times the longest successful run, plus this many seconds.
 const LONGER: f64 = 20.0;
 const MORE_SECONDS: f64 = 10.0;
 
-/// The number to make small or large.
+/// The number to minimize or maximize.
 #[derive(Debug, Clone)]
 pub enum Objective {
     /// The time from the start of the command to its end.
     Wall,
-    /// The total time of the kernels whose names match, or of the one that takes most, under rocprofv3.
+    /// The total time of the kernels with matching names, or of the kernel that takes most time, under rocprofv3.
     Kernel(Option<Regex>),
-    /// A number in the output: the last that the pattern finds, times a factor.
+    /// A number in the output: the last match of the pattern, times a factor.
     Printed { pattern: Regex, factor: f64 },
 }
 
 impl Objective {
-    /// In words, by which results are known to be of the same kind.
+    /// The objective in words, by which results of the same kind are recognized.
     pub fn words(&self) -> String {
         match self {
             Self::Wall => "wall".to_owned(),
@@ -40,18 +40,18 @@ impl Objective {
     }
 }
 
-/// A command whose configurations run.
+/// A command, and how its configurations run.
 pub struct Program<'a> {
     pub space: &'a Space,
     pub template: &'a Template,
     pub objective: &'a Objective,
-    /// Where it runs.
+    /// The directory in which it runs.
     pub working_directory: &'a Path,
-    /// Where traces go.
+    /// The directory for traces.
     pub trace_directory: &'a Path,
-    /// Seconds that a run may take.
+    /// Maximum seconds of a run.
     pub time_limit: u64,
-    /// Seconds that the longest run took that worked.
+    /// Seconds of the longest successful run.
     pub longest: Option<f64>,
 }
 
@@ -96,7 +96,7 @@ impl Program<'_> {
         let ended = run(words, environment, self.working_directory, limits, is_interrupted, &mut on_line);
         let measured = match &ended.end {
             End::Interrupted => Measurement::Interrupted,
-            // It is there for no configuration.
+            // No configuration can run it.
             end @ End::NotFound(_) if self.template.has_fixed_program() => Measurement::Impossible(why(end, None)),
             End::Code(0) => Measurement::Outcome(match printed {
                 None => positive(ended.seconds * 1e3),
@@ -131,7 +131,7 @@ impl Program<'_> {
     }
 }
 
-/// The time of kernels of a run, in ms.
+/// The total time of kernels in a run, in ms.
 fn total(times: &RunTimes, name: Option<&Regex>) -> Outcome {
     let nanoseconds: i64 = match name {
         Some(name) => {
@@ -162,13 +162,13 @@ fn number(found: Option<&str>, pattern: &Regex, factor: f64) -> Outcome {
     }
 }
 
-/// Why it did not work, with the last line that it wrote.
+/// The reason for a failure, with the last line of output.
 fn reason(why: &str, tail: &str) -> String {
     let last = tail.lines().rev().find(|line| !line.trim().is_empty());
     shortened(&last.map_or_else(|| why.to_owned(), |last| format!("{why}: {}", last.trim())), REASON)
 }
 
-/// The beginning of a text, up to so many characters.
+/// The start of a text, at most this many characters.
 pub(super) fn shortened(text: &str, most: usize) -> String {
     let mut characters = text.chars();
     let start: String = characters.by_ref().take(most).collect();

@@ -1,6 +1,6 @@
-//! Leaves out configurations that predictions make unlikely.
+//! Leaves out configurations that are unlikely to be fast, by prediction.
 
-/// The places of predictions up to `factor` times the best time.
+/// The indices of predictions up to `factor` times the best time.
 pub fn prune(predictions: &[f64], best: f64, factor: f64) -> Vec<usize> {
     let places = predictions.iter().enumerate().filter(|(_, prediction)| **prediction <= factor * best);
     places.map(|(place, _)| place).collect()

@@ -15,7 +15,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`, 0 of none. The bias is below `end` / 2⁶⁴.
+    /// A number below `end`, or 0 if `end` is 0. The bias is below `end` / 2⁶⁴.
     pub fn below(&mut self, end: usize) -> usize {
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }

@@ -5,7 +5,8 @@ use super::value::Value;
 
 const MAX_RANGE: usize = 10_000;
 
-/// A range: `from` and `to`, which is in it, with `step` between values, or `times` from one to the next. Integers are exact.
+/// The values of a range: `from` to `to`, inclusive, with a `step` between values, or `times` as the factor between
+/// them. Integers are exact.
 pub fn range_of(name: &str, range: &Object) -> Result<Vec<Value>, String> {
     if let Some(other) = range.keys().find(|key| !["from", "to", "step", "times"].contains(&key.as_str())) {
         return Err(format!("the range of `{name}` has `{other}`; use from, to, and step or times"));
@@ -56,13 +57,13 @@ fn integers(from: i128, to: i128, by: i128, is_factor: bool) -> Vec<Value> {
 
 fn numbers(from: f64, to: f64, by: f64, is_factor: bool) -> Vec<Value> {
     let at = |place: usize| if is_factor { from * libm::pow(by, place as f64) } else { from + by * place as f64 };
-    // A computed value may be a little more than `to`.
+    // A computed value may slightly exceed `to`.
     let end = (to + (to - from).abs() * 1e-9 + to.abs() * 1e-12).min(f64::MAX);
     let all = (0..=MAX_RANGE).map(at).take_while(|value| *value <= end);
     all.enumerate().map(|(place, value)| if place == 0 { Value::of_number(value) } else { tidy(value) }).collect()
 }
 
-/// The number that is meant where adding tenths gives 0.30000000000000004.
+/// The intended number: adding tenths gives 0.30000000000000004, for example.
 fn tidy(number: f64) -> Value {
     let short: f64 = format!("{number:.12e}").parse().unwrap_or(number);
     Value::of_number(short)

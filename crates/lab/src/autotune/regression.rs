@@ -1,10 +1,10 @@
-//! Ridge regression whose penalty is found by leaving one sample out.
+//! Ridge regression. Its penalty is found by leaving one sample out.
 
 use super::linear::{Cholesky, dot};
 
-/// Penalties that are tried, per sample, the strongest first.
+/// Penalties to try, per sample, the strongest first.
 const PENALTIES: [f64; 12] = [10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 1e-6];
-/// Parts of the samples for the R² of what was not fitted.
+/// Parts of the samples for the R² of samples that were not fitted.
 const FOLDS: usize = 5;
 /// Fewer samples have no R².
 pub(crate) const MIN_SAMPLES: usize = 6;
@@ -17,14 +17,14 @@ pub struct Regression {
     factor: Cholesky,
     samples: usize,
     pub penalty: f64,
-    /// Deviation of the samples from what is predicted without them.
+    /// Deviation of the samples from predictions that were made without them.
     pub deviation: f64,
     /// R² of the samples that were fitted.
     pub fitted_r2: f64,
 }
 
 impl Regression {
-    /// Fits the samples, with the penalty that predicts each sample best from the others.
+    /// Fits the samples with the penalty that predicts each sample best from the others.
     pub fn fit(rows: &[&[f64]], values: &[f64]) -> Option<Self> {
         let count = rows.len() as f64;
         let width = rows.first()?.len();
@@ -55,7 +55,7 @@ impl Regression {
             let (mut left_out, mut fitted) = (0.0, 0.0);
             for (row, value) in centred.iter().zip(&rest) {
                 let error = value - dot(row, &weights);
-                // Without a sample the error at it is larger by how much it pulled the fit; the constant is fitted too.
+                // Without this sample, its error is larger by its pull on the fit. The constant is fitted too.
                 let pull = 1.0 / count + factor.form(row);
                 let without = error / (1.0 - pull).max(1e-9);
                 left_out += without * without;
@@ -84,21 +84,21 @@ impl Regression {
         self.constant + terms.map(|((value, mean), weight)| (value - mean) * weight).sum::<f64>()
     }
 
-    /// How far off the prediction at a row may be: more where there are no samples.
+    /// The uncertainty of the prediction at a row: larger where there are no samples.
     pub(crate) fn uncertainty(&self, row: &[f64]) -> f64 {
         let centred: Vec<f64> = row.iter().zip(&self.means).map(|(value, mean)| value - mean).collect();
         self.deviation * (1.0 / self.samples as f64 + self.factor.form(&centred)).sqrt()
     }
 }
 
-/// How well samples are predicted by regressions that were fitted, with their penalties, without them.
+/// The quality of predictions for samples that were left out of the fit and of the choice of penalty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Validation {
     pub r2: f64,
     pub predictions: Vec<f64>,
 }
 
-/// Predicts every fifth sample from the others, and so all; `None` of few samples.
+/// Predicts each fifth of the samples from the others; `None` for too few samples.
 pub(crate) fn cross_validated(rows: &[&[f64]], values: &[f64]) -> Option<Validation> {
     if rows.len() < MIN_SAMPLES {
         return None;
@@ -124,7 +124,7 @@ pub(crate) fn cross_validated(rows: &[&[f64]], values: &[f64]) -> Option<Validat
     Some(Validation { r2: r2(errors, total), predictions })
 }
 
-/// Share of the variation that is explained. Values that are all the same are explained by nothing, as they are upstream.
+/// The explained share of the variation. If all values are the same, it is 0, as it is upstream.
 fn r2(errors: f64, total: f64) -> f64 {
     if total > 0.0 { 1.0 - errors / total } else { 0.0 }
 }

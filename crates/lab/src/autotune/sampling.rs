@@ -4,12 +4,12 @@ use super::features::Distances;
 use super::random::Random;
 use super::space::Space;
 
-/// Random configurations of which the best placed becomes a sample.
+/// Number of random configurations of which the best spread one becomes a sample.
 const CANDIDATES: usize = 48;
-/// Samples, the last ones, from which a new one is to be far.
+/// The number of latest samples from which a new one keeps its distance.
 const LOOKED_AT: usize = 256;
 
-/// Configurations in an order in which each is far from those before it, and has values that were rare in them. The same seed
+/// Orders configurations so that each is far from those before it, and has values that were rare in them. The same seed
 /// gives the same samples.
 pub fn spread(space: &Space, count: usize, seed: u64) -> Vec<usize> {
     let mut random = Random::new(seed);
@@ -19,7 +19,7 @@ pub fn spread(space: &Space, count: usize, seed: u64) -> Vec<usize> {
     let mut samples: Vec<usize> = Vec::new();
     while samples.len() < count && !rest.is_empty() {
         let drawn = CANDIDATES.min(rest.len());
-        // The drawn ones are exchanged to the front.
+        // Drawn configurations are swapped to the front.
         for place in 0..drawn {
             let other = place + random.below(rest.len() - place);
             rest.swap(place, other);

@@ -1,14 +1,14 @@
-//! Numbers of runs as scores that are small where a configuration is good, and how far they scatter.
+//! Numbers of runs as scores, which are small for good configurations, and the scatter of scores.
 
 use super::history::History;
 use wavesieve_model::analysis::statistics::medians::median_of_floats;
 use wavesieve_model::analysis::statistics::student::critical_t;
 
-/// Probability of an interval that misses.
+/// Probability that an interval misses the true value.
 const MISSES: f64 = 0.05;
-/// Quantile of normal differences: their median, in deviations of a single value, is 0.6745 · √2.
+/// Median absolute difference of two normal values, in deviations of a single value: 0.6745 · √2.
 const PAIR: f64 = 0.953_872_552_417_87;
-/// The standard error of a median of many, in that of a mean.
+/// Standard error of the median of many values, relative to that of a mean.
 const MEDIAN: f64 = 1.253_314_137;
 
 /// How numbers become scores.
@@ -16,7 +16,7 @@ const MEDIAN: f64 = 1.253_314_137;
 pub struct Scale {
     /// Whether large numbers are good.
     pub is_maximized: bool,
-    /// Whether ratios count, as they do of times; not where a number is zero or below.
+    /// Whether ratios count, as for times. Numbers that are zero or negative have no ratios.
     has_ratios: bool,
 }
 
@@ -41,7 +41,7 @@ impl Scale {
         if self.has_ratios { libm::exp(placed) } else { placed }
     }
 
-    /// How much higher scores may be that are worse by a factor.
+    /// How much higher a score is that is worse by this factor.
     pub fn room(self, factor: f64, best: f64) -> f64 {
         if self.has_ratios { libm::log(factor) } else { (factor - 1.0) * best.abs() }
     }
@@ -56,7 +56,7 @@ pub(crate) fn median_value(values: &[f64]) -> Option<f64> {
     median_of_floats(&mut values.to_vec())
 }
 
-/// How far scores of one configuration scatter, taken to be alike for all.
+/// The scatter of the scores of a configuration, assumed to be the same for all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
     pub deviation: f64,
@@ -64,8 +64,8 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// Noise of configurations that ran several times, by the median difference of two runs, which single runs that
-    /// were disturbed do not change; `None` if each ran once.
+    /// Estimates noise from configurations that ran several times, by the median difference of two runs: single
+    /// disturbed runs do not change it. `None` if each ran once.
     pub fn new<'a>(groups: impl Iterator<Item = &'a [f64]>, scale: Scale) -> Option<Self> {
         let mut differences: Vec<f64> = Vec::new();
         let mut degrees = 0_usize;
@@ -79,7 +79,7 @@ impl Noise {
         let squares: f64 = differences.iter().map(|difference| difference * difference).sum();
         let count = differences.len() as f64;
         let median = median_of_floats(&mut differences)?;
-        // Numbers that are printed with few digits are often the same.
+        // Numbers that are printed with few digits are often equal.
         let deviation = if median > 0.0 { median / PAIR } else { (squares / count / 2.0).sqrt() };
         Some(Self { deviation, degrees: degrees as f64 })
     }
@@ -89,7 +89,7 @@ impl Noise {
         critical_t(MISSES, self.degrees) * self.error(runs)
     }
 
-    /// The difference of two medians that is more than noise.
+    /// The difference between two medians from which it exceeds noise.
     pub fn difference(self, one: usize, two: usize) -> f64 {
         let (one, two) = (self.error(one), self.error(two));
         critical_t(MISSES, self.degrees) * (one * one + two * two).sqrt()

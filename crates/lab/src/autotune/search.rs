@@ -1,5 +1,5 @@
-//! Which configuration runs next. It depends on what was measured and the settings alone, so that a search goes on where another
-//! stopped.
+//! Selects the configuration that runs next. The choice depends only on the measurements and the settings, so a search
+//! can continue where another stopped.
 
 use super::features::Features;
 use super::halving::{Verdict, halving};
@@ -10,32 +10,33 @@ use super::sampling::spread;
 use super::score::{Scale, median_score};
 use super::space::Space;
 
-/// The R² of samples that were not fitted from which predictions are used to leave configurations out.
+/// R² on samples that were not fitted from which predictions may exclude configurations.
 pub(crate) const TRUSTED_R2: f64 = 0.75;
-/// The part of a space that is measured while the predictions can be trusted.
+/// Share of a space that is measured while the predictions are trusted.
 const PART: f64 = 0.2;
-/// Samples at least.
+/// Minimum number of samples.
 const MIN_SEEDS: usize = 10;
-/// The part of a space that is sampled first.
+/// Share of a space that is sampled first.
 const SAMPLED: f64 = 0.02;
-/// So many configurations run at least, and as many as until the best was found, before a search ends without a better one.
+/// Minimum number of configurations that run without finding a better one before a search ends. At least as many run as
+/// until the best was found.
 const PATIENCE: usize = 24;
-/// So many are looked at for how uncertain their predictions are.
+/// How many candidates are compared by the uncertainty of their predictions.
 const SHORT_LIST: usize = 256;
-/// The model is fitted anew when a twelfth was added to its samples.
+/// The model is refitted when its samples grew by a twelfth.
 const REFIT: usize = 12;
 
 /// The user's settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     pub seed: u64,
-    /// Share of the space that is sampled first; by default a fiftieth, but not more than two samples for each term.
+    /// Share of the space that is sampled first; by default a fiftieth, but at most two samples for each term.
     pub seed_fraction: Option<f64>,
-    /// Predictions up to so many times the best time are measured.
+    /// Predictions up to this many times the best time are measured.
     pub prune_factor: f64,
-    /// Configurations that are measured, at most; by default a fifth while predictions can be trusted, else all.
+    /// Maximum number of configurations to measure; by default a fifth while predictions are trusted, otherwise all.
     pub evaluations: Option<usize>,
-    /// Runs of a configuration, at most.
+    /// Maximum number of runs of a configuration.
     pub repeats: usize,
     pub is_maximized: bool,
 }
@@ -50,9 +51,9 @@ pub enum SearchStep {
 pub struct Model {
     pub regression: Regression,
     pub validation: Option<Validation>,
-    /// The scores that it was fitted to.
+    /// The scores that the model was fitted to.
     pub scores: Vec<f64>,
-    /// A regression of whether configurations fail, if some do.
+    /// A regression that predicts failures, if some configurations fail.
     failing: Option<Regression>,
 }
 
@@ -62,23 +63,23 @@ impl Model {
     }
 }
 
-/// The model and its ranking until it is fitted anew.
+/// The model and its ranking until the next fit.
 struct Generation {
     /// How many configurations the model knows.
     samples: usize,
     model: Option<Model>,
-    /// How good it expects the others to be, the best first.
+    /// The expected scores of the other configurations, the best first.
     ranking: Vec<(f64, usize)>,
 }
 
-/// A search, which remembers nothing but what it would compute again.
+/// A search. It keeps only state that it could compute again.
 pub struct Search<'a> {
     space: &'a Space,
     settings: Settings,
     features: Features,
     rows: Vec<Vec<f64>>,
     seeds: Vec<usize>,
-    /// How many of the seeds are samples in any case.
+    /// How many of the seeds are sampled in any case.
     first: usize,
     is_exploring: bool,
     generation: Option<Generation>,
@@ -92,7 +93,7 @@ impl<'a> Search<'a> {
         let part = |fraction: f64| (fraction * space.len() as f64) as usize;
         let wanted = settings.seed_fraction.map_or_else(|| part(SAMPLED).min(2 * features.terms()), part);
         let first = wanted.max(MIN_SEEDS).min(limit);
-        // More are there for those that fail.
+        // Spare seeds replace configurations that fail.
         let seeds = spread(space, (first * 4).min(limit), settings.seed);
         Self { space, settings, features, rows, seeds, first, is_exploring: true, generation: None }
     }
@@ -105,12 +106,12 @@ impl<'a> Search<'a> {
         Scale::new(history, self.settings.is_maximized)
     }
 
-    /// From now on only configurations run that did before.
+    /// From now on, only configurations that already ran run again.
     pub(crate) fn stop_exploring(&mut self) {
         self.is_exploring = false;
     }
 
-    /// How many configurations run first, and how many in all if predictions can be trusted.
+    /// Returns the configurations that run first, and how many run in all if predictions can be trusted.
     pub fn plan(&self) -> (&[usize], usize) {
         (self.seeds.get(..self.first).unwrap_or_default(), self.limit(true))
     }
@@ -128,7 +129,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The model of all that was measured.
+    /// The model of all measurements.
     pub fn model(&self, history: &History) -> Option<Model> {
         self.fitted(history, history.order().len())
     }
@@ -138,7 +139,7 @@ impl<'a> Search<'a> {
         model.regression.predict(self.rows.get(configuration).map_or(&[][..], Vec::as_slice))
     }
 
-    /// Samples first, and more of them while too few worked.
+    /// Samples come first, and more of them while too few worked.
     fn next_sample(&self, history: &History) -> Option<usize> {
         let is_new = |configuration: &&usize| history.known(**configuration).is_none();
         let first = self.seeds.iter().take(self.first).find(is_new);
@@ -170,8 +171,8 @@ impl<'a> Search<'a> {
         }
         let is_new = |configuration: &usize| history.known(*configuration).is_none();
         let mut promising = ranking.iter().map(|(_, configuration)| *configuration).filter(is_new);
-        // Every third is next to the best, whatever the model expects there; without a good model every second, and every
-        // fourth is far from all.
+        // Every third is next to the best, whatever the model expects there. Without a good model it is every second,
+        // and every fourth is far from all others.
         let turn = evaluated % if is_trusted { 3 } else { 4 };
         let near = if turn == 1 || !is_trusted && turn == 3 { self.next_to_best(history, ranking) } else { None };
         let far = || self.seeds.iter().copied().find(is_new).filter(|_| !is_trusted && turn == 2);
@@ -190,7 +191,8 @@ impl<'a> Search<'a> {
         boundary
     }
 
-    /// Whether nothing better turned up for long, and nothing next to the best is left. Without a good model it takes longer.
+    /// Returns whether no better configuration turned up for long, and no untested one is next to the best. Without a
+    /// good model it takes longer.
     fn is_found(&self, history: &History, is_trusted: bool) -> bool {
         let Some((best, _)) = self.best(history) else { return false };
         let before = history.order().iter().position(|configuration| *configuration == best).unwrap_or(0);
@@ -238,7 +240,8 @@ impl<'a> Search<'a> {
         Some(Model { regression: Regression::fit(&rows, &scores)?, validation, scores, failing })
     }
 
-    /// Configurations that did not run, the most promising first. What a trusted model expects to be slow is left out.
+    /// Configurations that did not run, the most promising first. Configurations that a trusted model expects to be
+    /// slow are left out.
     fn ranking(&self, history: &History, model: Option<&Model>) -> Vec<(f64, usize)> {
         let (Some(model), Some((_, best))) = (model, self.best(history)) else { return Vec::new() };
         let scale = self.scale(history);

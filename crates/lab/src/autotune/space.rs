@@ -9,12 +9,12 @@ pub(crate) const MAX_CONFIGURATIONS: usize = 200_000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     pub name: String,
-    /// Different values: numbers in rising order, or anything in the order in which it was found.
+    /// Distinct values: numbers in rising order, other values in the order in which they were found.
     pub levels: Vec<Value>,
 }
 
 impl Parameter {
-    /// Its values as numbers, where all are, and differ as such: 6.1 and 6.10 do not.
+    /// The values as numbers, if all are numbers and differ as such: 6.1 and 6.10 do not.
     pub fn numbers(&self) -> Option<Vec<f64>> {
         let numbers: Vec<f64> = self.levels.iter().map(Value::number).collect::<Option<_>>()?;
         numbers.is_sorted_by(|one, two| one < two).then_some(numbers)
@@ -24,9 +24,9 @@ impl Parameter {
 /// Configurations, each with a value for every parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Space {
-    /// By name.
+    /// The parameters, sorted by name.
     pub parameters: Vec<Parameter>,
-    /// For each configuration the places of its values in the levels of the parameters.
+    /// The level indices of each configuration.
     levels: Vec<Vec<usize>>,
     /// The configurations by their levels.
     places: BTreeMap<Vec<usize>, usize>,
@@ -35,7 +35,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// From values by the names of the parameters, in the same order for each; duplicates are left out.
+    /// Makes a space from values in the order of the parameter names; duplicates are left out.
     pub fn new(names: Vec<String>, configurations: &[Vec<Value>]) -> Self {
         let mut parameters: Vec<Parameter> =
             names.into_iter().map(|name| Parameter { name, levels: Vec::new() }).collect();
@@ -68,18 +68,18 @@ impl Space {
         space
     }
 
-    /// How many configurations there are.
+    /// Returns the number of configurations.
     #[expect(clippy::len_without_is_empty, reason = "a space has a point at least")]
     pub fn len(&self) -> usize {
         self.levels.len()
     }
 
-    /// The places of a configuration's values in the levels of the parameters.
+    /// The level index of each of a configuration's values.
     pub fn levels(&self, configuration: usize) -> &[usize] {
         self.levels.get(configuration).map_or(&[], Vec::as_slice)
     }
 
-    /// Its values with the names of the parameters.
+    /// The values of a configuration with the names of the parameters.
     pub fn values(&self, configuration: usize) -> impl Iterator<Item = (&str, &Value)> {
         let levels = self.levels(configuration);
         self.parameters
@@ -88,7 +88,7 @@ impl Space {
             .filter_map(|(parameter, level)| Some((parameter.name.as_str(), parameter.levels.get(*level)?)))
     }
 
-    /// The configuration whose values have these texts.
+    /// The configuration with these texts as values.
     pub fn find(&self, texts: &BTreeMap<String, String>) -> Option<usize> {
         let level = |parameter: &Parameter| {
             let text = texts.get(&parameter.name)?;
@@ -98,7 +98,7 @@ impl Space {
         levels.and_then(|levels| self.places.get(&levels).copied())
     }
 
-    /// Configurations that differ in one parameter: by the next number, or by any category.
+    /// Configurations that differ in one parameter: by the next number, or by any other category.
     pub fn neighbours(&self, configuration: usize) -> Vec<usize> {
         let own = self.levels(configuration);
         let mut found = Vec::new();

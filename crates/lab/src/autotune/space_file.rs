@@ -14,10 +14,10 @@ const MAX_PRODUCT: usize = 10_000_000;
 /// More combinations than this are not counted.
 const COUNTED: u64 = 1_000_000_000_000_000_000;
 
-/// Reads a space: a list of configurations, or values of parameters and the constraints that their combinations meet.
+/// Reads a space: a list of configurations, or parameter values with constraints on their combinations.
 ///
 /// # Errors
-/// Where the file cannot be read, or is something else.
+/// When the file cannot be read, or is not a space.
 pub fn read_space(path: &Path) -> Result<Space, AutotuneError> {
     let text = fs::read_to_string(path).map_err(|cause| AutotuneError::Read { path: path.to_owned(), cause })?;
     let is_toml = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
@@ -27,10 +27,10 @@ pub fn read_space(path: &Path) -> Result<Space, AutotuneError> {
     })
 }
 
-/// A space of parameters on the command line, each as `NAME=VALUE,VALUE`.
+/// Makes a space from parameters on the command line, each as `NAME=VALUE,VALUE`.
 ///
 /// # Errors
-/// Where one is not of this form, or there are too many configurations.
+/// When a parameter does not have this form, or there are too many configurations.
 pub fn space_of_parameters(parameters: &[String], constraints: &[String]) -> Result<Space, AutotuneError> {
     let wrong = |reason: String| AutotuneError::Space { path: "--parameter".into(), reason };
     let mut object = Object::new();
@@ -51,7 +51,7 @@ pub fn space_of_parameters(parameters: &[String], constraints: &[String]) -> Res
     })
 }
 
-/// The fault in the text of a space.
+/// A fault in the text of a space.
 #[derive(Debug)]
 pub(crate) enum SpaceError {
     Reason(String),
@@ -64,7 +64,7 @@ impl From<String> for SpaceError {
     }
 }
 
-/// A space of the text of a file.
+/// Parses the text of a space.
 pub(crate) fn space_of_text(text: &str, is_toml: bool) -> Result<Space, SpaceError> {
     let document = if is_toml { Tree::of_toml(text)? } else { Tree::of_json(text)? };
     space_of_document(&document)
@@ -151,7 +151,7 @@ fn listed(list: &[Tree]) -> Result<Listed, SpaceError> {
         if let Some(name) = own.iter().find(|name| !names.contains(name)) {
             return Err(format!("configuration {place} has `{name}`, which the first one does not have").into());
         }
-        // The names are those of the object, in its order.
+        // The names come from the object, in its order.
         let values = object.iter().map(|(name, value)| value_of(name, value));
         configurations.push(values.collect::<Result<Vec<_>, _>>()?);
     }

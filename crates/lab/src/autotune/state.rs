@@ -1,4 +1,5 @@
-//! The file of results: a line for what is searched, and one for each run. A run that was stopped at any byte of it goes on.
+//! The file of results: a line that describes the search, and a line for each run. A search can continue even if the
+//! file was cut at any byte.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -14,7 +15,7 @@ use super::space::Space;
 use wavesieve_model::text::fnv::fnv1a;
 
 const VERSION: u32 = 1;
-/// Characters that a message shows of a difference to the results of another search.
+/// Characters of each side that a message about different searches shows.
 const SHOWN: usize = 120;
 
 /// The subject of a search. Results of different searches do not mix.
@@ -38,7 +39,7 @@ impl Subject {
         line_of(self, Path::new(""))
     }
 
-    /// Where it differs from another, with both.
+    /// Returns the first field that differs from another subject, with both values.
     fn difference(&self, other: &Self) -> Option<(&'static str, String, String)> {
         let command = |subject: &Self| shortened(&subject.command.join(" "), SHOWN);
         if self.autotune != other.autotune {
@@ -55,10 +56,10 @@ impl Subject {
     }
 }
 
-/// A run, as it is in the file.
+/// A run, as the file stores it.
 #[derive(Debug, Serialize, Deserialize)]
 struct RunEntry {
-    /// The texts of the values.
+    /// The texts of the parameter values.
     parameters: BTreeMap<String, String>,
     #[serde(flatten)]
     outcome: Outcome,
@@ -73,14 +74,15 @@ pub struct State {
 }
 
 impl State {
-    /// Opens or makes the file, and returns the runs that it holds. A last line that was not finished is removed.
+    /// Opens or creates the file, and returns the runs in it. An unfinished last line is removed.
     ///
     /// # Errors
-    /// When it belongs to another search, is not such a file, is damaged before its last line, is in use, or is not a regular file.
+    /// When it belongs to another search, is not a file of results, is damaged before its last line, is in use, or is
+    /// not a regular file.
     pub fn open(path: &Path, subject: &Subject, space: &Space) -> Result<(Self, History), AutotuneError> {
         let read = |cause| AutotuneError::Read { path: path.to_owned(), cause };
         let write = |cause| AutotuneError::Write { path: path.to_owned(), cause };
-        // Before it is opened: reading a FIFO or a terminal would wait for ever.
+        // Checked before the file is opened: reading a FIFO or a terminal would wait forever.
         if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
             return Err(AutotuneError::NoStateFile { path: path.to_owned() });
         }
@@ -114,7 +116,7 @@ impl State {
     /// Adds a run.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// When the file cannot be written.
     pub fn add(
         &mut self,
         space: &Space,

@@ -8,14 +8,14 @@ use anyhow::Result;
 use super::document::{Document, Ranked};
 use wavesieve_export::delimited::Formulas;
 
-/// Characters of a value in a table.
+/// Maximum characters of a value in a table.
 const CELL: usize = 24;
 const FAILURES: usize = 5;
 
-/// Rows for a file: numbers as they are.
+/// Writes the rows as CSV, with unrounded numbers.
 ///
 /// # Errors
-/// Where it cannot be written.
+/// When it cannot be written.
 pub fn write_csv(document: &Document, formulas: Formulas, out: &mut dyn Write) -> Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     let names = names(document);
@@ -34,7 +34,7 @@ pub fn write_csv(document: &Document, formulas: Formulas, out: &mut dyn Write) -
     Ok(writer.flush()?)
 }
 
-/// The text for people.
+/// The result as text for the terminal.
 pub fn text(document: &Document) -> String {
     let mut text = String::new();
     let mut line = |words: std::fmt::Arguments<'_>| {
@@ -140,7 +140,7 @@ fn table(document: &Document) -> String {
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A text as wide as a column may be. The ends of long texts often differ.
+/// A text cut to the column width. Long texts often differ at their ends.
 fn cell(text: &str) -> String {
     let count = text.chars().count();
     if count <= CELL {
@@ -155,7 +155,7 @@ fn percent(number: f64) -> String {
     if number.abs() < 1e6 { format!("{number:.1}%") } else { format!("{number:.1e}%") }
 }
 
-/// A number with four digits that count.
+/// A number with four significant digits.
 pub fn short(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
         return number.to_string();

@@ -3,7 +3,7 @@
 use super::error::AutotuneError;
 use super::space::Space;
 
-/// Words in which `{name}` stands for the value of a parameter. Other braces are as they are, and `{{name}}` is `{name}`.
+/// Words in which `{name}` stands for the value of a parameter. Other braces stay, and `{{name}}` is the text `{name}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     words: Vec<Vec<Piece>>,
@@ -17,7 +17,7 @@ enum Piece {
 }
 
 impl Template {
-    /// From the words of a command.
+    /// Makes a template from the words of a command.
     ///
     /// # Errors
     /// When the command is empty, names an unknown parameter, or leaves a parameter out.
@@ -50,13 +50,13 @@ impl Template {
         &self.texts
     }
 
-    /// Whether all configurations run the same program.
+    /// Returns whether all configurations run the same program.
     pub(crate) fn has_fixed_program(&self) -> bool {
         let is_fixed = |piece: &Piece| matches!(piece, Piece::Text(_));
         self.words.first().is_some_and(|first| first.iter().all(is_fixed))
     }
 
-    /// The words for a configuration. A value stays in its word, whatever characters it has.
+    /// The words for a configuration. A value stays within its word, whatever characters it has.
     pub fn words(&self, space: &Space, configuration: usize) -> Vec<String> {
         let value = |name: &str| {
             let found = space.values(configuration).find(|(known, _)| *known == name);

@@ -1,4 +1,4 @@
-//! The text of a space as a tree, from JSON or TOML: integers are exact, and a key is there once.
+//! The text of a space as a tree, from JSON or TOML: integers are exact, and each key occurs once.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -12,7 +12,7 @@ pub type Object = BTreeMap<String, Tree>;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tree {
     Value(Value),
-    /// A value that no parameter can have, as messages name it: null, nan, a date.
+    /// A value that a parameter cannot have, by its name in messages: null, nan, a date.
     Other(String),
     List(Vec<Tree>),
     Object(Object),
@@ -128,7 +128,7 @@ impl<'de> Visitor<'de> for TreeVisitor {
     }
 }
 
-/// The first integer outside of texts that 64 bits do not hold: the reader of JSON would make a float of it.
+/// The first integer outside of texts that does not fit into 64 bits: the JSON reader would turn it into a float.
 fn large_integer(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {
@@ -149,7 +149,7 @@ fn large_integer(text: &str) -> Option<&str> {
     }
 }
 
-/// The text after the quote that ends a text.
+/// The text after a closing quote.
 fn behind_text(inner: &str) -> &str {
     let mut is_escaped = false;
     let end = inner.find(|character| {

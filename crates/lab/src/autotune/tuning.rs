@@ -1,4 +1,4 @@
-//! The loop: a configuration is chosen, runs, and is recorded.
+//! The loop: chooses a configuration, runs it, and records the result.
 
 use std::time::{Duration, Instant};
 
@@ -9,26 +9,26 @@ use super::search::{Search, SearchStep};
 use super::space::Space;
 use super::state::State;
 
-/// So many configurations fail one after the other before it is clear that the command is wrong.
+/// After this many failures in a row, the command is considered wrong.
 const MAX_FAILURES: usize = 20;
-/// The part of the time after which no new configurations run, so that the promising ones run again.
+/// The share of the time after which no new configurations run, so that the promising ones can run again.
 const EXPLORING: f64 = 0.75;
 
 #[derive(Debug)]
 pub enum Measurement {
     Outcome(Outcome),
-    /// The user stopped it; it does not count.
+    /// The user stopped the run; it does not count.
     Interrupted,
     /// No configuration can be measured, for this reason.
     Impossible(String),
 }
 
-/// Why a search ended.
+/// Reasons why a search ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stopped {
-    /// It came to its end.
+    /// The search completed.
     Finished(Verdict),
-    /// The time was over.
+    /// The time ran out.
     Budget,
     Interrupted,
     /// None of the first configurations worked.
@@ -36,10 +36,10 @@ pub enum Stopped {
     Impossible(String),
 }
 
-/// Searches to the end, until the time is over, or the user stops it.
+/// Runs the search until it completes, the time runs out, or the user stops it.
 ///
 /// # Errors
-/// Where results cannot be written.
+/// When results cannot be written.
 pub fn tune(
     space: &Space,
     search: &mut Search<'_>,
@@ -82,7 +82,7 @@ pub fn tune(
     }
 }
 
-/// The outcome as the file of results gives it back: a reader of JSON is not exact to the last bit of longer numbers.
+/// The outcome as read back from the file of results: the JSON reader is not exact to the last bit of longer numbers.
 fn written(outcome: Outcome) -> Outcome {
     match outcome {
         Outcome::Value(value) => Outcome::Value(format!("{value:.11e}").parse().unwrap_or(value)),

@@ -5,14 +5,14 @@ use std::fmt::{self, Display, Formatter};
 
 use serde::{Serialize, Serializer};
 
-/// A value of a parameter. Values are the same where their texts are.
+/// A value of a parameter. Values are equal if their texts are equal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Flag(bool),
     Integer(i128),
     Number(f64),
     Text(String),
-    /// A number that was typed in other characters than it is printed in, such as 6.10 of a version.
+    /// A number whose typed text differs from its printed form, such as the version 6.10.
     Typed {
         text: String,
         number: f64,
@@ -20,11 +20,11 @@ pub enum Value {
 }
 
 impl Value {
-    /// From the command line, whose text it keeps. What JSON has as a number is one.
+    /// Makes a value from the command line, and keeps its text. It is a number if JSON has it as a number.
     pub fn typed(text: &str) -> Self {
         let as_text = || Self::Text(text.to_owned());
         let Ok(known) = serde_json::from_str::<serde_json::Number>(text) else { return as_text() };
-        // The reader of JSON is not exact to the last bit of longer numbers.
+        // The JSON reader is not exact to the last bit of longer numbers.
         let Some(number) = text.trim().parse().ok().filter(|number: &f64| number.is_finite()) else { return as_text() };
         let value = known
             .as_i64()
@@ -34,7 +34,7 @@ impl Value {
         if value.to_string() == text { value } else { Self::Typed { text: text.to_owned(), number } }
     }
 
-    /// From a computed number, which is an integer where it has no fraction.
+    /// Makes a value from a computed number: an integer if it has no fraction.
     pub fn of_number(number: f64) -> Self {
         if fits(number) { Self::Integer(number as i128) } else { Self::Number(number) }
     }
@@ -47,16 +47,16 @@ impl Value {
         }
     }
 
-    /// As an integer, if it is written as one.
+    /// The value as an integer, if it is written as one.
     pub fn integer(&self) -> Option<i128> {
         if let Self::Integer(integer) = self { Some(*integer) } else { None }
     }
 
-    /// Numbers by size, and before everything else, which is by text.
+    /// Orders numbers by size, and other values after them by text.
     pub fn order(&self, other: &Self) -> Ordering {
         let by_text = || self.to_string().cmp(&other.to_string());
         match (self.number(), other.number()) {
-            // Integers that are the same as floats are not always the same.
+            // An integer that equals a float after conversion may still differ from it.
             (Some(one), Some(two)) => {
                 one.total_cmp(&two).then_with(|| self.integer().cmp(&other.integer())).then_with(by_text)
             }
@@ -65,12 +65,12 @@ impl Value {
     }
 }
 
-/// Whether a number is an integer that a float holds exactly.
+/// Returns whether a number is an integer that a float holds exactly.
 fn fits(number: f64) -> bool {
     number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0
 }
 
-/// Numbers as JSON has them.
+/// Formats numbers as JSON does.
 impl Display for Value {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -85,7 +85,7 @@ impl Display for Value {
     }
 }
 
-/// Numbers are numbers where these are printed as they were typed, and otherwise texts.
+/// Writes numbers as numbers if they print as they were typed, otherwise as texts.
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

@@ -1,19 +1,19 @@
-//! Where the library is that programs load.
+//! Finds the library that programs load.
 
 use std::path::{Path, PathBuf};
 
-/// Its file.
+/// File name of the library.
 pub const LIBRARY: &str = "libwavesieve_capture.so";
-/// The variable that names it.
+/// Variable with the path of the library.
 pub const LIBRARY_VARIABLE: &str = "WAVESIEVE_CAPTURE_LIBRARY";
 
-/// Where packages put it, from the folder of the program.
+/// Directory of the library in packages, relative to the program.
 const INSTALLED: &str = "../lib/wavesieve";
 
-/// Finds the library: the one that is named, or next to the program, or where packages put it.
+/// Finds the library: the named one, the one next to the program, or the one that a package installed.
 ///
 /// # Errors
-/// With what to do, where it is not there or cannot be named to the runtime.
+/// Returns a message with a fix when the library is missing or its path cannot be passed to the runtime.
 pub fn find_library(named: Option<&Path>, program: &Path) -> Result<PathBuf, String> {
     let folder = program.parent().unwrap_or(Path::new("."));
     let found = match named {
@@ -31,7 +31,7 @@ pub fn find_library(named: Option<&Path>, program: &Path) -> Result<PathBuf, Str
         }
     };
     let path = found.canonicalize().map_err(|error| format!("{}: {error}", found.display()))?;
-    // The runtime takes the variable for a list of names.
+    // The runtime reads the variable as a list of names.
     match path.to_str() {
         Some(text) if !text.contains(char::is_whitespace) => Ok(path),
         _ => Err(format!(

@@ -1,10 +1,10 @@
-//! Dispatches that were asked for and did not come, or came after the last capture that is allowed.
+//! Requested dispatches that did not occur, or occurred after the last allowed capture.
 
 use serde::Serialize;
 
 use wavesieve_captures::recording::Indices;
 
-/// Dispatches of a kernel in a process, one after the other, that were wanted and not captured.
+/// Consecutive dispatches of a kernel in a process that were requested but not captured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Missing {
     pub kernel: String,
@@ -17,17 +17,17 @@ pub struct Missing {
 /// The known dispatches of a wanted kernel in a process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Reached {
-    /// Dispatches that were captured, or of which it is known why they were not.
+    /// Dispatches that were captured, or have a known reason why not.
     pub known: Vec<u64>,
     /// All dispatches, if the runtime was shut down.
     pub dispatches: Option<u64>,
-    /// The first that came after the last capture that is allowed, and how many are.
+    /// The first dispatch after the last allowed capture, and how many came from there on.
     pub limit: Option<(u64, u64)>,
 }
 
 impl Reached {
-    /// The gaps in what is wanted. A range without an end has one only where dispatches came that were not captured, or if none
-    /// of it came.
+    /// Returns the gaps in the requested dispatches. A range without an end has a gap only if some dispatches were not
+    /// captured, or if none of the range occurred.
     pub(super) fn missing(mut self, kernel: &str, pid: u32, wanted: &Indices) -> Vec<Missing> {
         self.known.sort_unstable();
         self.known.dedup();
@@ -55,7 +55,7 @@ impl Reached {
         missing
     }
 
-    /// The last dispatch that misses in a range without an end of which those before `next` came.
+    /// The last missing dispatch in a range without an end, whose dispatches before `next` occurred.
     fn end_of_open(&self, next: u64, start: u64) -> Option<u64> {
         if next == start && self.limit.is_none() {
             return Some(start);
@@ -67,7 +67,7 @@ impl Reached {
         }
     }
 
-    /// Splits a gap by its reasons: what the limit cut off came, the rest did not.
+    /// Splits a gap by its reasons: dispatches beyond the limit occurred, the others did not.
     fn explain(&self, first: u64, last: u64, add: &mut dyn FnMut(u64, u64, String)) {
         let count = self.dispatches.unwrap_or(u64::MAX);
         let cut_off = self.limit.filter(|(from, _)| first >= *from && first < count);
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(missing("0-29", &known, Some(20), Some((16, 16))), [(16, 19, true), (20, 29, false)]);
         assert_eq!(missing("0-29", &known, None, None), [(16, 29, false)]);
         assert_eq!(missing("0-4", &[0, 2, 4], Some(9), None), [(1, 1, false), (3, 3, false)]);
-        // Without an end: what came is there, and more was not asked for.
+        // A range without an end: all dispatches that occurred were captured, and no more were requested.
         assert_eq!(missing("3-", &[3, 4], Some(5), None), []);
         assert_eq!(missing("3-", &[3, 4], None, None), []);
         assert_eq!(missing("3-", &[3], Some(9), Some((4, 1))), [(4, 8, true)]);

@@ -1,4 +1,4 @@
-//! `lab capture`: a program runs with the library that records, and what it recorded is reported.
+//! `lab capture`: runs a program with the recording library, and reports what it recorded.
 
 mod library;
 mod missing;

@@ -14,7 +14,7 @@ use wavesieve_model::text::natural_order::natural_key;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Captured {
     pub kernel: String,
-    /// In the folder of the captures.
+    /// Relative to the folder of the captures.
     pub directory: String,
     pub dispatch_index: u64,
     pub pid: u32,
@@ -23,14 +23,14 @@ pub struct Captured {
     pub bytes: u64,
     pub stored_bytes: u64,
     pub seconds: f64,
-    /// Whether nothing ran on the GPU meanwhile.
+    /// Whether the GPU was idle during the capture.
     pub quiescent: bool,
     /// Why the first of the failed regions has no bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// A dispatch that was wanted and not written.
+/// A requested dispatch that was not written.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NotCaptured {
     pub kernel: String,
@@ -42,26 +42,26 @@ pub struct NotCaptured {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Seen {
     pub kernel: String,
-    /// Dispatches in all processes; nothing if the runtime was not shut down.
+    /// Dispatches in all processes; `None` if the runtime was not shut down.
     pub dispatches: Option<u64>,
     pub wanted: bool,
 }
 
-/// The captures that a program left behind.
+/// The captures of a program.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Report {
     pub captures: Vec<Captured>,
     pub failures: Vec<NotCaptured>,
-    /// Those that did not come, or came too late.
+    /// Requested dispatches that did not occur, or occurred too late.
     pub missing: Vec<Missing>,
     pub kernels: Vec<Seen>,
     pub notes: Vec<String>,
-    /// Processes whose dispatches were seen.
+    /// Processes with recorded dispatches.
     pub processes: u64,
 }
 
 impl Report {
-    /// Reads the events of a folder; a last line that was cut off is passed over.
+    /// Reads the events of a folder; ignores an incomplete last line.
     pub fn read(output: &Path, wanted: &Indices) -> Self {
         Self::of_text(&regular::read_text(&output.join(EVENTS), LARGE_BYTES).unwrap_or_default(), wanted)
     }
@@ -135,13 +135,13 @@ impl Report {
         report
     }
 
-    /// Whether all that was wanted was written whole.
+    /// Returns whether all requested dispatches were written completely.
     pub fn is_whole(&self) -> bool {
         let is_whole = |capture: &Captured| capture.failed_regions == 0 && capture.quiescent;
         self.failures.is_empty() && self.missing.is_empty() && self.captures.iter().all(is_whole)
     }
 
-    /// Lines for people.
+    /// Lines for the terminal.
     pub fn text(&self, output: &Path) -> String {
         let mut text = String::new();
         for capture in &self.captures {
@@ -171,14 +171,14 @@ impl Report {
                 format!("not captured: dispatch {} of {}: {}", failure.dispatch_index, failure.kernel, failure.reason);
             text.push_str(&format!("{}\n", escape_hidden(&line)));
         }
-        // Only if something was captured: otherwise the reason why nothing was says it.
+        // Only if something was captured: otherwise the reason is reported once for all.
         for missing in self.missing.iter().filter(|_| !self.captures.is_empty()) {
             text.push_str(&format!("{}\n", escape_hidden(&missing.line())));
         }
         text
     }
 
-    /// Why nothing was captured, by a library.
+    /// The reason why the library captured nothing.
     pub fn why_nothing(&self, kernel: &str, library: &Path) -> String {
         let wanted: Vec<&Seen> = self.kernels.iter().filter(|seen| seen.wanted).collect();
         let named = |seen: &Seen| match seen.dispatches {

@@ -1,10 +1,10 @@
-//! The request to capture, as variables of the program.
+//! The capture request, as environment variables of the program.
 
 use std::path::{Path, PathBuf};
 
 use wavesieve_captures::recording::VARIABLE_PREFIX;
 
-/// The dispatches to capture, and how they are kept.
+/// The dispatches to capture, and how to store them.
 #[derive(Debug, Clone)]
 pub struct CaptureRequest {
     pub kernel: String,
@@ -13,7 +13,7 @@ pub struct CaptureRequest {
     pub output: PathBuf,
     pub is_reachable_only: bool,
     pub is_compressed: bool,
-    /// Captures at most.
+    /// Maximum number of captures.
     pub limit: u64,
     /// Seconds that queues may take to become idle.
     pub wait_seconds: u64,
@@ -21,7 +21,7 @@ pub struct CaptureRequest {
 }
 
 impl CaptureRequest {
-    /// Variables that are set for the program. Tools that it loads anyway stay.
+    /// Variables to set for the program. Other tools that it loads are kept.
     pub fn variables(&self, library: &Path, other_tools: Option<&str>) -> Vec<(String, String)> {
         let own = library.to_string_lossy();
         let tools = match other_tools.map(str::trim).filter(|tools| !tools.is_empty()) {
@@ -40,7 +40,7 @@ impl CaptureRequest {
         ];
         values.extend(self.threads.map(|threads| ("THREADS", threads.to_string())));
         let named = values.into_iter().map(|(name, value)| (format!("{VARIABLE_PREFIX}{name}"), value));
-        // The runtime is silent about a library that it cannot load unless it is asked.
+        // The runtime reports a library that it cannot load only if this variable is set.
         let own = [("HSA_TOOLS_LIB", tools), ("HSA_TOOLS_REPORT_LOAD_FAILURE", "1".to_owned())];
         own.map(|(name, value)| (name.to_owned(), value)).into_iter().chain(named).collect()
     }

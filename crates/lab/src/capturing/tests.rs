@@ -1,4 +1,4 @@
-//! Reports of lines, and places of the library.
+//! Reports from event lines, and paths of the library.
 
 use std::path::Path;
 
@@ -46,7 +46,7 @@ fn what_is_missing_makes_a_report_less_than_whole() {
     assert!(!report.is_whole());
     let text = report.text(Path::new("out"));
     assert!(text.contains("\nnot captured: dispatch 9 of add: the kernel was dispatched 3 times\n"), "{text}");
-    // Process 8 dispatched no kernel that is wanted.
+    // Process 8 dispatched no requested kernel.
     assert_eq!(report.missing.len(), 1);
     let lines = [10, 2, 1].map(|index| {
         let line = EVENTS.lines().nth(2).unwrap();

@@ -9,10 +9,10 @@ use wavesieve_source::objects::{
 
 #[derive(Debug, Serialize)]
 pub struct Comparison {
-    /// The file that came before.
+    /// The older file.
     pub against: String,
     pub kernels: Vec<ComparedKernel>,
-    /// Kernels of the other file that have no counterpart of the same target.
+    /// Kernels of the older file without a counterpart for the same target.
     pub missing: Vec<MissingKernel>,
 }
 
@@ -31,17 +31,17 @@ pub struct ComparedKernel {
     pub target: String,
     pub name: String,
     pub demangled: String,
-    /// The first difference that programs which launch it would notice.
+    /// The first interface difference that affects programs that launch the kernel.
     pub interface_difference: Option<String>,
-    /// The first launch of such a program that is not allowed any more.
+    /// The first launch of such a program that is no longer allowed.
     pub launch_difference: Option<String>,
-    /// The first reason why recorded arguments of the one do not serve the other.
+    /// The first reason why arguments recorded for one kernel do not fit the other.
     pub kernarg_difference: Option<String>,
     pub facts: Vec<Fact>,
 }
 
 impl Comparison {
-    /// Whether a program that was built for the one runs with the other.
+    /// Returns whether a program that was built for the older file runs with the newer one.
     pub fn has_same_interfaces(&self) -> bool {
         let is_same =
             |kernel: &ComparedKernel| kernel.interface_difference.is_none() && kernel.launch_difference.is_none();

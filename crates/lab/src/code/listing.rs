@@ -1,4 +1,4 @@
-//! Code objects with the occupancy of their kernels, and where these stand in source code.
+//! Code objects with the occupancy and source locations of their kernels.
 
 use serde::Serialize;
 
@@ -9,9 +9,9 @@ use wavesieve_source::objects::{CodeObject, KernelCode, launch_refusal, occupanc
 /// The kernels to list.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// Texts of which the name of a kernel contains one; none for all kernels.
+    /// Texts to look for in kernel names; empty for all kernels.
     pub kernels: Vec<String>,
-    /// Work-items of a workgroup; by default the most that a kernel may be launched with.
+    /// Work-items of a workgroup; by default the maximum that a kernel may be launched with.
     pub work_items: Option<u32>,
     /// LDS that a launch adds.
     pub dynamic_lds_bytes: u64,
@@ -38,7 +38,7 @@ pub struct ListedObject {
     pub target: String,
     pub metadata_version: String,
     pub bytes: u64,
-    /// Kernels of it, whether they are listed or not.
+    /// Kernels in the code object, listed or not.
     pub kernel_count: usize,
     pub kernels: Vec<Listed>,
 }
@@ -46,15 +46,15 @@ pub struct ListedObject {
 /// A kernel.
 #[derive(Debug, Serialize)]
 pub struct Listed {
-    /// As C++ spells its name; the name itself if it is not mangled.
+    /// The name in C++ spelling; the name itself if it is not mangled.
     pub demangled: String,
     #[serde(flatten)]
     pub kernel: KernelCode,
-    /// None with the reason in `occupancy_unknown`.
+    /// `None` if `occupancy_unknown` has a reason.
     pub occupancy: Option<Fits>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub occupancy_unknown: Option<String>,
-    /// Definitions that it can come from, if source files were given.
+    /// Definitions that the kernel may come from, if source files were given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Vec<KernelPlace>>,
 }
@@ -67,7 +67,8 @@ pub struct Fits {
     /// Share of the wavefront slots in percent.
     pub pct: f64,
     pub limited_by: &'static str,
-    /// Registers or bytes of the limit that are too many for one more workgroup, and wavefronts per SIMD unit without them.
+    /// Registers or bytes to save of the limiting resource so that one more workgroup fits, and wavefronts per SIMD
+    /// unit without them.
     pub saved_for_more: Option<i64>,
     pub waves_per_simd_then: Option<f64>,
 }
@@ -85,7 +86,7 @@ impl Wanted {
     }
 }
 
-/// Why a kernel cannot be launched with so many work-items in a workgroup, if it cannot.
+/// Why a kernel cannot be launched with this many work-items in a workgroup; `None` if it can.
 pub(super) fn impossible_launch(kernel: &KernelCode, work_items: u32) -> Option<String> {
     if let Some(sizes) = kernel.required_work_items
         && sizes.into_iter().fold(1_u32, u32::saturating_mul) != work_items

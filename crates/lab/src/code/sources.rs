@@ -1,4 +1,4 @@
-//! Where kernels of code objects stand in source code.
+//! Locates kernels of code objects in source code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,20 +15,20 @@ pub struct Sources {
     files: Vec<(PathBuf, String, Vec<SourceKernel>)>,
 }
 
-/// Where a kernel is defined.
+/// The location of a kernel definition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KernelPlace {
     pub file: String,
     pub line: u32,
-    /// As it is written, from the first word to the last before the body.
+    /// The text of the signature, from the first word to the last before the body.
     pub signature: String,
     pub launch_bounds: Option<String>,
-    /// Whether alternatives of the preprocessor share it with another definition.
+    /// Whether it shares text with another definition in an alternative branch of the preprocessor.
     pub is_torn: bool,
 }
 
 impl Sources {
-    /// Reads files. Macros of each are known in all.
+    /// Reads files. Macros of each file apply to all.
     ///
     /// # Errors
     /// When a file cannot be read.
@@ -40,7 +40,7 @@ impl Sources {
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
         let texts: Vec<String> = paths.iter().map(read).collect::<Result<_>>()?;
-        // Each may be a header of the others.
+        // Each file may be a header of the others.
         let all: Vec<&str> = texts.iter().map(String::as_str).collect();
         let found: Vec<Vec<SourceKernel>> = texts.iter().map(|text| kernels_with(text, &all)).collect();
         let files = paths.iter().cloned().zip(texts).zip(found).map(|((path, text), found)| (path, text, found));
@@ -52,7 +52,7 @@ impl Sources {
         self.files.iter().filter(|(_, _, found)| found.is_empty()).map(|(path, _, _)| path.as_path())
     }
 
-    /// The definitions that a name can mean; `None` without files.
+    /// The definitions that a name may refer to; `None` without files.
     pub(super) fn places(&self, name: &str) -> Option<Vec<KernelPlace>> {
         if self.files.is_empty() {
             return None;

@@ -9,7 +9,7 @@ use wavesieve_source::objects::{Fact, KernelArgument};
 
 const HEADS: [&str; 9] = ["vgpr", "agpr", "sgpr", "spills", "lds", "scratch", "group", "waves/simd", "limited by"];
 
-/// The listing for a terminal. Names come last in their lines, as they may be long.
+/// The listing for a terminal. Names come last in a line, as they may be long.
 pub fn text(listing: &Listing) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -87,7 +87,7 @@ fn row(listed: &Listed) -> [String; 9] {
     ]
 }
 
-/// A figure with two places at most.
+/// A number with at most two decimals.
 fn short(figure: f64) -> String {
     let text = format!("{figure:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,4 +1,4 @@
-//! Profile, analyse, change, measure again: one state machine, with or without a person.
+//! Profile, analyze, change, measure again: one state machine, with or without a user.
 
 pub mod checkpoints;
 pub mod edits;

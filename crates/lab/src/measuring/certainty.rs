@@ -1,19 +1,19 @@
-//! How certain times are that were measured several times.
+//! The certainty of times that were measured several times.
 
 use serde::Serialize;
 
 use wavesieve_model::analysis::statistics::medians::median_of_floats;
 use wavesieve_model::analysis::statistics::trimmed::{mean, sum_of_squares};
 
-/// Coefficients of variation up to which times are stable, and moderately stable.
+/// Maximum coefficients of variation of stable and of moderately stable times.
 const STABLE: f64 = 0.05;
 const MODERATE: f64 = 0.10;
-/// The least probability with which an interval has the true median in it.
+/// Minimum probability that an interval contains the true median.
 const CONFIDENCE: f64 = 0.95;
-/// The most runs that have an interval: beyond, powers of two soon underflow.
+/// Maximum number of runs that have an interval: beyond it, powers of two soon underflow.
 pub const MOST_RUNS: usize = 1000;
 
-/// How much times vary from run to run.
+/// The variation of times from run to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StabilityClass {
@@ -23,7 +23,7 @@ pub enum StabilityClass {
 }
 
 impl StabilityClass {
-    /// By the coefficient of variation; the bounds belong to the better class.
+    /// Classifies a coefficient of variation; bounds belong to the better class.
     pub fn of(cv: f64) -> Self {
         match cv {
             cv if cv <= STABLE => Self::Stable,
@@ -33,12 +33,12 @@ impl StabilityClass {
     }
 }
 
-/// An interval of the median by order statistics, which assumes nothing about how times are distributed.
+/// An interval of the median by order statistics. It assumes nothing about the distribution of times.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
     pub low: f64,
     pub high: f64,
-    /// Probability that the median is in it, at least 0.95.
+    /// Probability that it contains the median, at least 0.95.
     pub confidence: f64,
 }
 
@@ -54,7 +54,7 @@ pub struct Stability {
     /// Standard deviation over mean.
     pub cv: f64,
     pub class: StabilityClass,
-    /// `None` below six runs, which are too few for any.
+    /// `None` below six runs: fewer never reach the probability.
     pub interval: Option<Interval>,
 }
 
@@ -88,15 +88,16 @@ impl Stability {
     }
 }
 
-/// The narrowest interval between two values equally far from the ends that has the median in it with enough probability.
+/// The narrowest interval between two values equally far from the ends that contains the median with enough
+/// probability.
 fn interval(sorted: &[f64]) -> Option<Interval> {
     let count = sorted.len();
     let (cut, confidence) = median_cut(count).filter(|_| count <= MOST_RUNS)?;
     Some(Interval { low: *sorted.get(cut)?, high: *sorted.get(count.checked_sub(cut + 1)?)?, confidence })
 }
 
-/// How many sorted values to leave out at either end so that the rest still holds the median with enough probability, and that
-/// probability. Half of the values are below the median: how many are is binomial.
+/// How many sorted values to drop at either end so that the rest still contains the median with enough probability, and
+/// that probability. The number of values below the median is binomial, with a probability of one half.
 pub(crate) fn median_cut(count: usize) -> Option<(usize, f64)> {
     let mut chosen = None;
     let mut outside = 0.0;

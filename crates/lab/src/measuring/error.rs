@@ -1,4 +1,4 @@
-//! Why a program could not be measured.
+//! Reasons why a program could not be measured.
 
 use std::path::PathBuf;
 
@@ -8,28 +8,28 @@ use crate::interactive::programs::{End, ProgramError, why};
 
 const LAST_LINES: usize = 12;
 
-/// Why a program could not be measured.
+/// Reasons why a program could not be measured.
 #[derive(Debug, Error)]
 pub enum MeasureError {
-    /// No command could measure it.
+    /// No valid command could be made.
     #[error(transparent)]
     Command(#[from] ProgramError),
     /// The user interrupted it.
     #[error("the measurement was interrupted")]
     Interrupted,
-    /// The program or the profiler did not end well.
+    /// The program or the profiler failed.
     #[error("cannot measure `{line}`: {}{}", why(end, *limit_s), last_lines(tail))]
     Ended {
         /// The command.
         line: String,
-        /// How it ended.
+        /// Its end.
         end: End,
-        /// How long it had.
+        /// The time limit in seconds.
         limit_s: Option<u64>,
         /// The end of its output.
         tail: String,
     },
-    /// It ended well, and there is nothing to read.
+    /// It ended well, but wrote nothing to read.
     #[error(
         "`{line}` wrote no trace below {}; check that the program runs on a GPU and that its processes end by themselves",
         directory.display()
@@ -46,17 +46,17 @@ pub enum MeasureError {
         /// The command.
         line: String,
     },
-    /// None of the kernels has a name that is asked for.
+    /// No kernel has a requested name.
     #[error("no kernel of `{line}` matches `{pattern}`; its kernels are {found}")]
     NoMatch {
         /// The command.
         line: String,
         /// The pattern for names.
         pattern: String,
-        /// Some of the names that there are.
+        /// Some of the existing names.
         found: String,
     },
-    /// The traces cannot be read, or have no place.
+    /// The traces cannot be read, or cannot be stored.
     #[error("{0:#}")]
     Other(#[from] anyhow::Error),
 }

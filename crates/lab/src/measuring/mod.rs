@@ -1,4 +1,4 @@
-//! Runs a program under rocprofv3, and what its kernels took.
+//! Runs a program under rocprofv3, and reads the times of its kernels.
 
 mod certainty;
 mod error;

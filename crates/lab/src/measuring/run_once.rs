@@ -10,7 +10,7 @@ use super::run_times::{RunTimes, open_traces, read_run_times};
 use crate::interactive::programs::{Application, End, Limits, Profiling, run};
 use wavesieve_tables::trace::Trace;
 
-/// The recording if only times count: it disturbs the program least.
+/// The command for times alone: it disturbs the program least.
 const TIMES: [&str; 2] = ["rocprofv3", "--kernel-trace"];
 
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +28,7 @@ impl Collected {
     }
 }
 
-/// Runs the application once with its kernels timed, and reads what they took.
+/// Runs the application once, and reads the times of its kernels.
 ///
 /// Files in `directory` are removed first; the application runs in `working_directory`.
 pub(crate) fn run_once(
@@ -48,7 +48,7 @@ pub(crate) fn run_once(
     Ok(times)
 }
 
-/// Runs a command of rocprofv3 that writes into a directory, which is emptied first.
+/// Runs a rocprofv3 command that writes into a directory, which is emptied first.
 pub fn collect(
     profiling: &Profiling,
     directory: &Path,
@@ -58,7 +58,7 @@ pub fn collect(
     on_line: &mut dyn FnMut(&str),
 ) -> Result<Collected, MeasureError> {
     let line = profiling.line();
-    // The remains of a stopped run are not a result.
+    // Leftovers of a stopped run are not a result.
     if directory.exists() {
         fs::remove_dir_all(directory).with_context(|| format!("cannot empty {}", directory.display()))?;
     }

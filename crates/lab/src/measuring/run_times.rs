@@ -12,9 +12,9 @@ use wavesieve_model::analysis::categories::COMMUNICATION;
 use wavesieve_report::compare::{Digest, TakeOptions, take_digest};
 use wavesieve_tables::trace::Trace;
 
-/// Categories of what the runtime does by itself, not the program.
+/// Categories of work that the runtime does by itself, not the program.
 const OF_THE_RUNTIME: [&str; 2] = ["runtime", "graph_task"];
-/// How names of kernels of the runtime start, also of those that copy and fill.
+/// Prefix of kernel names of the runtime, including copies and fills.
 const RUNTIME_PREFIX: &str = "__amd_rocclr_";
 
 /// Times of a kernel in a run, over all processes.
@@ -27,7 +27,7 @@ pub struct KernelTimes {
     pub longest_ns: i64,
     /// Whether it belongs to the runtime, which users do not tune.
     pub is_of_runtime: bool,
-    /// Whether it communicates: its time is mostly that of waiting for other GPUs.
+    /// Whether it communicates: its time is mostly waiting for other GPUs.
     pub is_communication: bool,
 }
 
@@ -35,9 +35,9 @@ pub struct KernelTimes {
 pub struct RunTimes {
     pub seconds: f64,
     pub traces: Vec<PathBuf>,
-    /// From the first to the last activity of a GPU; of several GPUs the longest.
+    /// From the first to the last activity of a GPU; the longest of several GPUs.
     pub span_ns: i64,
-    /// Most total time first.
+    /// The kernels, the most total time first.
     pub kernels: Vec<KernelTimes>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn read_run_times(collected: &Collected) -> Result<RunTimes> {
     Ok(RunTimes { seconds: collected.seconds, traces: collected.traces.clone(), span_ns, kernels })
 }
 
-/// The answer of a query of ours, with these columns.
+/// The answer of a built-in query, with these columns.
 pub(crate) fn answer(trace: &Trace, query: &str, columns: &[&str]) -> Result<Answer> {
     let columns = Some(columns.iter().map(|name| (*name).to_owned()).collect());
     let options = QueryOptions { columns, parameters: BTreeMap::new(), ..QueryOptions::default() };
@@ -81,7 +81,7 @@ pub(crate) fn open_traces(traces: &[PathBuf]) -> Result<Trace> {
     Ok(wavesieve_input::open(traces.iter().map(|path| path.to_string_lossy().into_owned()))?)
 }
 
-/// The digest of a run, as `compare` takes it.
+/// The digest of a run, in the form of `compare`.
 pub(crate) fn digest_of(traces: &[PathBuf]) -> Result<Digest> {
     let inputs: Vec<String> = traces.iter().map(|path| path.to_string_lossy().into_owned()).collect();
     take_digest(&open_traces(traces)?, &inputs, &TakeOptions::default())

@@ -20,30 +20,30 @@ pub struct Setting<'a> {
     pub is_interrupted: &'a dyn Fn() -> bool,
 }
 
-/// When it is measured no more.
+/// Limits of a measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Until {
-    /// Exactly so many runs.
+    /// Exactly this many runs.
     pub runs: Option<usize>,
-    /// Width of the interval of the median, as a share of it, that is narrow enough.
+    /// Width of the median's interval, as a share of the median, that is narrow enough.
     pub precision: f64,
     pub most_runs: usize,
-    /// No run starts after that.
+    /// No run starts after this time.
     pub budget: Option<Duration>,
 }
 
-/// Why it was measured no more.
+/// Reasons to stop measuring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stopped {
-    /// There were as many runs as were asked for.
+    /// The requested number of runs was made.
     Runs,
     /// The interval is narrow enough.
     Certain,
-    /// There were as many as there may be.
+    /// The maximum number of runs was made.
     #[serde(rename = "max_runs")]
     MostRuns,
-    /// The time was over.
+    /// The time ran out.
     Budget,
 }
 
@@ -54,18 +54,18 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// The kernel of the program with most time over all runs; of equals the first by name. Kernels that communicate count only
-    /// if there are no others.
+    /// The kernel of the program with the most time over all runs; the first by name of equal ones. Kernels that
+    /// communicate count only if there are no others.
     pub fn dominant(&self) -> Option<&str> {
         dominant_of_program(&self.runs)
     }
 
-    /// The same of those with such a name.
+    /// [`Measured::dominant`] among the accepted names.
     pub(crate) fn dominant_of(&self, is_asked: impl Fn(&str) -> bool) -> Option<&str> {
         dominant(&self.runs, |kernel| is_asked(&kernel.name))
     }
 
-    /// Total times of a kernel, by run, of the runs in which it ran.
+    /// Total times of a kernel, for each run in which it ran.
     pub(crate) fn totals_ns(&self, name: &str) -> Vec<f64> {
         totals_ns(&self.runs, name)
     }
@@ -88,9 +88,10 @@ fn totals_ns(runs: &[RunTimes], name: &str) -> Vec<f64> {
     runs.iter().filter_map(|run| run.kernel(name)).map(|kernel| kernel.total_ns as f64).collect()
 }
 
-/// Runs the application until it is known what its dominant kernel takes. Each run has a directory of its own, `run-1` and so on.
+/// Runs the application until the time of its dominant kernel is certain. Each run has its own directory, `run-1` and
+/// so on.
 ///
-/// `on_run` gets each run that was finished, with all before it.
+/// `on_run` gets each finished run, with all runs before it.
 pub fn measure(
     setting: &Setting<'_>,
     until: &Until,

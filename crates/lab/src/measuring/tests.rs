@@ -28,7 +28,8 @@ fn the_deviation_is_that_of_a_sample() {
     assert_eq!(four.class, StabilityClass::Unstable);
 }
 
-/// Places and confidences of tables of the binomial distribution: 6: 1 and 6, 0.96875; 9: 2 and 8, 0.9609; 20: 6 and 15, 0.9586.
+/// Indices and confidences from tables of the binomial distribution: 6: 1 and 6, 0.96875; 9: 2 and 8, 0.9609; 20: 6 and
+/// 15, 0.9586.
 #[test]
 fn intervals_of_the_median_are_those_of_tables() {
     let of = |count: u32| Stability::of(&(1..=count).map(f64::from).collect::<Vec<_>>()).unwrap().interval;
@@ -40,6 +41,6 @@ fn intervals_of_the_median_are_those_of_tables() {
         assert_eq!((found.low, found.high), (low, high), "{count}");
         assert!((found.confidence - confidence).abs() < 1e-6, "{count}: {}", found.confidence);
     }
-    // Also of very many nothing overflows.
+    // Many runs do not overflow.
     assert!(of(1000).unwrap().confidence >= 0.95);
 }

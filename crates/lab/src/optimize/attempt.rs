@@ -10,18 +10,18 @@ use serde::Serialize;
 use super::commands::Ran;
 use super::gates::GateResult;
 
-/// One candidate, with all that was found about it.
+/// One candidate, with all results about it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Attempt {
-    /// From one.
+    /// Number of the attempt, from one.
     pub attempt: u32,
     /// The transform or model that proposed it.
     pub proposer: String,
-    /// The attempt that it changes; zero is the program as it is.
+    /// The attempt that it changes; zero is the original program.
     pub base: u32,
-    /// How often this proposal was written again because it did not build or fit.
+    /// How often this proposal was corrected because it did not build or fit.
     pub repair: u32,
-    /// Why it was proposed.
+    /// The reason for the proposal.
     pub reason: String,
     /// The text that was sent to a model, after redaction.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,22 +32,22 @@ pub struct Attempt {
     /// The change against its base.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// The compiler.
+    /// The run of the build command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub build: Option<Ran>,
     /// Time of a dispatch in each run, in ns.
     pub base_ns: Vec<f64>,
     pub candidate_ns: Vec<f64>,
-    /// Gates up to the first that it failed.
+    /// Gates up to the first failed one.
     pub gates: Vec<GateResult>,
     pub is_accepted: bool,
-    /// Why the attempt has no candidate, such as an answer that is cut off.
+    /// The reason why the attempt has no candidate, such as an incomplete answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 
 impl Attempt {
-    /// Appends it to the log.
+    /// Appends the attempt to the log.
     pub(super) fn log(&self, path: &Path) -> Result<()> {
         let context = || format!("cannot write {}", path.display());
         let mut file = OpenOptions::new().append(true).create(true).open(path).with_context(context)?;

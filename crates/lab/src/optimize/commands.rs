@@ -10,10 +10,10 @@ use crate::interactive::programs::{Application, End, Limits, run};
 
 const OUTPUT_BYTES: u64 = 8 << 20;
 
-/// Runs commands.
+/// Runs the user's commands.
 pub struct Commands<'a> {
     pub place: SourcesPlace,
-    /// How long one may take.
+    /// Time limit of a command in seconds.
     pub time_limit_s: Option<u64>,
     pub is_interrupted: &'a dyn Fn() -> bool,
 }
@@ -21,11 +21,11 @@ pub struct Commands<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ran {
     pub command: String,
-    /// Nothing if it ended well, else how it ended.
+    /// `None` if the command succeeded, otherwise how it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
     pub seconds: f64,
-    /// The end of its output.
+    /// The end of the output.
     pub output: String,
 }
 
@@ -34,7 +34,7 @@ impl Commands<'_> {
         Limits { seconds: self.time_limit_s, output_bytes: OUTPUT_BYTES }
     }
 
-    /// A command as it runs in a copy.
+    /// A command with its paths mapped into a copy.
     pub(super) fn mapped(&self, application: &Application, copy: &Path) -> Application {
         let word = |text: &String| self.place.mapped(text, copy);
         let environment = application.environment.iter().map(|(name, value)| (name.clone(), word(value)));
@@ -49,7 +49,7 @@ impl Commands<'_> {
         copy.join(&self.place.directory)
     }
 
-    /// Runs a command to its end, well or not.
+    /// Runs a command to its end, whether it succeeds or not.
     pub(super) fn run(&self, application: &Application, copy: &Path) -> Result<Ran, OptimizeError> {
         let mapped = self.mapped(application, copy);
         let ended = run(
@@ -75,7 +75,7 @@ impl Commands<'_> {
     }
 }
 
-/// How a command ended that did not end well.
+/// Describes the end of a command that failed.
 fn problem_of(end: &End, limit_s: Option<u64>) -> Option<String> {
     match end {
         End::Code(0) => None,

@@ -1,4 +1,4 @@
-//! Whether a candidate computes the same: by the user's check, by files that the program writes, by replayed dispatches.
+//! Checks that a candidate computes the same: by the user's check, by output files, by replayed dispatches.
 
 use std::path::Path;
 
@@ -16,10 +16,10 @@ use wavesieve_engine::findings::counted;
 const NO_OBJECT: &str = "has no code object to replay; name it with --object";
 const LAST_LINES: usize = 5;
 
-/// The checks of results. Without any, a candidate is unverified.
+/// The checks of results. Without any check, a candidate is unverified.
 #[derive(Clone, Debug, Default)]
 pub struct Checks {
-    /// A command that ends well where results are right.
+    /// A command that succeeds if results are right.
     pub check: Option<Application>,
     /// Files that the program writes.
     pub outputs: Vec<OutputFile>,
@@ -27,10 +27,10 @@ pub struct Checks {
     pub replays: Replays,
 }
 
-/// The output files of the program as it is.
+/// The output files of the original program.
 pub(super) type Expected = Vec<Vec<u8>>;
 
-/// A copy of the sources that was built, and how its program runs.
+/// A built copy of the sources, and how its program runs.
 pub(super) struct Candidate<'a> {
     pub commands: &'a Commands<'a>,
     pub application: &'a Application,
@@ -43,7 +43,7 @@ impl Checks {
         self.check.is_none() && self.outputs.is_empty() && self.replays.captures.is_empty()
     }
 
-    /// Checks the program as it is, twice where files are compared: what differs from run to run proves nothing.
+    /// Checks the original program, twice if files are compared: a file that differs from run to run proves nothing.
     pub(super) fn expected(&self, candidate: &Candidate<'_>) -> Result<Expected, OptimizeError> {
         let Candidate { commands, copy, object, .. } = *candidate;
         let mut expected = Expected::new();
@@ -116,13 +116,13 @@ impl Checks {
         Ok(result(Verdict::Pass, passed.join(", "), json!({ "tolerance": self.tolerance })))
     }
 
-    /// Removes what the last run wrote.
+    /// Removes the output files of the last run.
     pub(super) fn clear(&self, commands: &Commands<'_>, copy: &Path) -> Result<(), OptimizeError> {
         let directory = commands.directory(copy);
         self.outputs.iter().try_for_each(|file| file.remove(&directory, copy))
     }
 
-    /// How what a run left differs from what is expected.
+    /// Returns how the results of a run differ from the expected ones.
     pub(super) fn differs(
         &self,
         commands: &Commands<'_>,
@@ -136,7 +136,7 @@ impl Checks {
         })
     }
 
-    /// Runs the program and reads what it wrote; why there is nothing.
+    /// Runs the program and reads its output files, or returns why they are missing.
     fn written(&self, candidate: &Candidate<'_>) -> Result<Result<Expected, String>, OptimizeError> {
         let Candidate { commands, application, copy, .. } = *candidate;
         self.clear(commands, copy)?;
@@ -147,7 +147,7 @@ impl Checks {
         self.contents(&commands.directory(copy))
     }
 
-    /// The output files of the last run; otherwise why they are missing.
+    /// The output files of the last run, or the reason why they are missing.
     fn contents(&self, directory: &Path) -> Result<Result<Expected, String>, OptimizeError> {
         let mut contents = Vec::new();
         for file in &self.outputs {

@@ -1,10 +1,10 @@
-//! Meanings of the words of signatures: macros and names of types that the same text defines.
+//! The meaning of words in signatures: macros and type names that the same text defines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::target::Target;
 
-/// The first name in the signatures of the kernels that stands for something else in the changed text.
+/// The first name in the signatures of the kernels that has another meaning in the changed text.
 pub(super) fn changed_meaning(old_text: &str, old: &Target, new_text: &str) -> Option<String> {
     let (before, after) = (definitions(old_text), definitions(new_text));
     let mut open: Vec<String> = old
@@ -28,12 +28,12 @@ pub(super) fn changed_meaning(old_text: &str, old: &Target, new_text: &str) -> O
     None
 }
 
-/// The added line that could have the compiler read a file that is not below the sources, and print it.
+/// The added line that could make the compiler read a file outside of the sources, and print it.
 pub(super) fn included_from_outside(old_text: &str, new_text: &str) -> Option<String> {
     let (old_text, new_text) = (spliced(old_text), spliced(new_text));
     let is_including = |line: &str| {
         let line: String = line.split_whitespace().collect::<Vec<_>>().join(" ");
-        // Names that `##` makes are not seen.
+        // Names that `##` builds are not found.
         ["include", "embed", "incbin", "__has_include", "import", "##", "%:%:"].iter().any(|word| line.contains(word))
     };
     let known: BTreeSet<&str> = old_text.lines().map(str::trim).collect();
@@ -46,7 +46,7 @@ pub(super) fn included_from_outside(old_text: &str, new_text: &str) -> Option<St
     })
 }
 
-/// A text without the line ends that a backslash hides.
+/// A text without line ends that a backslash hides.
 fn spliced(text: &str) -> String {
     let mut joined = String::new();
     for line in text.replace("??/", "\\").lines() {
@@ -61,7 +61,7 @@ fn spliced(text: &str) -> String {
     joined
 }
 
-/// The text after each word for assembly, up to the end of the statement.
+/// The text after each assembly keyword, up to the end of the statement.
 fn assemblies(text: &str) -> Vec<String> {
     let is_word = |sign: char| sign.is_alphanumeric() || sign == '_';
     let mut found = Vec::new();
@@ -77,7 +77,8 @@ fn assemblies(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether the instructions are texts as they are, without directives that read files and without escapes that could hide one.
+/// Returns whether the instructions are plain texts, without directives that read files and without escapes that could
+/// hide one.
 fn is_plain_assembly(assembly: &str) -> bool {
     let Some((_, inner)) = assembly.split_once('(') else { return false };
     let mut text = String::new();
@@ -91,7 +92,7 @@ fn is_plain_assembly(assembly: &str) -> bool {
     rest.starts_with([':', ')']) && !text.contains(".inc") && !text.contains('\\')
 }
 
-/// The lines that define each name, in their order.
+/// The lines that define each name, in order.
 fn definitions(text: &str) -> BTreeMap<&str, Vec<&str>> {
     let mut found: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for line in text.lines().map(str::trim) {
@@ -132,7 +133,7 @@ mod tests {
         let old = Target::find(TEXT, None).unwrap();
         let changed = |new: &str| changed_meaning(TEXT, &old, new);
         assert_eq!(changed(TEXT), None);
-        // Also through another name, and by a macro with the name of a type.
+        // Also through another name, and by a macro named like a type.
         assert_eq!(changed(&TEXT.replace("typedef int", "typedef float")).as_deref(), Some("count_t"));
         assert_eq!(changed(&format!("#define float double\n{TEXT}")).as_deref(), Some("float"));
         assert_eq!(changed(&format!("#  define float double\n{TEXT}")).as_deref(), Some("float"));

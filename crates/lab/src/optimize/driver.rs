@@ -30,7 +30,7 @@ const TRACES: &str = "traces";
 /// Options of an optimization.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Name of the kernel that the facts are about.
+    /// Name of the profiled kernel that the facts belong to.
     pub profiled: Option<String>,
     /// Name of the kernel, if the source has several.
     pub kernel: Option<String>,
@@ -42,45 +42,45 @@ pub struct Options {
     pub object: Option<PathBuf>,
     pub runs: u32,
     pub min_gain_pct: f64,
-    /// Candidates at most.
+    /// Maximum number of candidates.
     pub attempts: u32,
-    /// How often a proposer may write again what does not build.
+    /// How often a proposer may correct a change that does not build.
     pub repairs: u32,
     pub accepts_unverified: bool,
     pub transforms: Vec<Transform>,
     pub facts: KernelFacts,
-    /// Where everything is written.
+    /// The output folder.
     pub directory: PathBuf,
 }
 
-/// Gets reports of the progress.
+/// Receives progress reports.
 pub trait Observer {
-    /// Something begins.
+    /// A step starts.
     fn begins(&self, what: &str);
-    /// A candidate has passed a gate or not.
+    /// A candidate passed or failed a gate.
     fn gate(&self, attempt: u32, result: &GateResult);
-    /// Something is worth a line.
+    /// A line worth reporting.
     fn note(&self, text: &str);
 }
 
-/// Makes the model's side when the program as it is was measured; nothing without a model.
+/// Creates the proposer with a model after the original program was measured; `None` without a model.
 pub(crate) type MakeModel<'a> = dyn Fn(&[PathBuf]) -> Result<Option<ModelProposer<'a>>, OptimizeError> + 'a;
 
 /// The outcome of an optimization.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     pub attempts: Vec<Attempt>,
-    /// The request that would have been sent, if only that was wanted.
+    /// The request that would have been sent, if it was only to be shown.
     pub shown: Option<String>,
-    /// The attempt that the patch is of, and the patch.
+    /// The accepted attempt with the patch, and the patch file.
     pub promoted: Option<(u32, PathBuf)>,
-    /// Transforms that do not fit, and why.
+    /// Transforms that do not fit, with the reasons.
     pub refusals: Vec<(&'static str, String)>,
 }
 
 /// A state of the sources that candidates are compared with.
 struct Version {
-    /// The attempt that made it; zero is the program as it is.
+    /// The attempt that made it; zero is the original program.
     number: u32,
     copy: PathBuf,
     text: String,
@@ -101,15 +101,15 @@ struct Driver<'a> {
     outcome: Outcome,
 }
 
-/// Whether a folder has attempts or measurements, which are kept whatever comes next.
+/// Returns whether a folder has attempts or measurements, which are always kept.
 pub fn has_results(directory: &Path) -> bool {
     directory.join(LOG).exists() || directory.join(TRACES).exists()
 }
 
-/// Tries changes until none is left or enough were tried.
+/// Tries changes until no more are left or the limit is reached.
 ///
 /// # Errors
-/// When the program as it is does not pass its own checks, or something fails that is not the fault of a candidate.
+/// When the original program does not pass its own checks, or something fails that is not the fault of a candidate.
 pub fn optimize<'a>(
     options: &'a Options,
     commands: &'a Commands<'a>,
@@ -123,7 +123,7 @@ pub fn optimize<'a>(
 }
 
 impl<'a> Driver<'a> {
-    /// Builds, checks and measures the program as it is.
+    /// Builds, checks and measures the original program.
     fn new(
         options: &'a Options,
         commands: &'a Commands<'a>,
@@ -262,7 +262,7 @@ impl<'a> Driver<'a> {
                 self.observer.note("the model gave an answer again that was not accepted; it is not asked any more");
                 return Ok(());
             }
-            // A correctable answer is asked for again, with what was wrong; everything else is a new attempt.
+            // A correctable answer is requested again, with the problem; everything else is a new attempt.
             (problem, repair) = match failure {
                 Some(failure) if repair < self.options.repairs => (Some(failure), repair + 1),
                 _ => (None, 0),
@@ -275,7 +275,7 @@ impl<'a> Driver<'a> {
         self.outcome.attempts.iter().filter(|attempt| attempt.repair == 0).count() >= self.options.attempts as usize
     }
 
-    /// Puts a change through the gates; what a proposer could correct, if it fails at one of the first two.
+    /// Runs a change through the gates; returns the failure if a proposer could correct it.
     fn try_edit(&mut self, mut attempt: Attempt, edit: &Edit) -> Result<Option<String>, OptimizeError> {
         self.observer.begins(&format!("attempt {} ({}): {}", attempt.attempt, attempt.proposer, attempt.reason));
         attempt.diff = Some(edit.diff());
@@ -299,18 +299,18 @@ impl<'a> Driver<'a> {
             && self.outcome.attempts.last().is_some_and(|attempt| attempt.is_accepted)
         {
             self.base = version;
-            // At once: what comes later may fail.
+            // Promotes at once: later steps may fail.
             self.promote()?;
         }
         Ok(failure)
     }
 
-    /// All gates in their order, up to the first that fails.
+    /// Runs all gates in order, up to the first failed one.
     fn judge(&self, attempt: &mut Attempt, edit: &Edit) -> Result<Option<Version>, OptimizeError> {
         let options = self.options;
         let folder = options.directory.join(format!("candidate-{}", attempt.attempt));
         copy(&self.commands.place.root, &folder, &options.directory)?;
-        // The sources as they were, then what was accepted, then this change.
+        // The original sources, then the accepted changes, then this change.
         if self.base.text != self.original {
             self.edit_between(&self.original, &self.base.text).apply(&folder)?;
         }
@@ -369,7 +369,7 @@ impl<'a> Driver<'a> {
         Ok(Some(Version { number: attempt.attempt, copy: folder, text, target, compiled }))
     }
 
-    /// Records what a gate found; whether the next may be tried.
+    /// Records the result of a gate; returns whether the next gate may run.
     fn pass(&self, attempt: &mut Attempt, result: GateResult) -> bool {
         self.observer.gate(attempt.attempt, &result);
         let goes_on = result.verdict != Verdict::Fail;
@@ -387,7 +387,7 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// The next attempt, without its change.
+    /// A new attempt, without its change.
     fn attempt(&self, proposer: &str, repair: u32) -> Attempt {
         Attempt {
             attempt: u32::try_from(self.outcome.attempts.len()).unwrap_or(u32::MAX).saturating_add(1),
@@ -398,7 +398,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Attempts that were not accepted, for a model that shall not write them again.
+    /// Rejected attempts, so that a model does not repeat them.
     fn tried(&self) -> Vec<String> {
         let tried = self.outcome.attempts.iter().filter(|attempt| !attempt.is_accepted && attempt.diff.is_some());
         tried
@@ -421,7 +421,7 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Whether the sources are as they were: commands belong into the copies.
+    /// Checks that the sources are unchanged: commands must only write to the copies.
     fn check_originals(&self, command: &str) -> Result<(), OptimizeError> {
         let now = Listing::of(&self.commands.place.root, &self.options.directory)?;
         match now.changed_since(&self.originals).into_iter().next() {

@@ -1,4 +1,4 @@
-//! Comparing results element by element.
+//! Compares results element by element.
 
 use serde::Serialize;
 
@@ -6,9 +6,9 @@ use crate::replay::compare::Element;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElementType {
-    /// Floating-point numbers, which are compared with a tolerance.
+    /// Floating-point numbers, compared with a tolerance.
     Float(Element),
-    /// Integers and anything else: to the byte, in elements of so many bytes.
+    /// Integers and all other types: compared byte for byte, in elements of this many bytes.
     Exact(usize),
     /// Words between blanks; numbers among them are compared as numbers.
     Text,
@@ -22,7 +22,7 @@ pub struct Tolerance {
 }
 
 impl Default for Tolerance {
-    /// Those of accordo (intellikit): 1e-8 and 1e-5.
+    /// The defaults of accordo (intellikit): 1e-8 and 1e-5.
     fn default() -> Self {
         Self { absolute: 1e-8, relative: 1e-5 }
     }
@@ -32,10 +32,10 @@ impl Default for Tolerance {
 pub struct Differences {
     pub elements: u64,
     pub different: u64,
-    /// Place of the first, counted from zero, with both values.
+    /// Index of the first difference, from zero, with both values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<(u64, String, String)>,
-    /// The largest difference of two numbers, also of those within the tolerance.
+    /// The largest difference of two numbers, including differences within the tolerance.
     pub largest: f64,
 }
 
@@ -52,7 +52,7 @@ impl ElementType {
         }
     }
 
-    /// Compares two files. Equal bits are equal, those of NaN included.
+    /// Compares two files. Equal bits are equal, including NaN.
     pub fn differences(self, expected: &[u8], found: &[u8], tolerance: Tolerance) -> Differences {
         match self {
             Self::Text => of_texts(expected, found, tolerance),
@@ -86,7 +86,7 @@ impl Differences {
 }
 
 fn is_near(expected: f64, found: f64, tolerance: Tolerance) -> bool {
-    // Between infinities any difference is infinite, and so is what a relative tolerance allows.
+    // The difference to infinity is infinite, and a relative tolerance of infinity allows it.
     let are_finite = expected.is_finite() && found.is_finite();
     are_finite && (expected - found).abs() <= tolerance.absolute + tolerance.relative * expected.abs()
 }
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!((found.elements, found.different), (3, 1));
         assert_eq!(found.first, Some((2, "3".to_owned(), "3.0999999046325684".to_owned())));
         assert!((found.largest - 0.1).abs() < 1e-6);
-        // The same NaN is the same; another value differs from it.
+        // The same NaN bits are equal; another value differs.
         assert_eq!(f32.differences(&bytes(&[f32::NAN]), &bytes(&[f32::NAN]), usual).different, 0);
         assert_eq!(f32.differences(&bytes(&[f32::NAN]), &bytes(&[1.0]), usual).different, 1);
         assert_eq!(f32.differences(&bytes(&[1.0]), &bytes(&[f32::INFINITY]), usual).different, 1);
@@ -164,7 +164,7 @@ mod tests {
             assert_eq!(f32.differences(&bytes(&[value]), &bytes(&[-value]), usual).different, 1);
             assert_eq!(f32.differences(&bytes(&[value]), &bytes(&[value]), usual).different, 0);
         }
-        // Less and more than expected.
+        // Shorter and longer than expected.
         assert_eq!(f32.differences(&bytes(&[1.0, 2.0]), &bytes(&[1.0]), usual).different, 1);
         let more = f32.differences(&bytes(&[1.0]), &bytes(&[1.0, 2.0]), usual);
         assert_eq!(more.first, Some((1, "nothing".to_owned(), "2".to_owned())));

@@ -1,4 +1,4 @@
-//! Why no candidate can be judged.
+//! Errors that stop an optimization.
 
 use std::path::PathBuf;
 
@@ -9,16 +9,16 @@ use crate::interactive::programs::ProgramError;
 use crate::measuring::MeasureError;
 use wavesieve_agent::llm::LlmError;
 
-/// Why the work ends.
+/// Reasons why the optimization stops.
 #[derive(Debug, Error)]
 pub enum OptimizeError {
-    /// An option or file that cannot be used.
+    /// An unusable option or file.
     #[error("{0}")]
     Usage(String),
-    /// The program as it is does not pass what candidates have to pass.
+    /// The original program does not pass the checks for candidates.
     #[error("the program as it is {0}")]
     Baseline(String),
-    /// A command wrote where the sources are.
+    /// A command wrote into the sources.
     #[error(
         "{} changed in the sources while {command} ran; leave them alone meanwhile, and if the command did it, use relative paths in it, or {{dir}} for the folder of the copy",
         path.display()
@@ -27,16 +27,16 @@ pub enum OptimizeError {
     /// The user interrupted it.
     #[error("interrupted")]
     Interrupted,
-    /// A command that cannot be used.
+    /// An unusable command.
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// A change that cannot be applied.
     #[error(transparent)]
     Edit(#[from] EditError),
-    /// The model.
+    /// A failure of the model.
     #[error(transparent)]
     Model(#[from] LlmError),
-    /// Anything else.
+    /// Any other failure.
     #[error(transparent)]
     Other(#[from] anyhow::Error),
 }

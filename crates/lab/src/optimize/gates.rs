@@ -6,7 +6,7 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gate {
-    /// The build command ends well.
+    /// The build command succeeds.
     Builds,
     /// Source and code object have the same kernels with the same arguments.
     Interface,
@@ -14,9 +14,9 @@ pub enum Gate {
     Resources,
     /// Results are the same.
     Correct,
-    /// The kernel takes less time, surely.
+    /// The kernel certainly takes less time.
     Faster,
-    /// No other kernel takes more.
+    /// No other kernel takes more time.
     Others,
 }
 
@@ -34,11 +34,11 @@ impl Gate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It was checked, and is right.
+    /// The check passed.
     Pass,
-    /// It was checked, and is wrong.
+    /// The check failed.
     Fail,
-    /// There was nothing to check it by.
+    /// No check was possible.
     Unverified,
 }
 
@@ -54,9 +54,9 @@ impl Verdict {
 pub struct GateResult {
     pub gate: Gate,
     pub verdict: Verdict,
-    /// In words.
+    /// The reason in words.
     pub reason: String,
-    /// In numbers.
+    /// The reason in numbers.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub facts: Value,
 }
@@ -67,7 +67,7 @@ impl GateResult {
     }
 }
 
-/// Whether a candidate may be promoted: it passed all gates, or what was not verified is accepted.
+/// Returns whether a candidate may be promoted: it passed all gates, or unverified results are accepted.
 pub(super) fn is_accepted(results: &[GateResult], accepts_unverified: bool) -> bool {
     results.len() == Gate::ALL.len()
         && results.iter().all(|result| match result.verdict {
@@ -90,7 +90,7 @@ mod tests {
     fn nothing_unverified_is_accepted_unasked() {
         use Verdict::{Fail, Pass, Unverified};
         assert!(is_accepted(&results(&[Pass; 6]), false));
-        // A chain that ended early was not passed.
+        // A chain that ended early did not pass.
         assert!(!is_accepted(&results(&[Pass; 5]), true));
         for place in 0..6 {
             let mut verdicts = [Pass; 6];

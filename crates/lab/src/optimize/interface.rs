@@ -1,4 +1,4 @@
-//! Whether a candidate can be called as the kernel is: by its source, and by what was compiled.
+//! Checks that a candidate can be called like the original kernel, by its source and its compiled code.
 
 use std::path::{Path, PathBuf};
 
@@ -12,20 +12,20 @@ use super::tree::Listing;
 use wavesieve_source::kernels::signature_difference;
 use wavesieve_source::objects::{KernelCode, interface_difference, read_file};
 
-/// Files above this size are not searched unless they are named.
+/// Larger files are not searched unless they are named.
 const MOST_BYTES: u64 = 1 << 30;
 
 #[derive(Clone, Debug)]
 pub(super) struct Compiled {
-    /// File below the copy.
+    /// The file, relative to the copy.
     pub file: PathBuf,
     pub target: String,
     pub code: KernelCode,
-    /// Whether it is the kernel that is changed, not another one of its file.
+    /// Whether it is the kernel to change, not another kernel of the file.
     pub is_target: bool,
 }
 
-/// The kernel in what the build wrote: in the file that is named, or in all that are new.
+/// Finds the kernel in the output of the build: in the named file, or in all new files.
 pub(super) fn compiled(
     copy: &Path,
     object: Option<&Path>,
@@ -38,7 +38,7 @@ pub(super) fn compiled(
     if object.is_some() || found.iter().any(|one| one.is_target) {
         return Ok(found);
     }
-    // The build had nothing to do: what is there was built before.
+    // The build had nothing to do: the files were built before.
     in_files(copy, after.files().cloned().collect(), None, target)
 }
 

@@ -1,5 +1,5 @@
-//! Changes a kernel, and keeps what passes all gates: it builds, has the same interface, needs no more of what is scarce, computes
-//! the same, is faster, and slows no other kernel down.
+//! Changes a kernel, and keeps changes that pass all gates: the candidate builds, has the same interface, needs no more
+//! scarce resources, computes the same, is faster, and slows no other kernel down.
 
 mod attempt;
 mod commands;

@@ -1,4 +1,4 @@
-//! Files that the program writes, as results that have to stay the same.
+//! Output files of the program, as results that must stay the same.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,23 +8,23 @@ use super::error::OptimizeError;
 use crate::replay::compare::Element;
 use wavesieve_files::regular;
 
-/// How `.npy` files begin.
+/// First bytes of `.npy` files.
 const NPY: &[u8] = b"\x93NUMPY";
 
-/// A file that the program writes.
+/// An output file of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputFile {
-    /// As it is given, below the folder where the program runs.
+    /// The path as given, relative to the folder where the program runs.
     pub path: PathBuf,
-    /// The type of its elements; by its content or name if that is not given.
+    /// The type of its elements; `None` to infer it from its content or name.
     pub element: Option<ElementType>,
 }
 
 impl OutputFile {
-    /// From `PATH` or `PATH:TYPE`.
+    /// Parses `PATH` or `PATH:TYPE`.
     ///
     /// # Errors
-    /// When the path leads out of the folder, or the type is not known.
+    /// When the path leads out of the folder, or the type is unknown.
     pub fn of_word(word: &str) -> Result<Self, OptimizeError> {
         let (path, element) = match word.rsplit_once(':') {
             Some((path, element)) if !element.contains('/') => {
@@ -47,7 +47,7 @@ impl OutputFile {
         Ok(Self { path, element })
     }
 
-    /// Removes it, so that an old one is not taken for a new one.
+    /// Removes the file, so that an old one is not taken for a new one.
     pub(super) fn remove(&self, directory: &Path, copy: &Path) -> Result<(), OptimizeError> {
         let path = directory.join(&self.path);
         let folder = super::place::resolved(path.parent().unwrap_or(directory));
@@ -64,7 +64,7 @@ impl OutputFile {
         }
     }
 
-    /// Its bytes; nothing if the program did not write it.
+    /// Reads the file; `None` if the program did not write it.
     pub(super) fn read(&self, directory: &Path) -> Result<Option<Vec<u8>>, OptimizeError> {
         let path = directory.join(&self.path);
         match regular::read(&path, u64::MAX) {
@@ -88,7 +88,7 @@ impl OutputFile {
         element.differences(&body(expected, header), &body(found, other_header), tolerance)
     }
 
-    /// Bytes before the elements, and what these are.
+    /// The number of bytes before the elements, and their type.
     fn form(&self, bytes: &[u8]) -> (usize, ElementType) {
         let npy = bytes.starts_with(NPY).then(|| npy_form(bytes)).flatten();
         match (npy, self.element) {
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(file.differences(&npy("<f4", &[1.0, 2.0]), &npy("<f4", &[1.0, 2.000_001]), usual).different, 0);
         assert_eq!(file.differences(&npy("<f4", &[1.0, 2.0]), &npy("<f4", &[1.0, 2.5]), usual).different, 1);
         assert_eq!(file.differences(&npy("<f4", &[1.0, 2.0]), &npy("<i4", &[1.0, 2.0]), usual).different, 1);
-        // A file that is cut, or not an array, is compared to the byte.
+        // A truncated file, or one without an array, is compared byte for byte.
         for cut in 0..npy("<f4", &[1.0]).len() {
             let bytes = npy("<f4", &[1.0])[..cut].to_vec();
             assert_eq!(file.differences(&bytes, &bytes, usual).different, 0);

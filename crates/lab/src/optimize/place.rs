@@ -4,23 +4,23 @@ use std::path::{Component, Path, PathBuf};
 
 use super::error::OptimizeError;
 
-/// Placeholder for the folder of a copy in commands.
+/// Placeholder in commands for the folder of a copy.
 const FOLDER: &str = "{dir}";
 
-/// The sources as they are.
+/// The original sources.
 #[derive(Clone, Debug)]
 pub struct SourcesPlace {
     /// The folder that is copied: an absolute path without links.
     pub root: PathBuf,
-    /// The source file, below the root.
+    /// The source file, relative to the root.
     pub file: PathBuf,
-    /// Where commands run, below the root.
+    /// The folder where commands run, relative to the root.
     pub directory: PathBuf,
 }
 
 impl SourcesPlace {
-    /// The root is the folder that is named, or the git repository around the file, or its folder. Commands run where the user is,
-    /// if that is below the root, and in the root elsewhere.
+    /// Determines the root: the named folder, or the git repository around the file, or its folder. Commands run in the
+    /// current folder if it is below the root, otherwise in the root.
     ///
     /// # Errors
     /// When the file or the root does not exist, or one is not below the other.
@@ -44,10 +44,10 @@ impl SourcesPlace {
         Ok(Self { file: below.to_owned(), directory, root })
     }
 
-    /// A file below the root, as it is named from where commands run or by its whole path.
+    /// A file below the root, named relative to the commands' folder or by its absolute path.
     ///
     /// # Errors
-    /// When it lies elsewhere.
+    /// When it is outside of the root.
     pub fn below(&self, path: &Path) -> Result<PathBuf, OptimizeError> {
         let whole = resolved(&self.root.join(&self.directory).join(path));
         let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
@@ -57,7 +57,8 @@ impl SourcesPlace {
         }
     }
 
-    /// A word of a command for a copy: `{dir}` and paths below the root lead into it, also behind `-I`, `name=` and between colons.
+    /// A word of a command for a copy: maps `{dir}` and paths below the root into it, also after `-I`, `name=` and
+    /// between colons.
     pub fn mapped(&self, word: &str, copy: &Path) -> String {
         let word = word.replace(FOLDER, &copy.to_string_lossy());
         let parts = word.split_inclusive([':', ',', '=']);
@@ -83,7 +84,7 @@ impl SourcesPlace {
     }
 }
 
-/// A path without links in the part that exists.
+/// A path without links in its existing part.
 pub(super) fn resolved(path: &Path) -> PathBuf {
     for folder in path.ancestors() {
         if let (Ok(real), Ok(rest)) = (folder.canonicalize(), path.strip_prefix(folder)) {
@@ -109,14 +110,14 @@ mod tests {
             ("--out=/home/u/proj/o.bin", "--out=/lab/c1/o.bin"),
             ("{dir}/app", "/lab/c1/app"),
             ("-DX={dir}", "-DX=/lab/c1"),
-            // Another folder whose name begins alike, relative paths, and paths that leave again.
+            // Another folder with the same prefix, relative paths, and paths that leave the root again.
             ("/home/u/project/app", "/home/u/project/app"),
             ("./app", "./app"),
             ("/home/u/proj/../other", "/home/u/proj/../other"),
         ] {
             assert_eq!(mapped(word), expected, "{word}");
         }
-        // A link to the sources is the sources.
+        // A link to the sources counts as the sources.
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("code")).unwrap();
         std::os::unix::fs::symlink("code", folder.path().join("link")).unwrap();

@@ -1,4 +1,4 @@
-//! The patch that brings a candidate into the sources.
+//! The patch that applies a candidate to the sources.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ pub(super) fn change(path: &Path, before: &str, after: &str) -> Edit {
     Edit { files: vec![FileEdit { path: path.to_owned(), before, after, ..FileEdit::default() }] }
 }
 
-/// The same as `git apply` takes it.
+/// A diff that `git apply` accepts.
 pub fn diff(path: &Path, before: &str, after: &str) -> String {
     change(path, before, after).diff()
 }
 
-/// Writes the patch, and lets git check that it applies to the sources as they are: in a folder of its own, so that no setting of their
-/// repository runs anything.
+/// Writes the patch, and lets git check that it applies to the original sources. The check runs in a separate folder,
+/// so that no settings of the user's repository run programs.
 pub(super) fn promote(edit: &Edit, root: &Path, directory: &Path) -> Result<PathBuf> {
     let path = directory.join(NAME);
     write_file(&path, |out| Ok(out.write_all(edit.diff().as_bytes())?))?;
@@ -30,7 +30,7 @@ pub(super) fn promote(edit: &Edit, root: &Path, directory: &Path) -> Result<Path
     let place = sources.path().canonicalize().context("cannot find the folder for the sources that are changed")?;
     for file in &edit.files {
         let copy = place.join(&file.path);
-        // A file that is gone or cannot be read is not there for git either.
+        // A missing or unreadable file is missing for git too.
         if let Some(folder) = copy.parent() {
             fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
         }
@@ -39,7 +39,7 @@ pub(super) fn promote(edit: &Edit, root: &Path, directory: &Path) -> Result<Path
     let real = path.canonicalize().unwrap_or_else(|_| path.clone());
     let check = Git::new(&place, "check the patch").without_repository(&place);
     let check = check.args(["-c", "apply.whitespace=nowarn", "apply", "--check"]).args([&real]);
-    // Without git, the user's program that applies it decides.
+    // Without git, the program that applies the patch decides.
     if let Some(output) = check.output().ok().filter(|output| !output.status.success()) {
         let reported = reason_of(&output);
         bail!("git does not apply {}: {reported}; did the sources change meanwhile?", path.display());
@@ -51,7 +51,7 @@ pub(super) fn promote(edit: &Edit, root: &Path, directory: &Path) -> Result<Path
 mod tests {
     use super::*;
 
-    /// A repository whose settings run a program for every file that git reads.
+    /// A repository with settings that run a program for every file that git reads.
     #[test]
     fn settings_of_a_repository_run_nothing() {
         let place = tempfile::tempdir().unwrap();

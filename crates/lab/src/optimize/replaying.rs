@@ -1,4 +1,4 @@
-//! Captured dispatches as checks: the candidate's code has to leave the memory that the captured code leaves.
+//! Captured dispatches as checks: the candidate's code must leave the same memory as the captured code.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub struct Replays {
 }
 
 impl Replays {
-    /// Replays each capture with a code object, in a process of its own; the first that fails.
+    /// Replays each capture with a code object, in a separate process; returns the first failure.
     pub(super) fn failure(
         &self,
         commands: &Commands<'_>,

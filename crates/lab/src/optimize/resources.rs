@@ -6,7 +6,7 @@ use super::gates::{Gate, GateResult, Verdict};
 use super::interface::Compiled;
 use wavesieve_source::objects::{KernelCode, launch_refusal, occupancy, static_facts};
 
-/// Limits of a candidate. If nothing is set, spills and scratch may not grow; everything else may.
+/// Limits for a candidate. Without limits, spills and scratch may not grow; everything else may.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits {
     /// Vector registers of a work-item.
@@ -15,7 +15,7 @@ pub struct Limits {
     pub accum_vgpr: Option<u32>,
     /// Scalar registers of a wavefront.
     pub sgpr: Option<u32>,
-    /// Registers that are spilled, vector and scalar.
+    /// Spilled registers, vector and scalar.
     pub spills: Option<u32>,
     /// LDS of a workgroup.
     pub lds_bytes: Option<u64>,
@@ -25,7 +25,7 @@ pub struct Limits {
     pub occupancy_pct: Option<f64>,
 }
 
-/// Compares compiled kernels, for the workgroups that the program launches.
+/// Compares compiled kernels, for the workgroup size of the program.
 pub(super) fn gate(before: &[Compiled], after: &[Compiled], limits: &Limits, work_items: Option<u32>) -> GateResult {
     let result = |verdict, reason: String, facts| GateResult::new(Gate::Resources, verdict, reason, facts);
     if !before.iter().any(|one| one.is_target) {

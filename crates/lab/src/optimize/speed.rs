@@ -1,4 +1,5 @@
-//! Whether a candidate is faster: both run in turn under the profiler, and are compared as `compare` does.
+//! Checks whether a candidate is faster: both programs run in turn under the profiler, and are compared as in
+//! `compare`.
 
 use std::path::Path;
 
@@ -17,17 +18,17 @@ use wavesieve_report::compare::{CompareOptions, Comparison, Digest, Side, compar
 pub(super) struct Race<'a> {
     pub commands: &'a Commands<'a>,
     pub application: &'a Application,
-    /// Whether a name in a trace is that of the kernel.
+    /// Returns whether a name in a trace belongs to the kernel.
     pub is_kernel: &'a dyn Fn(&str) -> bool,
     pub runs: u32,
     pub min_gain_pct: f64,
-    /// Results that measured runs of the candidate write are checked as well.
+    /// Checks for the results of measured runs of the candidate.
     pub checks: &'a Checks,
     pub expected: &'a [Vec<u8>],
 }
 
 pub(super) struct Times {
-    /// Time of one dispatch of the kernel in each run, in ns: as it was, and as it is now.
+    /// Time of one dispatch of the kernel in each run, in ns, before the change; the next field has the times after it.
     pub base_ns: Vec<f64>,
     pub new_ns: Vec<f64>,
     /// Dispatches of the kernel in a run.
@@ -36,7 +37,7 @@ pub(super) struct Times {
 }
 
 impl Race<'_> {
-    /// Runs a copy once, and reads what it took.
+    /// Runs a copy once, and reads its times.
     pub(super) fn run(&self, copy: &Path, traces: &Path) -> Result<(RunTimes, Digest), OptimizeError> {
         let application = self.commands.mapped(self.application, copy);
         let directory = self.commands.directory(copy);
@@ -47,7 +48,7 @@ impl Race<'_> {
         Ok((times, digest))
     }
 
-    /// Runs both in turn, the first of each pair alternating: what drifts meets both.
+    /// Runs both programs in turn, and alternates the first of each pair, so that drift affects both.
     pub(super) fn times(
         &self,
         base: &Path,
@@ -93,7 +94,7 @@ impl Race<'_> {
         Ok(Ok(Times { base_ns, new_ns, dispatches, comparison }))
     }
 
-    /// Whether the kernel is surely faster, and by enough.
+    /// Checks whether the kernel is certainly faster, and by enough.
     pub(super) fn faster(&self, times: &Times) -> GateResult {
         let result = |verdict, reason: String, facts| GateResult::new(Gate::Faster, verdict, reason, facts);
         let medians = median_of_floats(&mut times.base_ns.clone()).zip(median_of_floats(&mut times.new_ns.clone()));
@@ -140,9 +141,9 @@ impl Race<'_> {
         result(Verdict::Fail, reason, facts)
     }
 
-    /// Whether no other kernel, and not the whole, is slower.
+    /// Checks that no other kernel, and not the whole program, is slower.
     pub(super) fn others(&self, times: &Times) -> GateResult {
-        // Other instances of the same template count as others.
+        // Other instances of the same template count as other kernels.
         let slower: Vec<String> = times
             .comparison
             .kernels
@@ -176,7 +177,7 @@ fn per_dispatch_ns(times: &RunTimes, is_kernel: &dyn Fn(&str) -> bool) -> Option
     (count > 0).then(|| total as f64 / count as f64)
 }
 
-/// The most work-items of a workgroup that the kernel was launched with.
+/// The largest workgroup that the kernel was launched with, in work-items.
 pub(super) fn largest_workgroup(
     times: &RunTimes,
     is_kernel: &dyn Fn(&str) -> bool,

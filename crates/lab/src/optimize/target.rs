@@ -1,10 +1,10 @@
-//! The kernel that is changed, in a text and in traces.
+//! The kernel to change, in a text and in traces.
 
 use wavesieve_source::kernels::{SourceKernel, kernels, named};
 
 use super::error::OptimizeError;
 
-/// The kernel that is changed, as it is in a text.
+/// The kernel to change, as found in a text.
 #[derive(Clone, Debug)]
 pub struct Target {
     pub kernel: SourceKernel,
@@ -13,7 +13,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// The kernel of this name, with or without its scopes, or the only one.
+    /// Finds the kernel of this name, with or without its scopes, or the only one.
     ///
     /// # Errors
     /// When no kernel fits, or more than one does.
@@ -51,7 +51,7 @@ impl Target {
         }
     }
 
-    /// The same kernel in a changed text; nothing if it is gone.
+    /// The same kernel in a changed text; `None` if it is gone.
     pub(super) fn again(&self, text: &str) -> Option<Self> {
         let all = kernels(text);
         let is_same = |kernel: &&SourceKernel| kernel.name == self.kernel.name && kernel.scopes == self.kernel.scopes;
@@ -60,7 +60,7 @@ impl Target {
         Some(Self { kernel, all })
     }
 
-    /// Whether a name of a trace or a code object is that of the kernel.
+    /// Returns whether a name in a trace or code object belongs to the kernel.
     pub(super) fn is(&self, traced: &str) -> bool {
         let found = named(&self.all, traced);
         found.iter().any(|kernel| **kernel == self.kernel)

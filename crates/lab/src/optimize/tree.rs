@@ -1,4 +1,4 @@
-//! Copies of the sources, and what changed in a folder.
+//! Copies of the sources, and changes in a folder.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,7 +29,7 @@ impl Listing {
         Ok(Self(files))
     }
 
-    /// The files that are not as they were.
+    /// The files that changed.
     pub(super) fn changed_since(&self, earlier: &Self) -> Vec<PathBuf> {
         let new = self.0.iter().filter(|(path, state)| earlier.0.get(*path) != Some(state)).map(|(path, _)| path);
         let gone = earlier.0.keys().filter(|path| !self.0.contains_key(*path));
@@ -41,7 +41,8 @@ impl Listing {
     }
 }
 
-/// Copies a folder, with the times of its files: `make` decides by them. Returns links that lead out of it, which stay as they are.
+/// Copies a folder, with the times of its files: `make` depends on them. Returns links that lead out of it, which stay
+/// the same.
 pub(super) fn copy(root: &Path, copy: &Path, without: &Path) -> Result<Vec<PathBuf>> {
     let mut bytes = 0;
     let mut outside = Vec::new();
@@ -56,7 +57,7 @@ pub(super) fn copy(root: &Path, copy: &Path, without: &Path) -> Result<Vec<PathB
             if from.canonicalize().is_ok_and(|real| !real.starts_with(root)) {
                 outside.push(below(root, from));
             }
-            // A link to a file of the sources leads to that of the copy.
+            // A link to a file of the sources leads to its copy.
             let inside = if target.is_absolute() { super::place::resolved(&target) } else { PathBuf::new() };
             let target = inside.strip_prefix(root).map(|below| copy.join(below)).unwrap_or(target);
             link(&target, &to).with_context(context)?;
@@ -74,7 +75,7 @@ pub(super) fn copy(root: &Path, copy: &Path, without: &Path) -> Result<Vec<PathB
             make_writable(&to).with_context(context)?;
             if let Ok(time) = metadata.modified() {
                 let file = fs::OpenOptions::new().append(true).open(&to);
-                // A copy that may not be written keeps its own time.
+                // A read-only copy keeps its own time.
                 drop(file.and_then(|file| file.set_modified(time)));
             }
         }
@@ -94,7 +95,7 @@ fn below(root: &Path, path: &Path) -> PathBuf {
     path.strip_prefix(root).unwrap_or(path).to_owned()
 }
 
-/// Lets the owner write a file that was copied with its permissions.
+/// Makes a file writable for its owner after it was copied with its permissions.
 fn make_writable(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = path.metadata()?.permissions().mode();

@@ -10,18 +10,18 @@ use super::trace_of_kernel::Att;
 use wavesieve_model::analysis::hardware::metrics::bottlenecks;
 
 const OTHERS: &str = data!("share/lab.toml");
-/// Shares may be a little above all, as counters of several passes do not start at the same time.
+/// Shares may slightly exceed 100%, because counters of several passes do not start at the same time.
 const POSSIBLE_PCT: std::ops::RangeInclusive<f64> = 0.0..=110.0;
 
-/// A bottleneck, and whether it is there.
+/// A bottleneck, and whether the kernel has it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ranked {
     pub bottleneck: String,
-    /// The same in words.
+    /// The verdict in words.
     pub verdict: String,
     /// `yes`, `no` or `unknown`.
     pub state: String,
-    /// How far its weakest evidence reaches its bound, from 0 to 1; of what is known, where something is missing.
+    /// How far its weakest evidence reaches its bound, from 0 to 1. If evidence is missing, only known evidence counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
     pub evidence: Vec<Known>,
@@ -30,7 +30,7 @@ pub struct Ranked {
     pub missing: Option<String>,
 }
 
-/// A value, and the bound from which it counts.
+/// A value, and the bound from which it is evidence.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Known {
     pub metric: String,
@@ -42,7 +42,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// The value with its bound, as people read it.
+    /// The value with its bound, formatted for reading.
     pub(super) fn text(&self) -> String {
         format!("{} {:.1} {} ({})", self.title, self.value, self.unit, self.bound)
     }
@@ -51,9 +51,9 @@ impl Known {
 /// The verdict on a kernel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
-    /// The verdict in words, `none`, or `unknown`.
+    /// The primary bottleneck in words, `none`, or `unknown`.
     pub primary: String,
-    /// Evidence and what is missing, a sentence each.
+    /// Evidence, and missing evidence, a sentence each.
     pub reasoning: Vec<String>,
 }
 
@@ -94,8 +94,8 @@ pub(super) fn reached(value: f64, at_least: Option<f64>, at_most: Option<f64>) -
     least.min(most)
 }
 
-/// All bottlenecks of a kernel: those that are there in the order of their rules, then those that may be, then the others; among
-/// these the nearest first.
+/// All bottlenecks of a kernel: those that hold in the order of their rules, then possible ones, then the others, the
+/// nearest first.
 pub fn ranked(
     evidence: &Evidence,
     kernel: &str,
@@ -105,7 +105,7 @@ pub fn ranked(
 ) -> (Verdict, Vec<Ranked>) {
     let rows = evidence.rows(&deeper::bottlenecks());
     let own = rows.matching(|rows, row| rows.text(row, "kernel_name") == Some(kernel));
-    // If there are several GPUs, the one where it takes most time counts.
+    // With several GPUs, the one where the kernel takes most time counts.
     let first = rows.sorted_down(own.clone(), "time_ns").first().copied();
     let place = |row: usize| (rows.integer(row, "rank"), rows.integer(row, "gpu"));
     let mut all: Vec<Ranked> = Vec::new();
@@ -214,7 +214,7 @@ pub(super) fn order(all: &mut [Ranked]) {
         _ => 2,
     };
     let score = |one: &Ranked| one.score.unwrap_or(0.0);
-    // Rules that hold stay in their order; the sort is stable.
+    // Rules that hold keep their order, because the sort is stable.
     all.sort_by(|one, other| {
         let levels = level(one).cmp(&level(other));
         levels

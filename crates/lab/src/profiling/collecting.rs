@@ -1,4 +1,4 @@
-//! Runs everything that a profile needs.
+//! Runs all commands that a profile needs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -30,19 +30,19 @@ pub struct PassOutcome {
 pub struct Recorded {
     pub timeline: Collected,
     pub measured: Measured,
-    /// The kernel of the program that takes most time, of those that are looked at.
+    /// The kernel of the program with the most time, among the selected kernels.
     pub dominant: String,
     /// Its times over the runs, in nanoseconds.
     pub stability: Stability,
     pub passes: Vec<PassOutcome>,
-    /// Why no passes ran though counters were requested.
+    /// The reason why no passes ran though counters were requested.
     pub no_passes: Option<String>,
-    /// `None` where none was asked for.
+    /// `None` if none was requested.
     pub thread_trace: Option<Result<Collected, String>>,
 }
 
 impl Recorded {
-    /// Whether something that was asked for could not be recorded.
+    /// Returns whether some requested data could not be recorded.
     pub fn is_partial(&self) -> bool {
         self.no_passes.is_some()
             || self.passes.iter().any(|pass| pass.failed.is_some())
@@ -50,16 +50,16 @@ impl Recorded {
     }
 }
 
-/// Gets progress while programs run.
+/// Receives progress while programs run.
 pub struct Listener<'a> {
     pub is_interrupted: &'a dyn Fn() -> bool,
-    /// A line of the output of a program.
+    /// Receives a line of a program's output.
     pub on_line: &'a mut dyn FnMut(&str),
-    /// The next step, or a result.
+    /// Receives the next step, or a result.
     pub on_step: &'a mut dyn FnMut(&str),
 }
 
-/// Records all that was asked for.
+/// Records all requested data.
 ///
 /// # Errors
 /// When the program cannot be measured, or the user interrupts it. Passes of counters and thread traces that fail are not errors.
@@ -100,7 +100,7 @@ fn run(
     collect(profiling, directory, &request.working_directory, &request.limits, is_interrupted, on_line)
 }
 
-/// A failure, or an interruption, which ends the whole profile.
+/// Separates failures from an interruption, which ends the whole profile.
 fn told<T>(result: Result<T, MeasureError>) -> Result<Result<T, String>, MeasureError> {
     match result {
         Err(MeasureError::Interrupted) => Err(MeasureError::Interrupted),
@@ -143,7 +143,7 @@ fn traced(
     Ok(result)
 }
 
-/// The collected traces, if they hold the data they were collected for; otherwise the reason why they are of no use.
+/// The collected traces, if they hold the requested data; otherwise the reason why they are unusable.
 fn filled(
     collected: Collected,
     has_any: &dyn Fn(&Trace) -> anyhow::Result<bool>,
@@ -167,13 +167,14 @@ fn has_counters(trace: &Trace) -> anyhow::Result<bool> {
     Ok(false)
 }
 
-/// Whether any instruction of a thread trace ran: one of a dispatch that never came lists them with zeros.
+/// Returns whether any instruction of a thread trace ran: the trace of a dispatch that never occurred lists them with
+/// zeros.
 fn has_executed(trace: &Trace) -> anyhow::Result<bool> {
     let instructions = trace.unfiltered("att_instructions", &["hitcount"])?;
     Ok(instructions.filter(col("hitcount").gt(lit(0))).collect()?.height() > 0)
 }
 
-/// The second dispatch of a kernel, as the first is slowed down by what happens once; the first if a process has only one.
+/// The second dispatch of a kernel, because one-time work slows down the first; the first if a process has only one.
 fn warm_dispatch(measured: &Measured, kernel: &str) -> u64 {
     let has_two = |run: &RunTimes| {
         run.kernel(kernel).is_some_and(|kernel| kernel.dispatches >= 2 * run.traces.len().max(1) as u64)
@@ -200,7 +201,7 @@ fn times(request: &ProfileRequest, listener: &mut Listener<'_>) -> Result<Measur
     measure(&setting, &request.until, on_line, &mut on_run)
 }
 
-/// The kernel with most time of those that are looked at.
+/// The kernel with the most time among the selected kernels.
 fn dominant(request: &ProfileRequest, measured: &Measured) -> Option<String> {
     let Some(pattern) = &request.kernel else { return measured.dominant().map(ToOwned::to_owned) };
     let pattern = regex::Regex::new(pattern).ok()?;
@@ -219,13 +220,13 @@ fn no_kernel(request: &ProfileRequest, timeline: &Collected) -> MeasureError {
     }
 }
 
-/// Ends early where no kernel of the first run has a name that is asked for.
+/// Fails early if no kernel of the first run has a requested name.
 fn check_pattern(request: &ProfileRequest, timeline: &Collected) -> Result<(), MeasureError> {
     let Some(pattern) = request.kernel.as_deref().and_then(|pattern| regex::Regex::new(pattern).ok()) else {
         return Ok(());
     };
     let names = kernel_names(timeline)?;
-    // Without any name there is another reason, which the runs show.
+    // A run without any kernel has another reason, which the later runs show.
     let is_none = !names.is_empty() && !names.iter().any(|name| pattern.is_match(name));
     if is_none { Err(no_kernel(request, timeline)) } else { Ok(()) }
 }

@@ -1,26 +1,27 @@
-//! The numbers of rocm-perf-lab, as it computes them. Several are wrong on real GPUs; they are for comparisons with it alone.
+//! The numbers of rocm-perf-lab, computed in the same way. Several are wrong on real GPUs; they are only for
+//! comparisons with it.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// Beginnings of names that it passes over.
+/// Prefixes of kernel names that it ignores.
 const PASSED_OVER: [&str; 3] = ["__amd_rocclr_", "hip", "hsa_"];
-/// Registers of a SIMD unit that it assumes, and those of RDNA2.
+/// Registers of a SIMD unit as it assumes them, right for RDNA2.
 const REGISTERS: i64 = 65_536;
 const REGISTERS_OF_RDNA2: i64 = 16_384;
-/// LDS of a compute unit that it assumes.
+/// LDS of a compute unit as it assumes it.
 const LDS_BYTES: i64 = 65_536;
-/// Bandwidth that it assumes of every memory, in GB/s.
+/// Bandwidth as it assumes it for every memory, in GB/s.
 const BANDWIDTH_GBPS: f64 = 50.0;
-/// Share of the stall that it takes for headroom.
+/// Share of the stall that it counts as headroom.
 const OF_STALL: f64 = 0.8;
 
 pub(crate) fn is_passed_over(name: &str) -> bool {
     PASSED_OVER.iter().any(|start| name.starts_with(start))
 }
 
-/// A GPU as it sees it.
+/// A GPU in its view.
 #[derive(Debug, Clone, Copy)]
 pub struct Gpu<'a> {
     pub architecture: &'a str,
@@ -57,7 +58,8 @@ pub struct Roofline {
     pub bound: &'static str,
 }
 
-/// Its roofline from sums of counters over all kernels, and the time of one. What was not counted is 0.
+/// Its roofline, from sums of counters over all kernels, and the time of one kernel. Counters that were not collected
+/// are 0.
 pub fn roofline(counters: &BTreeMap<String, f64>, time_ms: f64, gpu: &Gpu<'_>) -> Roofline {
     let of = |name: &str| counters.get(name).copied().unwrap_or(0.0);
     let (flops, bytes) = if gpu.architecture == "gfx942" {
@@ -113,7 +115,7 @@ fn class(text: &str) -> &'static str {
     }
 }
 
-/// Its summary of instructions. Stall, which is part of the latency, counts twice in its total.
+/// Its summary of instructions. Its total counts stall twice, because stall is part of the latency.
 pub fn att(instructions: &[Instruction<'_>]) -> Att {
     let sum = |value: &dyn Fn(&Instruction<'_>) -> f64| instructions.iter().map(value).sum::<f64>();
     let hits = sum(&|one| one.hits);
@@ -134,7 +136,7 @@ pub fn att(instructions: &[Instruction<'_>]) -> Att {
 }
 
 impl Att {
-    /// The share of the time that rocm-perf-lab takes as potential saving.
+    /// The share of the time that rocm-perf-lab reports as potential saving.
     pub fn headroom_fraction(&self) -> f64 {
         OF_STALL * self.stall_fraction
     }

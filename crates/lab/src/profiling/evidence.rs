@@ -15,14 +15,14 @@ use wavesieve_report::analysis::{Analysis, AnalysisOptions};
 use wavesieve_tables::trace::Trace;
 
 const ROWS: usize = 50;
-/// Parts of a critical path that are kept, the longest.
+/// Maximum number of parts of a critical path, the longest ones.
 const MOST_PARTS: usize = 10_000;
-/// Number of the panel with the evidence of bottlenecks.
+/// Number of the metrics panel with the evidence of bottlenecks.
 const EVIDENCE_PANEL: usize = 250;
-/// Lines of source and instructions that are kept.
+/// Maximum number of source lines and instructions.
 const MOST_LINES: usize = 50;
 
-/// A row of an answer, without what has no value.
+/// A row of an answer, without empty values.
 pub type AnswerRow = Map<String, Value>;
 
 macro_rules! questions {
@@ -43,7 +43,7 @@ macro_rules! questions {
 }
 
 questions! {
-    /// Questions about the timeline.
+    /// Queries about the timeline.
     timeline {
         shapes: "kernel_by_shape",
         resources: "kernel_resources",
@@ -53,7 +53,7 @@ questions! {
         savings: "what_if_free",
         slack: "kernel_slack".by(&["process"]),
     }
-    /// Questions about counters and thread traces.
+    /// Queries about counters and thread traces.
     deeper {
         roofline: "roofline",
         bottlenecks: "bottlenecks".with("show", "all"),
@@ -69,16 +69,16 @@ questions! {
 
 /// Results of queries about the recorded traces.
 pub struct Evidence {
-    /// About the timeline alone, in which nothing is counted.
+    /// Answers about the timeline alone, without counters.
     answers: Answers,
-    /// About everything; its document becomes the page.
+    /// The analysis of everything; its document becomes the page.
     pub analysis: Analysis,
     /// The first GPU.
     pub gpu: Option<AgentFacts>,
 }
 
 impl Evidence {
-    /// Reads what was recorded.
+    /// Reads the recorded traces.
     ///
     /// # Errors
     /// When the traces cannot be read.
@@ -100,7 +100,7 @@ impl Evidence {
         Ok(Self { answers, analysis, gpu })
     }
 
-    /// An answer, about the timeline if it was asked about that; `None` where it has no rows.
+    /// The answer of a query, about the timeline if it is a query about that; `None` if it has no rows.
     pub fn answer(&self, question: &QueryRequest) -> Option<&Answer> {
         self.answers.get(question).or_else(|| self.analysis.answers.get(question))
     }
@@ -109,7 +109,7 @@ impl Evidence {
         Rows::over(self.answer(question))
     }
 
-    /// Why a question has no answer.
+    /// The reason why a query has no answer.
     pub(crate) fn why_not(&self, question: &QueryRequest) -> String {
         let unanswered = self.answers.unanswered(question).or_else(|| self.analysis.answers.unanswered(question));
         match unanswered {
@@ -119,7 +119,7 @@ impl Evidence {
         }
     }
 
-    /// Rows of an answer that a test accepts, without what has no value.
+    /// Rows of an answer that the predicate accepts, without empty values.
     pub fn records(&self, question: &QueryRequest, is_asked: impl Fn(&Rows<'_>, usize) -> bool) -> Vec<AnswerRow> {
         let Some(answer) = self.answer(question) else { return Vec::new() };
         let rows = Rows::over(Some(answer));

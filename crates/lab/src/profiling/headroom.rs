@@ -1,13 +1,14 @@
-//! How much faster a kernel, and the program with it, may become.
+//! Potential speedup of a kernel, and of the program with it.
 
 use serde::Serialize;
 
-/// Share of a roof that kernels reach in practice, as `share/bottlenecks.toml` has it: resources count as saturated from there on.
+/// Share of a roof that kernels reach in practice, from `share/bottlenecks.toml`: resources count as saturated from
+/// there on.
 const REACHED: f64 = 0.6;
-/// Least share of its time that is left of a kernel, so that no speedup is infinite.
+/// Minimum share of its time that is left of a kernel, so that no speedup is infinite.
 const LEAST_LEFT: f64 = 1e-6;
 
-/// A share of a time that may be saved, from what is likely to what is the most.
+/// Potential saving as a share of a time, from the likely to the maximum one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Range {
     pub low: f64,
@@ -15,7 +16,8 @@ pub struct Range {
 }
 
 impl Range {
-    /// The saving of a kernel that takes longer than its roof: the most at the roof, less where the usual share of it is reached.
+    /// The saving of a kernel that takes longer than its roof: the maximum at the roof, less at the usual share of the
+    /// roof.
     pub(crate) fn of_roof(share_of_roof: f64) -> Self {
         let saved = |left: f64| (1.0 - left).clamp(0.0, 1.0);
         Self { low: saved(share_of_roof / REACHED), high: saved(share_of_roof) }
@@ -25,19 +27,19 @@ impl Range {
         Self { low: speedup(self.low), high: speedup(self.high) }
     }
 
-    /// The savings of a whole of which this is only a part.
+    /// The savings of a whole, if this saving affects only a part of it.
     pub fn of_part(self, part: f64) -> Self {
         let part = part.clamp(0.0, 1.0);
         Self { low: self.low * part, high: self.high * part }
     }
 }
 
-/// The speedup by a saved share: the time before over the time that is left.
+/// The speedup from a saved share: the time before over the time that is left.
 fn speedup(saved: f64) -> f64 {
     1.0 / (1.0 - saved).max(LEAST_LEFT)
 }
 
-/// How much a kernel is worth working on.
+/// How much effort a kernel is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Score {
     /// Share of its time that may be saved, from 0 to 1.

@@ -1,4 +1,4 @@
-//! The dominant kernel: what is launched, what it occupies, and on which GPU.
+//! The dominant kernel: its launches, its resources and its GPU.
 
 use serde::Serialize;
 
@@ -7,10 +7,10 @@ use super::evidence::{Evidence, deeper, timeline};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Kernel {
     pub name: String,
-    /// Work-items of the shape with most time.
+    /// Work-items of the launch shape with the most time.
     pub grid: Option<[i64; 3]>,
     pub block: Option<[i64; 3]>,
-    /// Shapes in which it is launched.
+    /// Number of launch shapes.
     pub shapes: usize,
 }
 
@@ -43,7 +43,7 @@ pub struct GpuFacts {
     pub product: Option<String>,
     pub wave_size: Option<i64>,
     pub compute_units: Option<i64>,
-    /// FLOP/s of single precision of the vector units.
+    /// Single-precision FLOP/s of the vector units.
     pub theoretical_peak_flops: Option<f64>,
     pub peak_bandwidth_gbps: Option<f64>,
 }
@@ -72,7 +72,8 @@ impl GpuFacts {
 pub struct Resources {
     pub vgpr_per_thread: Option<i64>,
     pub accum_vgpr_per_thread: Option<i64>,
-    /// Registers that are really taken from the file: in whole granules, accumulation registers included where they share it.
+    /// Registers that are actually allocated from the register file: in whole granules, including accumulation
+    /// registers if they share it.
     pub allocated_vgpr_per_thread: Option<i64>,
     pub sgpr_per_wave: Option<i64>,
     pub lds_bytes: Option<i64>,
@@ -88,14 +89,14 @@ pub struct Occupancy {
     pub waves_per_simd: Option<f64>,
     pub max_waves_per_simd: Option<i64>,
     pub limited_by: Option<String>,
-    /// Registers or bytes less at which more wavefronts fit, and how many then.
+    /// Registers or bytes to save until more wavefronts fit, and how many fit then.
     pub next_step: Option<i64>,
     pub next_waves_per_simd: Option<f64>,
-    /// Share of the slots that counters saw in use, from 0 to 1.
+    /// Share of the slots in use according to counters, from 0 to 1.
     pub achieved: Option<f64>,
 }
 
-/// The resources of the kernel, and how many wavefronts fit; a missing part has its reason.
+/// The resources of the kernel, and its occupancy. A missing part has a reason instead.
 pub fn resources(evidence: &Evidence, kernel: &Kernel) -> (Result<Resources, String>, Result<Occupancy, String>) {
     let question = timeline::resources();
     let rows = evidence.rows(&question);

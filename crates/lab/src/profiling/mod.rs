@@ -1,4 +1,5 @@
-//! Profiles a program: how long its kernels take and how certain that is, and what limits the one that takes most.
+//! Profiles a program: measures the times of its kernels and their certainty, and finds the limits of the dominant
+//! kernel.
 
 mod bottlenecks;
 mod collecting;

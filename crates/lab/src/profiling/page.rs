@@ -13,7 +13,7 @@ use wavesieve_engine::{ColumnUnit, OutputColumn};
 use wavesieve_export::cell::Cell;
 use wavesieve_report::document::{Block, Document, Figure, Note, Section, Status, Table};
 
-/// Makes the document of an analysis one of the profile.
+/// Turns the document of an analysis into the document of the profile.
 pub(super) fn add_profile(document: &mut Document, recorded: &Recorded, parts: &Parts) -> Result<()> {
     document.title = format!("Profile of {}", parts.kernel.name);
     document.summary = format!(
@@ -131,7 +131,7 @@ fn bottlenecks(parts: &Parts) -> Result<Option<Block>> {
     Ok(table("lab_bottlenecks", "Bottlenecks", about, frame, &columns))
 }
 
-/// A table whose first column is its key; columns have a unit and an explanation each.
+/// A table with its first column as key. Each column has a unit and an explanation.
 fn table(id: &str, title: &str, about: &str, frame: DataFrame, columns: &[(ColumnUnit, &str)]) -> Option<Block> {
     let names: Vec<String> = frame.get_column_names().into_iter().map(ToString::to_string).collect();
     let declared = names.iter().zip(columns).map(|(name, (unit, doc))| OutputColumn {

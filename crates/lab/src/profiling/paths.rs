@@ -6,38 +6,39 @@ use serde::Serialize;
 
 use super::evidence::{AnswerRow, Evidence, timeline};
 
-/// Kinds of parts that are work; the others are what lies between.
+/// Kinds of parts that are work; the others are gaps between work.
 const WORK: [&str; 2] = ["kernel", "copy"];
 /// Kinds of parts in which GPUs wait for the host or for a launch to arrive.
 const LAUNCHING: [&str; 3] = ["api", "host", "launch_latency"];
 
-/// The critical path of the process whose GPU work lasts longest.
+/// The critical path of the process with the longest GPU work.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CriticalPath {
-    /// From the first start to the last end: the parts of the path add up to it.
+    /// From the first start to the last end: the sum of all parts of the path.
     pub critical_path_ns: i64,
     pub dominant_symbol: Option<String>,
     /// Its share of the path.
     pub fraction: Option<f64>,
-    /// Kernels and copies on it, and what lies between.
+    /// Kernels and copies on it; the rest is gaps.
     pub work_ns: i64,
     pub gaps_ns: i64,
-    /// Calls, the host outside of calls, and launches under way.
+    /// API calls, the host outside of calls, and launches under way.
     pub launching_ns: i64,
     /// Shares of the path by kernel.
     pub symbol_fractions: BTreeMap<String, f64>,
     pub rank: i64,
     #[serde(skip)]
     pub process: i64,
-    /// The time that the end would gain if the profiled kernel took no time; another path may take over, so less than its time.
+    /// Time by which the end would be earlier if the profiled kernel took no time. Another path may take over, so it
+    /// can be less than the kernel's time.
     pub saved_if_free_ns: Option<i64>,
-    /// Share of the path that this is.
+    /// Share of the path that this time is.
     pub saved_if_free_fraction: Option<f64>,
     /// Processes that have a path.
     pub processes: usize,
 }
 
-/// A part of a path as the query summarizes it.
+/// A part of a path, summed by the query.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Summed {
     pub process: i64,
@@ -47,7 +48,7 @@ pub(super) struct Summed {
     pub path_ns: i64,
 }
 
-/// The path of the process whose path is longest, from what is summed by process, kind and name.
+/// The longest path of any process, from sums by process, kind and name.
 pub(super) fn longest(parts: &[Summed]) -> Option<CriticalPath> {
     let mut lengths: BTreeMap<(i64, i64), i64> = BTreeMap::new();
     for part in parts {
@@ -82,7 +83,7 @@ pub(super) fn longest(parts: &[Summed]) -> Option<CriticalPath> {
     })
 }
 
-/// The path, with what a kernel saves; or why it is missing.
+/// The path with the saving of a kernel, or the reason why it is missing.
 pub fn critical_path(evidence: &Evidence, kernel: &str) -> Result<CriticalPath, String> {
     let question = timeline::path_summary();
     let rows = evidence.rows(&question);
@@ -108,7 +109,7 @@ pub fn critical_path(evidence: &Evidence, kernel: &str) -> Result<CriticalPath, 
     Ok(path)
 }
 
-/// The parts of the path in order of time, and how many are left out.
+/// The parts of the path in order of time, and the number of omitted parts.
 pub fn nodes(evidence: &Evidence, path: &CriticalPath) -> (Vec<AnswerRow>, i64) {
     let of_process = |column: &'static str| {
         move |rows: &wavesieve_engine::findings::Rows<'_>, row: usize| rows.integer(row, column) == Some(path.process)

@@ -1,4 +1,4 @@
-//! The request to profile, and the commands that it takes.
+//! The request to profile, and its commands.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,9 +12,9 @@ use wavesieve_engine::findings::kernel_filter;
 use wavesieve_model::analysis::counter_plan::{Accumulations, PlanRequest, planned};
 use wavesieve_model::analysis::hardware::metrics::{Definitions, Normalization};
 
-/// Panels of metrics whose counters are collected: what the roofline and the bottlenecks need.
+/// Panels of metrics whose counters are collected, for the roofline and the bottlenecks.
 const PANELS: [&str; 2] = ["roofline", "bottleneck_evidence"];
-/// Counters that only the other program's numbers need.
+/// Counters that only the numbers of rocm-perf-lab need.
 const OF_COMPAT: [&str; 1] = ["SQ_INSTS_VALU"];
 /// Names below the directory of traces.
 const TIMELINE: &str = "timeline";
@@ -22,23 +22,23 @@ const COUNTERS: &str = "counters-";
 const THREAD_TRACE: &str = "thread_trace";
 const DEFINITIONS: &str = "accumulations.yaml";
 
-/// Whose numbers the documents have.
+/// Which program's numbers the documents have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Numbers {
-    /// Ours.
+    /// The numbers of wavesieve.
     #[default]
     Own,
-    /// Those of rocm-perf-lab, also where they are wrong.
+    /// The numbers of rocm-perf-lab, even if they are wrong.
     PerfLab,
 }
 
-/// The program to profile, and how.
+/// The program to profile, and the data to collect.
 #[derive(Debug, Clone)]
 pub struct ProfileRequest {
     pub application: Application,
-    /// Where traces go; absolute.
+    /// Absolute path for traces.
     pub traces: PathBuf,
-    /// Where the application runs.
+    /// Directory where the application runs.
     pub working_directory: PathBuf,
     pub limits: Limits,
     pub until: Until,
@@ -46,7 +46,7 @@ pub struct ProfileRequest {
     pub counters: bool,
     /// Whether the dominant kernel's instructions are traced.
     pub thread_trace: bool,
-    /// Kernels that are looked at, by a regular expression; all by default.
+    /// Regular expression for the kernels to select; all by default.
     pub kernel: Option<String>,
     pub numbers: Numbers,
 }
@@ -63,13 +63,13 @@ pub struct Plan {
     pub timeline: Profiling,
     pub timeline_directory: PathBuf,
     pub passes: Vec<CounterPass>,
-    /// Text of the file with definitions of counters, and its place.
+    /// Path and text of the file with counter definitions.
     pub definitions: Option<(PathBuf, String)>,
-    /// Why no passes are planned though counters were requested.
+    /// The reason why no passes are planned though counters were requested.
     pub no_passes: Option<String>,
 }
 
-/// The commands for an application; those of counters where the architecture is known.
+/// The commands for an application; counter passes only if the architecture is known.
 pub fn plan(request: &ProfileRequest, architecture: Option<&str>) -> Plan {
     let timeline_directory = request.traces.join(TIMELINE);
     let mut plan = Plan {
@@ -123,10 +123,10 @@ fn passes(request: &ProfileRequest, architecture: &str) -> Result<(Vec<CounterPa
     Ok((passes, planned.definitions.map(|text| (definitions, text))))
 }
 
-/// The command that traces the instructions of a dispatch of a kernel, counted from 1, and where it writes to.
+/// The command that traces the instructions of a dispatch of a kernel, counted from 1, and its output folder.
 ///
 /// # Errors
-/// When rocprofv3 would not take it.
+/// When rocprofv3 would reject it.
 pub fn thread_trace(
     request: &ProfileRequest,
     kernel: &str,

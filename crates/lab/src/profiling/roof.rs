@@ -1,4 +1,4 @@
-//! How close the kernel comes to what the GPU allows.
+//! How close the kernel comes to the limits of the GPU.
 
 use serde::Serialize;
 
@@ -7,25 +7,25 @@ use super::evidence::{Evidence, deeper};
 /// Levels of memory that may bound a kernel.
 const MEMORY: [&str; 4] = ["hbm", "l2", "l1", "lds"];
 
-/// Work, traffic and roof of a kernel. What was not counted is absent.
+/// Work, traffic and roof of a kernel. Values that were not counted are absent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Roofline {
     pub flops: Option<f64>,
-    /// Between L2 and memory.
+    /// Bytes between L2 and memory.
     pub bytes: Option<f64>,
-    /// FLOPs per byte of these.
+    /// FLOPs per byte of that traffic.
     pub arithmetic_intensity: Option<f64>,
     pub achieved_gflops: Option<f64>,
     pub achieved_bandwidth_gbps: Option<f64>,
     /// `memory` or `compute`.
     pub bound: Option<&'static str>,
-    /// The unit or memory level that takes the time of the roof: `valu`, `mfma`, `lds`, `l1`, `l2` or `hbm`.
+    /// The unit or memory level that determines the roof: `valu`, `mfma`, `lds`, `l1`, `l2` or `hbm`.
     pub limit: Option<String>,
     /// GFLOP/s that the roof allows.
     pub attainable_gflops: Option<f64>,
-    /// Time of the roof over the time that it took, in the counter passes.
+    /// Time of the roof over the measured time, in the counter passes.
     pub efficiency: Option<f64>,
-    /// Dispatches that were counted, and their time.
+    /// Dispatches with counters, and their time.
     pub dispatches: i64,
     pub time_ns: f64,
 }

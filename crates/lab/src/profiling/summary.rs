@@ -14,7 +14,7 @@ use wavesieve_model::text::hidden::escape_hidden;
 const SHOWN: usize = 6;
 const LABEL: usize = 15;
 
-/// The profile in lines of text, for people.
+/// The profile as lines of text for the terminal.
 pub fn summary(recorded: &Recorded, parts: &Parts) -> String {
     let mut text = format!("Dominant kernel: {}\n", escape_hidden(&parts.kernel.name));
     for (label, line) in lines(recorded, parts) {
@@ -30,7 +30,7 @@ pub fn summary(recorded: &Recorded, parts: &Parts) -> String {
         let why = why.chain(missing).collect::<Vec<_>>().join("; ");
         let _ = writeln!(text, "  {:<8} {score:<5} {}: {why}", one.state, one.verdict);
     }
-    // Most of what is not known lacks the same.
+    // Most missing values have the same reason.
     let mut lacking: Vec<(&str, Vec<&str>)> = Vec::new();
     for one in unknown {
         let missing = one.missing.as_deref().unwrap_or("not known");
@@ -45,7 +45,7 @@ pub fn summary(recorded: &Recorded, parts: &Parts) -> String {
     text
 }
 
-/// The figures, each with a label; what is missing with the reason.
+/// The labeled figures; missing ones have the reason instead.
 pub(super) fn lines(recorded: &Recorded, parts: &Parts) -> Vec<(&'static str, String)> {
     let kernel = recorded.dominant.as_str();
     let runs = &recorded.measured.runs;

@@ -8,7 +8,7 @@ fn part(process: i64, kind: &str, name: &str, path_ns: i64) -> Summed {
     Summed { process, rank: process, kind: kind.to_owned(), name: name.to_owned(), path_ns }
 }
 
-/// The kernels of known programs: the symbol counts, not the longest dispatch.
+/// The kernels of known programs: the total time of a kernel counts, not its longest dispatch.
 #[test]
 fn the_dominant_symbol_has_most_time_on_the_path() {
     let found = |parts: &[(&str, i64)]| {
@@ -35,7 +35,7 @@ fn the_longest_process_counts_and_gaps_are_no_work() {
     let path = longest(&parts).unwrap();
     assert_eq!((path.rank, path.critical_path_ns, path.work_ns, path.gaps_ns), (1, 120, 80, 40));
     assert_eq!((path.launching_ns, path.processes), (25, 2));
-    // Nothing but waits: no kernel is dominant.
+    // Only waits: no kernel is dominant.
     let path = longest(&[part(0, "api", "hipMalloc", 25)]).unwrap();
     assert_eq!((path.dominant_symbol, path.fraction, path.work_ns), (None, None, 0));
 }

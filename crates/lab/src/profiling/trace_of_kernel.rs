@@ -7,26 +7,26 @@ use serde::Serialize;
 use super::compat;
 use super::evidence::{AnswerRow, Evidence, deeper};
 
-/// Class of waits for counters, in `share/instructions.toml`.
+/// Class of instructions that wait for counters, in `share/instructions.toml`.
 const WAIT: &str = "wait";
-/// Class of memory instructions of which the latency is that of the memory.
+/// Class of memory instructions whose latency is the memory latency.
 const MEMORY: &str = "VMEM";
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Att {
     /// Share of the issued instructions by class.
     pub instruction_mix: BTreeMap<String, f64>,
-    /// Share of the cycles of latency in which instructions stall.
+    /// Share of the latency cycles in which instructions stall.
     pub stall_fraction: Option<f64>,
     /// Share of all cycles in which wavefronts idle.
     pub idle_fraction: Option<f64>,
-    /// Cycles of a vector memory instruction, over all that were issued.
+    /// Mean cycles of all issued vector memory instructions.
     pub avg_memory_latency: Option<f64>,
     /// Instructions per cycle of a wavefront.
     pub ipc: Option<f64>,
     pub classes: Vec<AnswerRow>,
     pub lines: Vec<AnswerRow>,
-    /// Memory operations that waits wait for.
+    /// Memory operations that wait instructions wait for.
     pub waits: Vec<AnswerRow>,
 }
 
@@ -50,7 +50,7 @@ pub fn thread_trace(evidence: &Evidence, kernel: &str) -> Result<Att, String> {
     let memory = own.iter().find(|row| class(row) == MEMORY);
     Ok(Att {
         instruction_mix: own.iter().filter_map(of_class).collect(),
-        // Stall is part of the latency, so that it counts once.
+        // Stall is part of the latency, so it is counted once.
         stall_fraction: share(sum("stall_cycles"), latency).filter(|_| has_stall),
         idle_fraction: share(idle, latency + idle),
         avg_memory_latency: memory.and_then(|row| rows.number(*row, "latency_per_hit")),
@@ -71,7 +71,7 @@ impl Att {
     }
 }
 
-/// The numbers of rocm-perf-lab from the same instructions.
+/// The numbers of rocm-perf-lab for the same instructions.
 pub fn of_perf_lab(evidence: &Evidence, kernel: &str) -> compat::Att {
     let rows = evidence.rows(&deeper::instructions());
     let own = rows.matching(|rows, row| rows.text(row, "kernel_name") == Some(kernel));

@@ -1,4 +1,4 @@
-//! The folder of a profile.
+//! The output folder of a profile.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,27 +17,27 @@ use wavesieve_files::regular::{self, LARGE_BYTES};
 use wavesieve_input::UNFINISHED;
 use wavesieve_report::html;
 
-/// The files and folders of a profile's folder.
+/// The files and folders in the folder of a profile.
 const NAMES: [&str; 6] = [PROFILE, "roofline.json", "dag.json", "analysis.json", PAGE, TRACES];
 const PROFILE: &str = "profile.json";
 const PAGE: &str = "report.html";
-/// Lists what was recorded in the folder of traces, so that nothing else is replaced.
+/// Lists the recorded files in the folder of traces, so that no other files are replaced.
 const INDEX: &str = "files.txt";
-/// Name of the folder with what was recorded.
+/// Name of the folder with the recorded files.
 pub const TRACES: &str = "traces";
 
-/// The present content of the place where a profile is to be written.
+/// The present content of the output path of a profile.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ProfilePlace {
     /// Nothing.
     Free,
     /// An earlier profile.
     Ours,
-    /// Something else: why it stays.
+    /// Foreign content, with the reason why it stays.
     Foreign(String),
 }
 
-/// Inspects the place where a profile is to be written.
+/// Inspects the output path of a profile.
 ///
 /// # Errors
 /// When the folder cannot be read.
@@ -52,7 +52,7 @@ pub fn place(path: &Path) -> Result<ProfilePlace> {
     for entry in fs::read_dir(path).with_context(|| format!("cannot read {}", path.display()))? {
         names.push(entry?.file_name().to_string_lossy().into_owned());
     }
-    // The remains of a forced end are of no use.
+    // Leftovers of a killed run are of no use.
     names.retain(|name| !name.starts_with(UNFINISHED));
     names.sort();
     if names.is_empty() {
@@ -75,7 +75,7 @@ pub fn place(path: &Path) -> Result<ProfilePlace> {
     })
 }
 
-/// Files below a folder of traces, without their list.
+/// Files below a folder of traces, without the list of files.
 fn recorded_files(traces: &Path) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in WalkDir::new(traces).sort_by_file_name() {
@@ -88,7 +88,8 @@ fn recorded_files(traces: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Writes the documents and the page of a profile into a folder. Paths below `folder` become paths below `settled`, where it will be.
+/// Writes the documents and the page of a profile into a folder. Paths below `folder` become paths below `settled`, its
+/// final place.
 ///
 /// # Errors
 /// When a file cannot be written.

@@ -7,18 +7,18 @@ use wavesieve_source::scan::c_lexer::lex;
 use wavesieve_source::scan::text::Text;
 use wavesieve_source::scan::tokens::{Token, TokenKind};
 
-/// Tokens of a part of a text; their places count from the start of the text.
+/// Tokens of a part of a text; byte offsets count from the start of the whole text.
 pub(super) struct Code<'a> {
     text: &'a str,
     start: usize,
     tokens: Vec<Token>,
 }
 
-/// Parts of names that order the memory of work-items, in small letters.
+/// Lowercase parts of names that order the memory accesses of work-items.
 const ORDERING: [&str; 4] = ["sync", "barrier", "atomic", "fence"];
 
 impl<'a> Code<'a> {
-    /// Takes a range of a text.
+    /// Lexes a range of a text.
     pub(super) fn new(text: &'a str, range: &Range<usize>) -> Result<Self, Refusal> {
         let part = text.get(range.clone()).ok_or_else(|| Refusal::new("the kernel is not in the text"))?;
         if part.contains('\r') || part.lines().any(|line| line.trim_end().ends_with('\\')) {
@@ -32,7 +32,7 @@ impl<'a> Code<'a> {
         self.tokens.len()
     }
 
-    /// A token as it is written; empty past the end.
+    /// The text of a token; empty past the end.
     pub(super) fn at(&self, place: usize) -> &'a str {
         self.tokens.get(place).and_then(|_| self.text.get(self.range(place))).unwrap_or_default()
     }
@@ -66,7 +66,7 @@ impl<'a> Code<'a> {
         None
     }
 
-    /// The first name in a range of tokens that orders memory, or is one of these.
+    /// The first name in a range of tokens that orders memory accesses, or is one of these words.
     pub(super) fn forbidden(&self, places: Range<usize>, words: &[&str]) -> Option<&'a str> {
         let is_forbidden = |word: &&str| {
             let small = word.to_lowercase();
@@ -75,7 +75,7 @@ impl<'a> Code<'a> {
         places.filter(|place| self.is_word(*place)).map(|place| self.at(place)).find(is_forbidden)
     }
 
-    /// Whether a token stands in parentheses.
+    /// Returns whether a token is in parentheses.
     pub(super) fn is_in_parentheses(&self, place: usize) -> bool {
         let mut depth = 0_i64;
         for before in 0..place {
@@ -88,7 +88,7 @@ impl<'a> Code<'a> {
         depth > 0
     }
 
-    /// Whether the text before a token on its line is blank.
+    /// Returns whether the text before a token on its line is blank.
     pub(super) fn begins_line(&self, place: usize) -> bool {
         let before = self.text.get(..self.range(place).start).unwrap_or_default();
         before.rsplit('\n').next().is_none_or(|line| line.trim().is_empty())

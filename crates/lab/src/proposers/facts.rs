@@ -1,4 +1,4 @@
-//! Known facts about a kernel when it is changed.
+//! Facts about a kernel to change.
 
 use std::path::Path;
 
@@ -7,25 +7,25 @@ use serde::Deserialize;
 
 use wavesieve_files::regular::{self, LARGE_BYTES};
 
-/// The file that `lab profile` writes about a kernel.
+/// The file of `lab profile` about a kernel.
 const FILE: &str = "analysis.json";
 
-/// Facts from measurements and metadata; nothing if they are not known.
+/// Facts from measurements and metadata; `None` if unknown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KernelFacts {
-    /// The most work-items of a workgroup that it was launched with.
+    /// The largest workgroup that the kernel was launched with, in work-items.
     pub work_items: Option<u32>,
-    /// Share of its cycles in which it waits, of 1.
+    /// Share of its cycles in which it waits, from 0 to 1.
     pub stall: Option<f64>,
-    /// Findings that ask for a change: ids of what limits the kernel, as `lab profile` ranks it. None if nothing is known.
+    /// Ids of the kernel's limits, as `lab profile` ranks them: they suggest changes. `None` if nothing is known.
     pub bottlenecks: Option<Vec<String>>,
 }
 
 impl KernelFacts {
-    /// From `analysis.json` of `lab profile` in a folder, with the name of its kernel.
+    /// Reads facts from `analysis.json` of `lab profile` in a folder; also returns the name of its kernel.
     ///
     /// # Errors
-    /// When it cannot be read, or is something else.
+    /// When it cannot be read, or is another file.
     pub fn of_profile(directory: &Path) -> Result<(Self, String)> {
         let path = directory.join(FILE);
         let text = regular::read_text(&path, LARGE_BYTES)
@@ -39,7 +39,7 @@ impl KernelFacts {
         Ok((Self { work_items: None, stall, bottlenecks }, profile.kernel))
     }
 
-    /// Whether one of these limits the kernel, or nothing is known about that.
+    /// Returns whether one of these limits the kernel, or nothing is known about its limits.
     pub(super) fn may_be_limited_by(&self, ids: &[&str]) -> bool {
         self.bottlenecks.as_ref().is_none_or(|found| found.iter().any(|id| ids.contains(&id.as_str())))
     }

@@ -5,10 +5,10 @@ use super::facts::KernelFacts;
 use super::transform::{Refusal, Transformed};
 use wavesieve_source::kernels::SourceKernel;
 
-/// The bound that compilers assume by default.
+/// The workgroup bound that compilers assume by default.
 const USUAL: u32 = 1024;
 
-/// States the most work-items of a workgroup, so that the compiler may use more registers.
+/// States the maximum number of work-items of a workgroup, so that the compiler may use more registers.
 pub(super) fn apply(text: &str, kernel: &SourceKernel, facts: &KernelFacts) -> Result<Transformed, Refusal> {
     if let Some(bounds) = &kernel.launch_bounds {
         return Err(Refusal::new(format!("the kernel has __launch_bounds__({bounds})")));

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::code::Code;
 
-/// A `for` loop, by places of tokens.
+/// A `for` loop, by token indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Loop {
     pub keyword: usize,
@@ -12,7 +12,7 @@ pub(super) struct Loop {
     pub body: Range<usize>,
 }
 
-/// Loops that have no loop in them, in their order.
+/// Loops without a loop in them, in order.
 pub(super) fn innermost(code: &Code<'_>) -> Vec<Loop> {
     let all: Vec<Loop> = (0..code.len()).filter_map(|place| loop_at(code, place)).collect();
     let is_loop = |place: usize| matches!(code.at(place), "for" | "while" | "do") && code.is_word(place);
@@ -29,7 +29,7 @@ fn loop_at(code: &Code<'_>, keyword: usize) -> Option<Loop> {
     Some(Loop { keyword, head: keyword + 2..close, body: first..end })
 }
 
-/// The place behind a statement.
+/// The token index after a statement.
 fn statement_end(code: &Code<'_>, first: usize) -> Option<usize> {
     match code.at(first) {
         "{" => Some(code.closing(first)? + 1),
@@ -43,7 +43,7 @@ fn statement_end(code: &Code<'_>, first: usize) -> Option<usize> {
     }
 }
 
-/// The place behind the next semicolon that is in no brackets.
+/// The token index after the next semicolon outside of brackets.
 fn simple_end(code: &Code<'_>, first: usize) -> Option<usize> {
     let mut place = first;
     while place < code.len() {

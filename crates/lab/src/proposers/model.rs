@@ -14,11 +14,11 @@ use wavesieve_source::kernels::SourceKernel;
 const SYSTEM: &str = data!("templates/llm/edit.md");
 const REQUEST: &str = data!("templates/llm/optimize_request.md");
 
-/// Findings that a model is sent.
+/// Maximum number of findings that are sent to a model.
 const MOST_FINDINGS: usize = 6;
-/// Earlier attempts that a model is sent.
+/// Maximum number of earlier attempts that are sent to a model.
 const MOST_TRIED: usize = 4;
-/// Bytes of source that a model is sent.
+/// Maximum bytes of source that are sent to a model.
 const SOURCE_BYTES: usize = 60_000;
 
 /// Asks a model for changes.
@@ -27,18 +27,18 @@ pub struct ModelProposer<'a> {
     analyzed: Analyzed,
 }
 
-/// A question to a model.
+/// A request for a change to a model.
 pub struct Question<'a> {
-    /// Where the file is.
+    /// The root folder.
     pub root: &'a Path,
-    /// Below the root.
+    /// The file, relative to the root.
     pub file: &'a Path,
     pub text: &'a str,
     pub kernel: &'a SourceKernel,
     pub facts: &'a KernelFacts,
-    /// Earlier attempts, with what came of them.
+    /// Earlier attempts with their outcomes.
     pub tried: Vec<String>,
-    /// Why its last answer was not accepted.
+    /// The reason why its last answer was rejected.
     pub problem: Option<String>,
 }
 
@@ -47,17 +47,17 @@ pub struct Question<'a> {
 pub enum Prompted {
     /// A change.
     Edit { edit: Edit, prompt: String, reply: String },
-    /// An answer that is not a change, and why.
+    /// An answer that is not a usable change, with the reason.
     Refused { reason: String, prompt: String, reply: String },
     /// The request that would have been sent.
     Shown(String),
 }
 
 impl<'a> ModelProposer<'a> {
-    /// A proposer that knows what traces and source show.
+    /// Makes a proposer that knows the facts from traces and source.
     ///
     /// # Errors
-    /// When the traces cannot be analysed, or the model may not see source.
+    /// When the traces cannot be analyzed, or source must not be sent to the model.
     pub fn new(
         narrator: &'a Narrator,
         traces: &[PathBuf],
@@ -70,10 +70,10 @@ impl<'a> ModelProposer<'a> {
         Ok(Self { narrator, analyzed })
     }
 
-    /// Whether a model may see a file, and can.
+    /// Checks whether a file may be sent to a model.
     ///
     /// # Errors
-    /// When it may not, or the file is too large.
+    /// When it must not be sent, or is too large.
     pub fn check(narrator: &Narrator, file: &Path, text: &str) -> Result<(), LlmError> {
         check_share(narrator)?;
         check_size(file, text)
@@ -82,7 +82,7 @@ impl<'a> ModelProposer<'a> {
     /// Asks for a change of the kernel.
     ///
     /// # Errors
-    /// When the model gives no answer.
+    /// When the model does not answer.
     pub fn ask(&self, question: &Question<'_>) -> Result<Prompted, LlmError> {
         check_size(question.file, question.text)?;
         let findings = self.analyzed.items.iter().take(MOST_FINDINGS).map(|item| {
@@ -115,7 +115,7 @@ impl<'a> ModelProposer<'a> {
             Err(LlmError::DryRun) => return Ok(Prompted::Shown(gate.shown())),
             Err(error) => return Err(error),
         };
-        // Kept on this machine as it left it.
+        // The record has the prompt in the form that was sent.
         let prompt = gate.redactor().borrow_mut().text(&prompt);
         let answer = gate.restored(&reply.text);
         let refused = |reason: String| Prompted::Refused { reason, prompt: prompt.clone(), reply: answer.clone() };

@@ -4,7 +4,8 @@ use super::code::{Code, edited};
 use super::transform::{Refusal, Transformed};
 use wavesieve_source::kernels::SourceKernel;
 
-/// Promises that no two pointers lead to the same memory. The source cannot prove that; results have to show it.
+/// Promises that no two pointers lead to the same memory. The source cannot prove that; checks of the results must show
+/// it.
 pub(super) fn apply(text: &str, kernel: &SourceKernel) -> Result<Transformed, Refusal> {
     let pointers: Vec<&str> = kernel
         .parameters
@@ -22,7 +23,7 @@ pub(super) fn apply(text: &str, kernel: &SourceKernel) -> Result<Transformed, Re
     if let Some(word) = body.forbidden(0..body.len(), &["asm", "__asm__", "volatile"]) {
         return Err(Refusal::new(format!("the kernel has {word}, so that others may read or write the same memory")));
     }
-    // A pointer that is set or compared may lead where another does.
+    // A pointer that is assigned or compared may alias another one.
     for place in 0..body.len() {
         let is_pointer =
             pointers.contains(&body.at(place)) && !matches!(body.at(place.wrapping_sub(1)), "." | "->" | "::");

@@ -33,16 +33,16 @@ fn with_loop(body: &str) -> String {
 fn unrolling_repeats_the_innermost_loop() {
     let done = tried(Transform::Unroll, PLAIN).unwrap();
     assert_eq!(done, PLAIN.replace("    for", "    #pragma unroll 4\n    for"));
-    // A pragma that is there is replaced, the same one is left.
+    // An existing pragma is replaced; an equal one stays.
     let other = PLAIN.replace("    for", "    #pragma unroll 2\n    for");
     assert_eq!(tried(Transform::Unroll, &other).unwrap(), done);
     assert_eq!(tried(Transform::Unroll, &done).unwrap_err(), "the loop is unrolled by 4 already");
-    // The inner of two, and one without braces behind another statement.
+    // The inner of two loops, and one without braces after another statement.
     let nested = with_loop("for (int k = 0; k < 4; ++k) total += in[i + k];");
     assert!(tried(Transform::Unroll, &nested).unwrap().contains("        #pragma unroll 4\n        for (int k"));
     let inline = PLAIN.replace("float total = 0;\n    for", "float total = 0; for");
     assert!(tried(Transform::Unroll, &inline).unwrap().contains("float total = 0;\n    #pragma unroll 4\n    for"));
-    // Loops in comments and strings, and those of another kernel, do not count.
+    // Loops in comments and strings, and loops of other kernels, do not count.
     let elsewhere = "__global__ void f(int* p) { /* for (;;) {} */ p[0] = 1; }\nvoid g() { for (;;) {} }\n";
     assert_eq!(tried(Transform::Unroll, elsewhere).unwrap_err(), "the kernel has no loop");
 }
@@ -74,13 +74,13 @@ fn loops_with_barriers_atomics_and_breaks_are_left() {
         let refusal = tried(Transform::Unroll, &with_loop(word)).unwrap_err();
         assert!(refusal.starts_with("the loop has "), "{word}: {refusal}");
     }
-    // So is what stands behind an else, and in a loop without braces.
+    // The same for a loop after an else, and in a loop without braces.
     let behind_else = PLAIN.replace(
         "i += blockDim.x) {\n        total += in[i];\n    }",
         "i += 1) if (i) { total += in[i]; } else { __syncthreads(); }",
     );
     assert_eq!(tried(Transform::Unroll, &behind_else).unwrap_err(), "the loop has __syncthreads");
-    // Pragmas that are there, however they are written.
+    // Existing pragmas, in any spelling.
     for (pragma, refusal) in [
         ("#  pragma unroll 4", "the loop is unrolled by 4 already"),
         ("#pragma clang loop unroll(disable)\n    // slow", "the loop has a pragma of its own"),
@@ -90,7 +90,7 @@ fn loops_with_barriers_atomics_and_breaks_are_left() {
     }
     let in_macro = PLAIN.replace("for (int i", "TWICE(for (int i").replace("    out[", "    ) out[");
     assert!(tried(Transform::Unroll, &in_macro).unwrap_err().contains("in parentheses"));
-    // The words in comments do not count.
+    // Words in comments do not count.
     assert!(tried(Transform::Unroll, &with_loop("total += in[i]; // no __syncthreads, no break")).is_ok());
 }
 
@@ -140,7 +140,7 @@ fn neighbors_of_aligned_arrays_are_loaded_at_once() {
     assert!(tried(Transform::VectorLoads, &text("alignas(16) __shared__ float s[256];", "4 * i + 0")).is_ok());
     let assumed = "const float* s = (const float*)__builtin_assume_aligned(out, 16);";
     assert!(tried(Transform::VectorLoads, &text(assumed, "4 * i")).is_ok());
-    // No alignment, less of it, another place, an index with an effect, an array that is set again.
+    // No alignment, a smaller one, another place, an index with a side effect, an array that is assigned again.
     for (declared, first) in [
         ("__shared__ float s[256];", "4 * i"),
         ("__shared__ __align__(8) float s[256];", "4 * i"),
@@ -165,7 +165,7 @@ fn what_nothing_asks_for_is_not_tried() {
     assert!(Transform::Unroll.apply(PLAIN, kernel, &limited("latency")).is_ok());
     let refusal = Transform::Unroll.apply(PLAIN, kernel, &limited("lds_conflicts")).unwrap_err();
     assert_eq!(refusal.0, "nothing asks for it: the kernel is limited by lds_conflicts");
-    // Every id that asks for a transform exists in these tables.
+    // Every id that suggests a transform exists in these tables.
     let known = concat!(data!("share/bottlenecks.toml"), data!("share/lab.toml"));
     for id in Transform::ALL.into_iter().flat_map(Transform::asked_by) {
         assert!(known.contains(&format!("id = \"{id}\"")), "{id}");

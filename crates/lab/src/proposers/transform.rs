@@ -15,18 +15,18 @@ pub enum Transform {
     LaunchBounds,
     /// `__restrict__` on pointers.
     Restrict,
-    /// Four loads of neighbors as one.
+    /// Four loads of neighbors as one load.
     VectorLoads,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transformed {
     pub text: String,
-    /// The change in words, and the finding that asks for it.
+    /// The change in words, with the finding that suggests it.
     pub reason: String,
 }
 
-/// Why a transform does not fit a kernel.
+/// The reason why a transform does not fit a kernel.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{0}")]
 pub struct Refusal(pub String);
@@ -38,7 +38,7 @@ impl Refusal {
 }
 
 impl Transform {
-    /// All, in the order in which they are tried.
+    /// All transforms, in the order of trials.
     pub const ALL: [Self; 4] = [Self::LaunchBounds, Self::Restrict, Self::Unroll, Self::VectorLoads];
 
     /// Its name on the command line and in files.
@@ -51,12 +51,12 @@ impl Transform {
         }
     }
 
-    /// By its name.
+    /// The transform of a name.
     pub fn of_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.word() == word)
     }
 
-    /// The limits of a kernel for which this transform is tried, by the ids of `share/bottlenecks.toml` and `share/lab.toml`.
+    /// The limits of a kernel that suggest this transform, by the ids of `share/bottlenecks.toml` and `share/lab.toml`.
     pub(super) fn asked_by(self) -> &'static [&'static str] {
         match self {
             Self::Unroll => &["latency", "instruction_waits", "vector_compute", "matrix_compute"],
@@ -70,7 +70,7 @@ impl Transform {
     /// Changes a kernel in a text.
     ///
     /// # Errors
-    /// With the reason why it does not fit.
+    /// The reason why it does not fit.
     pub fn apply(self, text: &str, kernel: &SourceKernel, facts: &KernelFacts) -> Result<Transformed, Refusal> {
         if kernel.is_torn {
             return Err(Refusal::new("alternatives of the preprocessor share the kernel with another"));
@@ -96,7 +96,7 @@ impl Transform {
     }
 }
 
-/// A text of which all lines end as on Windows with the ends of others, and the kernel in it.
+/// A text with Windows line ends on all lines, converted to line feeds, and the kernel in it.
 fn without_carriage_returns(text: &str, kernel: &SourceKernel) -> Option<(String, SourceKernel)> {
     let plain = text.replace("\r\n", "\n");
     if plain.len() == text.len() || plain.contains('\r') || plain.replace('\n', "\r\n") != text {

@@ -11,12 +11,12 @@ use wavesieve_source::kernels::SourceKernel;
 /// Words that end a loop early, or whose order unrolling could change.
 const FORBIDDEN: [&str; 5] = ["break", "return", "goto", "asm", "__asm__"];
 
-/// How often a loop body is repeated: 4, and up to 8 the more the kernel waits (rocm-perf-lab's rule).
+/// The unroll factor: 4, and up to 8 the more the kernel waits (rocm-perf-lab's rule).
 pub(super) fn factor(stall: f64) -> u32 {
     (4.0 + 4.0 * stall).clamp(2.0, 8.0) as u32
 }
 
-/// Unrolls the first innermost loop that may be.
+/// Unrolls the first innermost loop that allows it.
 pub(super) fn apply(text: &str, kernel: &SourceKernel, facts: &KernelFacts) -> Result<Transformed, Refusal> {
     let code = Code::new(text, &kernel.body)?;
     let factor = factor(facts.stall.unwrap_or(0.0));
@@ -63,15 +63,15 @@ pub(super) fn apply(text: &str, kernel: &SourceKernel, facts: &KernelFacts) -> R
     Err(refusal)
 }
 
-/// The blanks that the line of a place begins with.
+/// The blanks at the start of the line at an offset.
 fn indent_of(text: &str, place: usize) -> &str {
     let before = text.get(..place).unwrap_or_default();
     let line = before.rsplit('\n').next().unwrap_or_default();
     line.strip_suffix(line.trim_start()).unwrap_or_default()
 }
 
-/// The directive before the line of a place, without its indentation; comments and empty lines may stand between. None if
-/// something else stands there, or before the place on its line.
+/// The directive before the line at an offset, without its indentation. Comments and empty lines may be between them.
+/// `None` if anything else is between them, or before the offset on its line.
 fn directive_before(text: &str, place: usize) -> Option<Range<usize>> {
     let before = text.get(..place)?;
     let (mut rest, line) = before.rsplit_once('\n')?;

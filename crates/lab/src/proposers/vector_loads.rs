@@ -1,4 +1,4 @@
-//! Four loads of neighbors as one, where the address is a multiple of 16 bytes.
+//! Four loads of neighbors as one load, if the address is a multiple of 16 bytes.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ use super::code::{Code, edited};
 use super::transform::{Refusal, Transformed};
 use wavesieve_source::kernels::SourceKernel;
 
-/// Types of four bytes, and the vectors of four of them.
+/// Types of four bytes, and their vectors of four elements.
 const VECTORS: [(&str, &str); 3] = [("float", "float4"), ("int", "int4"), ("unsigned", "uint4")];
 const PARTS: [&str; 4] = ["x", "y", "z", "w"];
-/// Bytes that the address has to be a multiple of.
+/// Required alignment in bytes.
 const BYTES: &str = "16";
 
 /// `TYPE NAME = ARRAY[INDEX + PART];`
@@ -70,8 +70,8 @@ pub(super) fn apply(text: &str, kernel: &SourceKernel) -> Result<Transformed, Re
     Err(refusal)
 }
 
-/// Whether the body declares an array of this type with its alignment, or takes a pointer from `__builtin_assume_aligned`, and the
-/// pointer never moves.
+/// Returns whether the body declares an array of this type with the alignment, or takes a pointer from
+/// `__builtin_assume_aligned`, and the pointer never moves.
 fn is_aligned(code: &Code<'_>, array: &str, kind: &str) -> bool {
     let places: Vec<usize> = (0..code.len()).filter(|place| code.at(*place) == array).collect();
     let Some((declared, used)) = places.split_first() else { return false };
@@ -90,7 +90,7 @@ fn is_aligned(code: &Code<'_>, array: &str, kind: &str) -> bool {
             code.at(one) == "__builtin_assume_aligned"
                 && code.closing(one + 1).is_some_and(|close| code.at(close - 1) == BYTES && code.at(close - 2) == ",")
         });
-    // Whatever is done with a pointer but reading through it may move it, and another name may be of another scope.
+    // Any use of a pointer except reading through it may move it, and an equal name may belong to another scope.
     let is_read = |place: &usize| {
         code.at(place + 1) == "["
             && !matches!(code.at(place.saturating_sub(1)), "&" | "+" | "-" | "." | "->" | ">" | ")")
@@ -117,7 +117,7 @@ fn load_at<'a>(code: &Code<'a>, place: usize) -> Option<Load<'a>> {
     Some(Load { places: place..close + 2, kind, array: code.at(place + 3), index, part })
 }
 
-/// The `i` and the `k` of `4 * i + k`, in which nothing is called or changed.
+/// The `i` and the `k` of `4 * i + k`, without calls or side effects.
 fn index_of<'a>(code: &Code<'a>, places: Range<usize>) -> Option<(&'a str, usize)> {
     let is_plain = |place: usize| {
         code.is_word(place) || code.at(place) == "." || code.at(place).bytes().all(|byte| byte.is_ascii_digit())

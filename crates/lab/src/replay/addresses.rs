@@ -16,7 +16,7 @@ pub(super) fn rows(spans: &[Span], reserved: &[Reserved]) -> Vec<AddressRow> {
     rows.collect()
 }
 
-/// How that ends, and why: what failed goes before what is taken.
+/// The resulting status and its reason: a failed address takes precedence over a taken one.
 pub(super) fn verdict(rows: &[AddressRow]) -> (Status, Option<String>) {
     let of = |state: AddressState| rows.iter().filter(move |row| row.state == state);
     if let Some(row) = of(AddressState::Failed).next() {

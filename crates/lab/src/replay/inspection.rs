@@ -11,11 +11,11 @@ use wavesieve_captures::captures::{Capture, CaptureError, Check, Dispatch, Store
 use wavesieve_model::text::hidden::escape_hidden;
 use wavesieve_source::objects::{KernelCode, code_objects};
 
-/// A capture that was read whole.
+/// A capture whose files were all read.
 #[derive(Debug, Serialize)]
 pub struct Inspection {
     pub capture: PathBuf,
-    /// Why it cannot be replayed anywhere.
+    /// The reason why it cannot be replayed anywhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -27,13 +27,13 @@ pub struct Content {
     /// The program that wrote it.
     pub origin: &'static str,
     pub dispatch: Dispatch,
-    /// The target of its code object, and what that states about the kernel; nothing if it cannot be read.
+    /// The target of its code object, and the facts that it states about the kernel; `None` if it cannot be read.
     pub target: Option<String>,
     pub kernel: Option<KernelCode>,
     pub regions: Vec<InspectedRegion>,
     pub bytes: u64,
     pub variables: Vec<String>,
-    /// Notes that are worth knowing all the same.
+    /// Notes that do not prevent a replay.
     pub notes: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ pub struct InspectedRegion {
     pub base: u64,
     pub size: u64,
     pub file: String,
-    /// Bytes of the file that are used.
+    /// Bytes that the file uses.
     pub stored: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -58,13 +58,13 @@ pub fn inspect(directory: &Path, threads: usize) -> Inspection {
 }
 
 impl Inspection {
-    /// Whether regions were not captured.
+    /// Returns whether some regions were not captured.
     pub fn is_incomplete(&self) -> bool {
         self.content.iter().flat_map(|content| &content.regions).any(|region| region.error.is_some())
     }
 }
 
-/// The content of a capture, and why it cannot be replayed all the same.
+/// The content of a capture, and the reason why it cannot be replayed, if any.
 fn read(directory: &Path, threads: usize) -> Result<(Content, Option<String>), CaptureError> {
     let capture = Capture::read(directory)?;
     let hsaco = capture.read_hsaco()?;
@@ -115,10 +115,10 @@ fn read(directory: &Path, threads: usize) -> Result<(Content, Option<String>), C
     Ok((content, refusal))
 }
 
-/// An inspection, in lines.
+/// An inspection as lines of text.
 pub fn text_of_inspection(inspection: &Inspection) -> String {
     let mut text = String::new();
-    // Writing into a text cannot fail.
+    // Writing to a string cannot fail.
     let _ = write_inspection(inspection, &mut text);
     text
 }

@@ -1,4 +1,4 @@
-//! Which code runs, and whether it can.
+//! Selects the code to run, and checks whether it can run.
 
 use std::path::PathBuf;
 
@@ -12,22 +12,22 @@ use wavesieve_source::objects::{
 
 const MOST_HSACO: u64 = 4 << 30;
 
-/// The code object that is loaded, and what the launch adds to its kernel.
+/// The code object to load, with the resources that the launch adds to its kernel.
 pub(super) struct Chosen {
     pub bytes: Vec<u8>,
     pub path: PathBuf,
-    /// Whether it is not the captured one.
+    /// Whether it differs from the captured one.
     pub is_other: bool,
-    /// LDS by the captured kernel itself, if it is known.
+    /// LDS of the captured kernel itself, if known.
     pub captured_lds: Option<u32>,
     /// Whether scratch depends on the launch.
     pub uses_dynamic_stack: bool,
-    /// The captured code object, with which variables were captured.
+    /// The captured code object, to which the captured variables belong.
     pub captured: Vec<u8>,
 }
 
 impl Chosen {
-    /// LDS of a group and its dynamic part, and scratch, of a kernel with these sizes.
+    /// LDS of a workgroup, its dynamic part, and scratch, for a kernel with these sizes.
     pub(super) fn sizes(&self, dispatch: &Dispatch, group: u32, private: u32) -> [u32; 3] {
         let by_kernel = self.captured_lds.unwrap_or(if self.is_other { dispatch.group_segment_size } else { group });
         let dynamic = dispatch.group_segment_size.saturating_sub(by_kernel);
@@ -40,7 +40,7 @@ impl Chosen {
     }
 }
 
-/// Reads the code, and refuses what cannot run here in the place of what was captured.
+/// Reads the code, and rejects code that cannot run in place of the captured code.
 pub(super) fn choose(
     capture: &Capture,
     request: &Request,
@@ -122,7 +122,7 @@ pub(super) fn symbol_of(dispatch: &Dispatch) -> String {
     format!("{}.kd", dispatch.kernel())
 }
 
-/// Why captured code does not allow the launch that was captured with it, if it does not.
+/// Why the captured code does not allow its own captured launch; `None` if it does.
 pub(super) fn captured_refusal(dispatch: &Dispatch, objects: &[CodeObject]) -> Option<String> {
     let symbol = symbol_of(dispatch);
     let kernels = || objects.iter().flat_map(|object| object.kernels.iter().map(move |kernel| (object, kernel)));

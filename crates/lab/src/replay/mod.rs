@@ -1,5 +1,5 @@
-//! Running captured dispatches again. The HSA runtime is loaded when it is needed, in a process of its own: what it or a kernel
-//! does wrong ends that process alone.
+//! Replays captured dispatches. A separate process loads the HSA runtime on demand, so that faults of the runtime or a
+//! kernel end only that process.
 
 mod addresses;
 pub mod compare;

@@ -1,4 +1,4 @@
-//! The outcome of a replay; the keys of the JSON output. Those that rocm-perf-lab has are as it has them.
+//! The outcome of a replay, with the keys of the JSON output. Keys that rocm-perf-lab also has are the same as there.
 
 use std::path::PathBuf;
 
@@ -7,43 +7,43 @@ use serde::{Deserialize, Serialize};
 use super::compare::Comparison;
 use super::statistics::Timing;
 
-/// How a replay ended.
+/// The status of a replay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It ran, and memory is what it should be, if that was asked.
+    /// It ran, and memory is as expected, if that was checked.
     Ok,
-    /// It ran, and memory is not what it should be.
+    /// It ran, and memory differs from the expected memory.
     Differs,
-    /// It ran, and what could be compared is what it should be; the rest is not known.
+    /// It ran, and the compared part of memory is as expected; the rest is unknown.
     Partial,
     /// An address is taken.
     Taken,
-    /// The system has no runtime, no GPU, or none that runs this code.
+    /// The system has no runtime, no GPU, or no GPU that runs this code.
     Unsupported,
-    /// Anything else: a capture that cannot be read, a crash, a hang.
+    /// Any other failure: an unreadable capture, a crash, a hang.
     #[default]
     Failed,
 }
 
-/// The outcome that a replaying process hands back.
+/// The outcome that a replaying process returns.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     pub capture: PathBuf,
     pub status: Status,
-    /// Why it is not `ok`.
+    /// The reason why it is not `ok`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Notes that are worth knowing all the same.
+    /// Notes that do not affect the status.
     pub notes: Vec<String>,
     /// The state of the address of each span of pages.
     pub addresses: Vec<AddressRow>,
-    /// Nothing if only addresses were checked, or it did not come to a dispatch.
+    /// `None` if only addresses were checked, or no dispatch ran.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub replayed: Option<Replayed>,
 }
 
-/// Whether memory could be reserved at its place.
+/// Whether memory could be reserved at its address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AddressState {
@@ -52,14 +52,14 @@ pub enum AddressState {
     Failed,
 }
 
-/// Pages with regions.
+/// A span of pages with regions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddressRow {
     pub base: u64,
     pub size: u64,
     pub regions: usize,
     pub state: AddressState,
-    /// Where the runtime reserved it instead.
+    /// The address that the runtime reserved instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,13 +81,13 @@ pub struct Replayed {
 /// The kernel and its code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelFacts {
-    /// Demangled, or the symbol.
+    /// The demangled name, or the symbol.
     pub name: String,
     pub symbol: String,
     pub hsaco_path: PathBuf,
     pub grid: [u32; 3],
     pub block: [u32; 3],
-    /// LDS of a group: of the kernel and what the launch adds.
+    /// LDS of a workgroup: of the kernel plus the part that the launch adds.
     pub group_segment_size: u32,
     pub dynamic_group_segment_size: u32,
     pub private_segment_size: u32,
@@ -105,18 +105,18 @@ pub struct Execution {
 pub struct MemoryFacts {
     pub regions: usize,
     pub bytes: u64,
-    /// Bases of regions that were not captured, and are zeros.
+    /// Bases of regions that were not captured, and are filled with zeros.
     pub missing: Vec<u64>,
-    /// Whether files were read into the GPU's memory itself.
+    /// Whether files were read directly into GPU memory.
     pub is_direct: bool,
-    /// The first time, with comparing hashes.
+    /// Time of the first restore, including the comparison of hashes.
     pub restore_seconds: f64,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VariableFacts {
     pub restored: usize,
-    /// Names of those that were not, each with its reason.
+    /// Names of variables that were not restored, each with its reason.
     pub skipped: Vec<String>,
 }
 
@@ -124,7 +124,7 @@ pub struct VariableFacts {
 pub struct Environment {
     pub gpu_agent: String,
     pub isa: String,
-    /// The version of the runtime's interface, as rocm-perf-lab has it.
+    /// The version of the runtime's interface, under the key of rocm-perf-lab.
     pub rocm_version: String,
     pub runtime: PathBuf,
     pub pid: u32,

@@ -1,4 +1,4 @@
-//! Memory after a dispatch, kept as regions of a capture are.
+//! Saves the memory after a dispatch in the format of captured regions.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use wavesieve_export::atomic::write_directory;
 /// Marks saved memory.
 const FORMAT: &str = "wavesieve-memory";
 
-/// Writes all regions and variables into a new directory, whole or not at all.
+/// Writes all regions and variables into a new directory, completely or not at all.
 pub(super) fn save(
     directory: &Path,
     memory: &Memory<'_>,

@@ -13,16 +13,17 @@ pub struct Timing {
     pub min: f64,
     pub max: f64,
     pub median: f64,
-    /// Standard deviation of the sample; nothing for one dispatch.
+    /// Standard deviation of the sample; `None` for one dispatch.
     pub stddev: Option<f64>,
-    /// In which the median lies with 95 % certainty, whatever the distribution; nothing of fewer than six.
+    /// Interval that contains the median with 95 % certainty, for any distribution; `None` for fewer than six
+    /// dispatches.
     pub median_interval: Option<[f64; 2]>,
-    /// In the order of the dispatches.
+    /// Times in the order of the dispatches.
     pub samples: Vec<f64>,
 }
 
 impl Timing {
-    /// That of times in microseconds; nothing of none.
+    /// Statistics of times in microseconds; `None` without times.
     pub fn new(samples: Vec<f64>) -> Option<Self> {
         let mut sorted = samples.clone();
         sorted.sort_by(f64::total_cmp);
@@ -45,7 +46,7 @@ impl Timing {
     }
 }
 
-/// The places in sorted values between which the median lies with at least 95 % certainty.
+/// The indices in sorted values between which the median lies with at least 95 % certainty.
 fn median_ranks(count: usize) -> Option<[usize; 2]> {
     if count > MOST_RUNS {
         let low = (count as f64 / 2.0 - 0.98 * (count as f64).sqrt()).floor() as usize;

@@ -1,4 +1,4 @@
-//! A replay in a process of its own, which may crash or hang.
+//! A replay in a separate process, which may crash or hang.
 
 use std::path::{Path, PathBuf};
 
@@ -9,17 +9,17 @@ use super::request::Request;
 use crate::interactive::programs::{End, Limits, run};
 use wavesieve_files::regular::{self, LARGE_BYTES};
 
-/// Output of the process that is handed on.
+/// Maximum bytes of the process's output that are passed on.
 const MOST_OUTPUT: u64 = 1 << 20;
 const REPEATED: usize = 5;
 
 /// Limits of a replay.
 pub struct Supervision<'a> {
-    /// How long it may take.
+    /// Time limit in seconds.
     pub seconds: u64,
-    /// How often it is started when an address is taken: each process has other addresses.
+    /// Maximum number of processes to start while an address is taken: each process has another address layout.
     pub attempts: u32,
-    /// Variables that are set for it.
+    /// Variables to set for it.
     pub environment: &'a [(String, String)],
     pub is_interrupted: &'a dyn Fn() -> bool,
 }
@@ -27,7 +27,7 @@ pub struct Supervision<'a> {
 /// Replays a capture in a new process.
 ///
 /// # Errors
-/// When no process can be given its task. What goes wrong in it is an outcome.
+/// When no process can get its task. Failures inside the process are outcomes.
 pub fn replay(request: &Request, supervision: &Supervision<'_>, on_line: &mut dyn FnMut(&str)) -> Result<Outcome> {
     let mut attempt = 1;
     loop {
@@ -85,12 +85,12 @@ fn replay_once(request: &Request, supervision: &Supervision<'_>, on_line: &mut d
     })
 }
 
-/// Where the answer to a task goes.
+/// The path of the answer to a task.
 pub fn answer_path(task: &Path) -> PathBuf {
     task.with_extension("answer.json")
 }
 
-/// This program, also after its file was replaced.
+/// The path of this program, even after its file was replaced.
 fn program() -> std::io::Result<PathBuf> {
     let own = PathBuf::from("/proc/self/exe");
     if own.exists() { Ok(own) } else { std::env::current_exe() }

@@ -1,7 +1,8 @@
-//! Whether a GPU runs code for a target.
+//! Checks whether a GPU runs code for a target.
 
-/// Why code for a target, such as `gfx942:sramecc+`, does not run on a GPU with these instruction sets, whose names may begin
-/// with `amdgcn-amd-amdhsa--`. A feature that the code leaves open fits both ways. Generic targets are left to the runtime.
+/// Why code for a target, such as `gfx942:sramecc+`, does not run on a GPU with these instruction sets, whose names may
+/// start with `amdgcn-amd-amdhsa--`. A feature that the target does not mention fits both settings. Generic targets are
+/// left to the runtime.
 pub(super) fn refusal(target: &str, sets: &[String]) -> Option<String> {
     let (wanted, features) = parts(target);
     if wanted.is_empty() || wanted.contains("generic") || sets.is_empty() {
@@ -19,7 +20,7 @@ pub(super) fn refusal(target: &str, sets: &[String]) -> Option<String> {
     (!sets.iter().any(fits)).then(|| format!("it is code for {}, and the GPU runs {}", short(target), shown.join(", ")))
 }
 
-/// Without the triple.
+/// The target without the triple.
 fn short(target: &str) -> &str {
     target.rsplit("--").next().unwrap_or(target)
 }

@@ -1,4 +1,4 @@
-//! Outcomes as texts for people.
+//! Outcomes as texts for the terminal.
 
 use std::fmt::{self, Write};
 use std::path::Path;
@@ -8,10 +8,10 @@ use super::outcome::{AddressRow, AddressState, Outcome, Replayed, Status};
 use super::statistics::Timing;
 use wavesieve_model::text::hidden::escape_hidden;
 
-/// An outcome, in lines.
+/// An outcome as lines of text.
 pub fn text(outcome: &Outcome) -> String {
     let mut text = String::new();
-    // Writing into a text cannot fail.
+    // Writing to a string cannot fail.
     let _ = write_outcome(outcome, &mut text);
     text
 }
@@ -156,7 +156,7 @@ pub(super) fn shown_path(path: &Path) -> String {
     escape_hidden(&path.display().to_string()).into_owned()
 }
 
-/// A number of bytes in the largest unit that does not make it small.
+/// A number of bytes in the largest unit in which it is at least 1.
 pub(crate) fn shown_bytes(bytes: u64) -> String {
     let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
     let unit = units.iter().find(|(_, shift)| bytes >= 1 << shift);

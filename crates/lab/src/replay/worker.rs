@@ -16,7 +16,7 @@ use wavesieve_captures::captures::{Capture, CaptureError, Check, MIN_PAGE, Store
 
 const NAMED: usize = 3;
 
-/// Why a replay ends before its end.
+/// The reason why a replay ends early.
 pub(super) struct Stop {
     status: Status,
     message: String,
@@ -45,7 +45,7 @@ impl From<RuntimeError> for Stop {
     }
 }
 
-/// Replays a capture. The outcome is handed over before the runtime is shut down, which may hang.
+/// Replays a capture. The outcome is returned before the runtime is shut down, which may hang.
 pub fn work(request: &Request, hand_over: impl FnOnce(&Outcome)) {
     let mut outcome = Outcome { capture: request.capture.clone(), ..Outcome::default() };
     let mut runtime = None;
@@ -69,14 +69,14 @@ fn run(request: &Request, outcome: &mut Outcome, runtime: &mut Option<Hsa>) -> R
     let is_full = request.mode == Mode::Full;
     let blobs = if is_full { open_blobs(&capture, request.allows_missing, &mut outcome.notes)? } else { Vec::new() };
     let expected = request.expect.as_deref().filter(|_| is_full).map(Expected::open).transpose()?;
-    // Before the runtime comes: it takes large ranges of addresses for itself.
+    // Before the runtime is loaded: it reserves large address ranges for itself.
     let held = HeldAddresses::take(&spans(regions, MIN_PAGE));
     let started = Hsa::start(request.runtime.as_deref());
     drop(held);
     let hsa = runtime.insert(started?);
     let gpu = Gpu::find(hsa, request.gpu)?;
     let spans = spans(regions, gpu.page);
-    // Code that cannot run is refused before memory is taken.
+    // Code that cannot run is rejected before memory is allocated.
     let chosen = if is_full { Some(choose(&capture, request, &gpu.isas, &mut outcome.notes)?) } else { None };
     let (mut memory, reserved) = Memory::reserve(hsa, &spans, regions);
     outcome.addresses = rows(&spans, &reserved);
@@ -143,7 +143,7 @@ fn run(request: &Request, outcome: &mut Outcome, runtime: &mut Option<Hsa>) -> R
     Ok(())
 }
 
-/// That what was compared is right, and what of the rest is not known.
+/// A sentence that the compared part is right, and why the rest is unknown.
 fn what_was_not_compared(reasons: &[String]) -> String {
     let named: Vec<&str> = reasons.iter().take(NAMED).map(String::as_str).collect();
     let more = match reasons.len().saturating_sub(NAMED) {
@@ -153,7 +153,7 @@ fn what_was_not_compared(reasons: &[String]) -> String {
     format!("what was compared is as expected, but not all was compared: {}{more}", named.join(", "))
 }
 
-/// Finds the bytes of all regions; nothing for those that were not captured, if that is allowed.
+/// Opens the bytes of all regions; `None` for regions that were not captured, if that is allowed.
 fn open_blobs(
     capture: &Capture,
     allows_missing: bool,
@@ -197,7 +197,7 @@ fn found(variable: &Variable, executable_sha256: &str, bytes: Vec<u8>) -> FoundV
     }
 }
 
-/// A kernel that is ready, with what goes before each dispatch.
+/// A prepared kernel, with the steps before each dispatch.
 struct Replay<'a> {
     code: Code<'a>,
     queue: Queue<'a>,
@@ -232,7 +232,7 @@ impl<'a> Replay<'a> {
         Ok(replay)
     }
 
-    /// Variables of the captured code object that the loaded one has too.
+    /// Finds variables of the captured code object that the loaded one has too.
     fn find_variables(&mut self, capture: &Capture, chosen: &Chosen) -> Result<(), Stop> {
         if capture.variables.is_empty() {
             return Ok(());
@@ -253,7 +253,7 @@ impl<'a> Replay<'a> {
                     let message = format!("{name}: it has {size} bytes instead of {}", bytes.len());
                     return Err(Stop::failed(format!("{}: the variable {message}", chosen.path.display())));
                 }
-                // The compiler's number of a source file, which nothing reads.
+                // The compiler's id of a source file, which no kernel reads.
                 Err(_) if variable.name.starts_with(FILE_NUMBER) => continue,
                 Err(_) => {
                     self.values.push(FoundVariable { is_loaded: false, ..found(variable, &own, bytes) });
@@ -270,7 +270,7 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Runs all dispatches; gives the times of those that count, in microseconds.
+    /// Runs all dispatches; returns the times of the measured ones, in microseconds.
     fn run(
         &mut self,
         request: &Request,
@@ -281,7 +281,7 @@ impl<'a> Replay<'a> {
         self.set_variables()?;
         let mut is_fresh = true;
         for number in 0..request.warm_up.saturating_add(request.iterations.max(1)) {
-            // A warm-up leaves nothing behind, whatever the mode.
+            // A warm-up leaves nothing behind in either mode.
             if !is_fresh && (!request.is_stateful || number <= request.warm_up) {
                 memory.restore(blobs, Check::Nothing, request.threads)?;
                 self.set_variables()?;

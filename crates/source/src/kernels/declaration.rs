@@ -5,7 +5,7 @@ use super::pieces::{Piece, close, is_angle, joined, split, text};
 use super::types::parameter;
 use crate::scan::c_kernels::is_attribute;
 
-/// Words that are not names of functions, though parentheses may follow.
+/// Words that are not function names, though parentheses may follow.
 const NO_NAMES: [&str; 14] = [
     "void",
     "auto",
@@ -27,9 +27,9 @@ const NO_NAMES: [&str; 14] = [
 #[derive(Debug, Default)]
 pub(super) struct Declaration {
     pub name: String,
-    /// The place of the name among the pieces.
+    /// The index of the name among the pieces.
     pub place: usize,
-    /// Scopes that are written before the name.
+    /// Scopes before the name.
     pub scopes: Vec<String>,
     pub template: Option<Template>,
     pub qualifiers: Vec<String>,
@@ -38,7 +38,7 @@ pub(super) struct Declaration {
     pub parameters: Vec<Parameter>,
 }
 
-/// Reads a declaration, without what follows it. `None` if it has no name with parameters.
+/// Parses a declaration, without the text after it. `None` if it has no name with parameters.
 pub(super) fn declaration(pieces: &[Piece]) -> Option<Declaration> {
     let mut found = Declaration::default();
     let mut names: Vec<String> = Vec::new();
@@ -105,7 +105,7 @@ pub(super) fn declaration(pieces: &[Piece]) -> Option<Declaration> {
                 }
             }
             _ if is_word && parameters.is_none() => found.qualifiers.push(word.to_owned()),
-            // A function that is given or returned.
+            // A function is a parameter or a result.
             "(" if parameters.is_none() => return None,
             _ => {}
         }
@@ -121,8 +121,8 @@ pub(super) fn declaration(pieces: &[Piece]) -> Option<Declaration> {
     Some(found)
 }
 
-/// Whether the parentheses that end at a place are those of a macro for attributes: another word with parentheses follows that
-/// can be a name. Macros after the name are written in capitals, or are attributes.
+/// Returns whether the parentheses that end at an index belong to an attribute macro: another word with parentheses
+/// follows that can be the name. Macros after the name are in capitals, or are attributes.
 fn is_macro(pieces: &[Piece], end: usize) -> bool {
     let mut next = end + 1;
     while pieces.get(next).is_some_and(Piece::is_word) {
@@ -139,7 +139,7 @@ fn is_macro(pieces: &[Piece], end: usize) -> bool {
     false
 }
 
-/// Where a constraint ends that begins at a place.
+/// The end of a constraint that starts at an index.
 fn constraint(pieces: &[Piece], begin: usize) -> usize {
     let mut at = begin;
     while at < pieces.len() {
@@ -171,13 +171,13 @@ fn constraint(pieces: &[Piece], begin: usize) -> usize {
     at.min(pieces.len())
 }
 
-/// The parameters between the brackets of `template <…>`.
+/// Parses the parameters in the brackets of `template <…>`.
 fn template_head(pieces: &[Piece], template: &mut Template, names: &mut Vec<String>) {
     for one in split(pieces, ",") {
         template.parameters.push(joined(one));
         let parts = split(one, "=");
         let declared = parts.first().copied().unwrap_or_default();
-        // `typename` alone, or `class` in place of it, or a name after a type.
+        // A name follows a type, or `typename` or `class`.
         let is_named = declared.len() > 1 && declared.last().is_some_and(Piece::is_word);
         let (kind, name) = declared.split_at(declared.len() - usize::from(is_named));
         let mut kind: Vec<Piece> = kind.to_vec();

@@ -1,10 +1,10 @@
-//! Whether a change keeps a kernel's signature.
+//! Checks whether a change keeps a kernel's signature.
 
 use super::model::{Parameter, SourceKernel, Template};
 
-/// The first difference that callers of a kernel would notice: name, scope, linkage, template parameters, and types, order and
-/// qualifiers of its parameters. Names of parameters, attributes, launch bounds, and qualifiers of a parameter itself
-/// (`const int n`, `float *__restrict__ x`) may differ.
+/// The first difference that affects callers of a kernel: name, scope, linkage, template parameters, and types, order
+/// and qualifiers of its parameters. Names of parameters, attributes, launch bounds, and qualifiers of a parameter
+/// itself (`const int n`, `float *__restrict__ x`) may differ.
 pub fn signature_difference(old: &SourceKernel, new: &SourceKernel) -> Option<String> {
     let shown =
         |kernel: &SourceKernel| kernel.scopes.iter().chain([&kernel.name]).cloned().collect::<Vec<_>>().join("::");

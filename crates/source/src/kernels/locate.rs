@@ -1,4 +1,4 @@
-//! Finding kernels.
+//! Finds kernels in source code.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,10 +15,10 @@ use crate::scan::c_structure::Structure;
 use crate::scan::text::Text;
 use crate::scan::tokens::{Stream, Token};
 
-/// So many tokens has a declaration at most.
+/// Maximum number of tokens of a declaration.
 const MAX_HEAD: usize = 2000;
 
-/// The text that is searched.
+/// The text to search.
 struct Searched<'a> {
     text: &'a Text<'a>,
     stream: Stream<'a>,
@@ -28,8 +28,8 @@ struct Searched<'a> {
     blocks: Vec<Block>,
 }
 
-/// The definitions of kernels in a text, in their order. Every text has an answer. Kernels that a macro makes as a whole are
-/// not among them, nor are names that macros put together.
+/// Finds the definitions of kernels in a text, in order. Any text is accepted. Kernels that a macro defines as a whole
+/// are not found, nor names that macros build.
 pub fn kernels(text: &str) -> Vec<SourceKernel> {
     let plain = same_length(text);
     let joined = Text::new(&plain).joined();
@@ -41,7 +41,7 @@ pub fn kernels(text: &str) -> Vec<SourceKernel> {
     let blocks = blocks(stream, &structure);
     let searched = Searched { text: &joined, stream, structure, choices: live.choices, macros, blocks };
     let mut found: Vec<SourceKernel> = Vec::new();
-    // The last token of the last body, by which alternatives of the preprocessor are known to share it.
+    // The last token of the last body: alternatives of the preprocessor that share it are recognized by it.
     let mut ends: Vec<(usize, usize)> = Vec::new();
     let mut at = 0;
     while at < stream.len() {
@@ -57,11 +57,11 @@ pub fn kernels(text: &str) -> Vec<SourceKernel> {
     found
 }
 
-/// The same with macros of other texts, such as headers that the text includes.
+/// [`kernels`] with the macros of other texts, such as headers that the text includes.
 pub fn kernels_with(text: &str, others: &[&str]) -> Vec<SourceKernel> {
     let prefix: String = others.iter().map(|other| definitions(other)).collect();
     let lines = u32::try_from(prefix.matches('\n').count()).unwrap_or(u32::MAX);
-    // A byte order mark is one at the start only.
+    // A byte order mark counts only at the start.
     let own = text.strip_prefix('\u{feff}').map_or_else(|| text.to_owned(), |rest| format!("   {rest}"));
     let mut found = kernels(&format!("{prefix}{own}"));
     for kernel in &mut found {
@@ -73,7 +73,7 @@ pub fn kernels_with(text: &str, others: &[&str]) -> Vec<SourceKernel> {
     found
 }
 
-/// The macros that a text defines, one in a line.
+/// The macros that a text defines, one per line.
 fn definitions(text: &str) -> String {
     let plain = same_length(text);
     let joined = Text::new(&plain).joined();
@@ -85,7 +85,7 @@ fn definitions(text: &str) -> String {
         let ends = directive.tokens.first().zip(directive.tokens.last()).filter(|_| line.is_word(0, "define"));
         let Some((first, last)) = ends else { continue };
         let bytes = joined.bytes.get(first.start as usize..last.end as usize).unwrap_or_default();
-        // A comment may have gone over several lines.
+        // A comment may have spanned several lines.
         all.push('#');
         all.extend(String::from_utf8_lossy(bytes).chars().map(|one| if one == '\n' { ' ' } else { one }));
         all.push('\n');
@@ -93,7 +93,7 @@ fn definitions(text: &str) -> String {
     all
 }
 
-/// A text whose lines all end with a line feed, of the same length.
+/// A text of the same length whose lines all end with a line feed.
 fn same_length(text: &str) -> Cow<'_, [u8]> {
     let bytes = text.as_bytes();
     let mark = bytes.starts_with(b"\xef\xbb\xbf");
@@ -116,11 +116,11 @@ fn same_length(text: &str) -> Cow<'_, [u8]> {
 }
 
 impl Searched<'_> {
-    /// The kernel whose keyword stands at a place, and the braces of its body.
+    /// The kernel with its keyword at an index, and the braces of its body.
     fn kernel(&self, keyword: usize, ends: &[(usize, usize)]) -> Option<(SourceKernel, usize, usize)> {
         let start = declaration_start(self.stream, &self.structure, keyword);
         let open = self.body(keyword)?;
-        // The brace of an alternative is open until that of the first closes.
+        // The brace of an alternative stays open until that of the first one closes.
         let shared = || ends.iter().rev().find(|(first, last)| *first < open && open < *last).map(|(_, last)| *last);
         let own = self.structure.close(open);
         let close = own.or_else(shared)?;
@@ -147,7 +147,7 @@ impl Searched<'_> {
         Some((kernel, open, close))
     }
 
-    /// The brace of the body behind a keyword.
+    /// The opening brace of the body after a keyword.
     fn body(&self, keyword: usize) -> Option<usize> {
         let mut at = keyword + 1;
         if self.stream.is_word(keyword, "__attribute__") {
@@ -167,25 +167,25 @@ impl Searched<'_> {
         None
     }
 
-    /// The bytes of tokens, in the text as it was given.
+    /// The byte range of tokens in the original text.
     fn range(&self, first: usize, last: usize) -> Option<Range<usize>> {
         let (first, last) = (self.stream.tokens.get(first)?, self.stream.tokens.get(last)?);
         let end = (last.end as usize).checked_sub(1)?;
         Some(self.text.unjoined(first.start as usize)..self.text.unjoined(end) + 1)
     }
 
-    /// Tokens without those of second and later alternatives.
+    /// Tokens without second and later alternatives.
     fn first_alternatives(&self, range: Range<usize>) -> Vec<Token> {
         let mut kept = Vec::new();
         let begin = self.choices.partition_point(|(place, _)| *place <= range.start);
         let mut choices = self.choices.iter().skip(begin).peekable();
-        // For each open choice, whether its first alternative is over.
+        // For each open choice, whether its first alternative has ended.
         let mut over: Vec<bool> = Vec::new();
         for at in range {
             while let Some((_, choice)) = choices.next_if(|(place, _)| *place <= at) {
                 match choice {
                     Choice::Begin => over.push(false),
-                    // A part that was left out does not count as an alternative.
+                    // An omitted part does not count as an alternative.
                     Choice::Next(was_there) => {
                         if let Some(last) = over.last_mut() {
                             *last |= was_there;
@@ -201,7 +201,8 @@ impl Searched<'_> {
         kept
     }
 
-    /// Whether alternatives begin or end in a kernel that go beyond it, or stand in its parameters.
+    /// Returns whether preprocessor alternatives start or end in a kernel but extend beyond it, or are in its
+    /// parameters.
     fn is_torn(&self, start: usize, open: usize, close: usize) -> bool {
         let begin = self.choices.partition_point(|(place, _)| *place <= start);
         let mut depth = 0_usize;
@@ -222,7 +223,7 @@ impl Searched<'_> {
         depth > 0
     }
 
-    /// Whether the place after some tokens is in parentheses that begin in them.
+    /// Returns whether the place after some tokens is in parentheses that open in them.
     fn is_in_parentheses(&self, range: Range<usize>) -> bool {
         let end = range.end;
         range

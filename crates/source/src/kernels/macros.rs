@@ -6,13 +6,13 @@ use crate::scan::c_conditions::Live;
 use crate::scan::c_lexer::Lexed;
 use crate::scan::tokens::{Stream, Token};
 
-/// Macros may name others so deep.
+/// Maximum depth of macros that name others.
 const DEEPEST: usize = 8;
-/// So many tokens come out of a declaration at most.
+/// Maximum number of tokens that a declaration expands to.
 const MAX_TOKENS: usize = 4000;
-/// So many are looked at for that.
+/// Maximum number of expansion steps.
 const MAX_STEPS: usize = 20_000;
-/// Words by which a macro is one of declarations.
+/// Words that mark a macro as part of a declaration.
 const WORDS: [&str; 13] = [
     "__global__",
     "__kernel",
@@ -29,13 +29,13 @@ const WORDS: [&str; 13] = [
     "__restrict__",
 ];
 
-/// Words that are macros in the headers of HIP, whose meaning is known.
+/// Words that are macros in the headers of HIP, but have a known meaning.
 const KNOWN: [&[u8]; 3] = [b"__global__", b"__kernel", b"__launch_bounds__"];
 
 /// The replacement of a macro's name.
 #[derive(Debug)]
 struct Macro {
-    /// None if it has no parentheses.
+    /// `None` if it has no parentheses.
     parameters: Option<Vec<Vec<u8>>>,
     body: Vec<Token>,
 }
@@ -44,12 +44,12 @@ struct Macro {
 #[derive(Debug, Default)]
 pub(super) struct Macros {
     known: BTreeMap<Vec<u8>, Macro>,
-    /// Those that start kernels.
+    /// Macros that start kernels.
     kernels: Vec<Vec<u8>>,
 }
 
 impl Macros {
-    /// Macros of the lines that are not left out. Of several of a name the first counts.
+    /// Collects the macros of live lines. The first macro of a name counts.
     pub(super) fn new(text: &[u8], lexed: &Lexed, live: &Live) -> Self {
         let mut all: BTreeMap<Vec<u8>, Macro> = BTreeMap::new();
         for directive in live.directives.iter().filter_map(|number| lexed.directives.get(*number)) {
@@ -69,7 +69,7 @@ impl Macros {
                 all.entry(name.to_vec()).or_insert(Macro { parameters, body: body.to_vec() });
             }
         }
-        // Those that name others are what the others are.
+        // A macro that names others has their meaning.
         let mut marked: BTreeMap<Vec<u8>, bool> = BTreeMap::new();
         for _ in 0..DEEPEST {
             let before = marked.clone();
@@ -93,12 +93,12 @@ impl Macros {
         Self { known: all, kernels }
     }
 
-    /// Whether a kernel starts with the word at a place.
+    /// Returns whether the word at an index starts a kernel.
     pub(super) fn start_kernel(&self, stream: Stream<'_>, at: usize) -> bool {
         starts_kernel(stream, at) || stream.word(at).is_some_and(|word| self.kernels.iter().any(|name| name == word))
     }
 
-    /// Tokens with macros replaced by what they stand for.
+    /// Tokens with macros expanded.
     pub(super) fn expanded(&self, text: &[u8], tokens: &[Token]) -> Vec<Token> {
         let (mut all, mut steps) = (Vec::new(), MAX_STEPS);
         self.expand(text, tokens, 0, &mut all, &mut steps);
@@ -134,7 +134,7 @@ impl Macros {
                 let number = parameters.iter().position(|parameter| Some(parameter.as_slice()) == word);
                 match number {
                     Some(number) => filled.extend_from_slice(arguments.get(number).copied().unwrap_or_default()),
-                    // All that are left, with commas between.
+                    // All remaining arguments, separated by commas.
                     None if word == Some(b"__VA_ARGS__") => {
                         let rest = arguments.get(parameters.len()..).unwrap_or_default();
                         let ends = rest.first().zip(rest.last());
@@ -157,7 +157,7 @@ impl Macros {
     }
 }
 
-/// Whether a kernel starts with a keyword at a place.
+/// Returns whether a keyword at an index starts a kernel.
 fn starts_kernel(stream: Stream<'_>, at: usize) -> bool {
     match stream.word(at) {
         Some(b"__global__" | b"__kernel") => true,
@@ -173,7 +173,7 @@ fn starts_kernel(stream: Stream<'_>, at: usize) -> bool {
     }
 }
 
-/// The arguments of a macro in the parentheses at a place, and where these close.
+/// The arguments of a macro in the parentheses at an index, and the index of the closing parenthesis.
 fn arguments<'a>(stream: Stream<'a>, open: usize) -> Option<(Vec<&'a [Token]>, usize)> {
     let mut found = Vec::new();
     let (mut depth, mut from) = (0_usize, open + 1);

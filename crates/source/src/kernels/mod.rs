@@ -1,4 +1,4 @@
-//! Where kernels stand in source code, and whether a change keeps their signature.
+//! Finds kernels in source code, and checks whether a change keeps their signatures.
 
 mod declaration;
 mod difference;

@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-/// A definition of a kernel. All ranges are bytes of the text that was searched.
+/// A kernel definition. All ranges are bytes of the searched text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceKernel {
     pub name: String,
-    /// Namespaces and classes around it, the outermost first; an anonymous namespace is `(anonymous)`.
+    /// Enclosing namespaces and classes, the outermost first; an anonymous namespace is `(anonymous)`.
     pub scopes: Vec<String>,
-    /// If it is a template, or a specialization of one.
+    /// Set for a template, or a specialization of one.
     pub template: Option<Template>,
-    /// Words and attributes before the name as they are written, without `template <…>`: `static`, `__global__`, `void`, …
+    /// Words and attributes before the name as written, without `template <…>`: `static`, `__global__`, `void`, …
     pub qualifiers: Vec<String>,
-    /// Whether `extern "C"` stands before it or around it.
+    /// Whether it has, or is in, `extern "C"`.
     pub is_c: bool,
     /// The text in the parentheses of `__launch_bounds__`.
     pub launch_bounds: Option<String>,
@@ -25,7 +25,7 @@ pub struct SourceKernel {
     pub body: Range<usize>,
     /// Line of the name, from 1.
     pub line: u32,
-    /// Whether alternatives of the preprocessor stand in its parameters, or its body is shared with another definition, so that
+    /// Whether its parameters contain preprocessor alternatives, or its body is shared with another definition, so that
     /// it cannot be replaced alone.
     pub is_torn: bool,
 }
@@ -33,9 +33,9 @@ pub struct SourceKernel {
 /// The parts that make a kernel a template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Template {
-    /// The parameters as they are written, in their order: `typename T`, `int N = 4`.
+    /// The parameters as written, in order: `typename T`, `int N = 4`.
     pub parameters: Vec<String>,
-    /// The parameters in one spelling without their names.
+    /// The parameters in a normalized spelling without their names.
     pub kinds: Vec<String>,
     /// The text after `requires`.
     pub constraint: Option<String>,
@@ -46,10 +46,10 @@ pub struct Template {
 /// A parameter of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parameter {
-    /// The type in one spelling, without qualifiers of the parameter itself: `const float*` for `float const *__restrict__ x`.
-    /// Parameters of the template are numbered: `$0`.
+    /// The type in a normalized spelling, without qualifiers of the parameter itself: `const float*` for `float const
+    /// *__restrict__ x`. Parameters of the template are numbered: `$0`.
     pub kind: String,
-    /// The type as it is written, comments left out.
+    /// The type as written, without comments.
     pub written: String,
     pub name: Option<String>,
     /// The text after `=`.

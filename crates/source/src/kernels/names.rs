@@ -1,4 +1,4 @@
-//! The kernels of a source that a traced name can mean.
+//! Matches traced names with the kernels of a source.
 
 use super::model::SourceKernel;
 use super::pieces::{Piece, close, joined, pieces, split, text};
@@ -8,8 +8,8 @@ use crate::scan::c_lexer::lex;
 use crate::scan::text::Text;
 use wavesieve_model::analysis::kernel_names::{base_name, mangled_base, short_name, strip_kd};
 
-/// The kernels that a name of a trace or code object can mean, mangled or not: those of the same name in the same scopes, and
-/// if there are several, those whose parameters fit.
+/// The kernels that a name in a trace or code object may refer to, mangled or not: kernels with the same name in the
+/// same scopes and, if there are several, with matching parameters.
 pub fn named<'a>(kernels: &'a [SourceKernel], traced: &str) -> Vec<&'a SourceKernel> {
     let traced = strip_kd(traced);
     let display = demangled(traced).unwrap_or_else(|| traced.to_owned());
@@ -25,7 +25,7 @@ pub fn named<'a>(kernels: &'a [SourceKernel], traced: &str) -> Vec<&'a SourceKer
             own.is_some_and(|own| same_words(own, &arguments))
         };
         narrow(&mut found, is_special);
-        // The others are specializations for other arguments.
+        // The kernels with arguments are then specializations for other arguments.
         if !found.iter().any(|kernel| is_special(kernel)) {
             narrow(&mut found, |kernel| kernel.template.as_ref().is_some_and(|template| template.arguments.is_none()));
         }
@@ -41,7 +41,7 @@ pub fn named<'a>(kernels: &'a [SourceKernel], traced: &str) -> Vec<&'a SourceKer
     found
 }
 
-/// Keeps what meets a condition, or everything if nothing does.
+/// Keeps the kernels that meet a condition, or all if none does.
 fn narrow(found: &mut Vec<&SourceKernel>, meets: impl Fn(&SourceKernel) -> bool) {
     if found.iter().any(|kernel| meets(kernel)) {
         found.retain(|kernel| meets(kernel));
@@ -53,7 +53,7 @@ fn words(display: &str) -> Vec<Piece> {
     pieces(&text.bytes, &lex(&text).code)
 }
 
-/// The scopes of a name, as those of kernels are written.
+/// The scopes of a name, in the form of a kernel's scopes.
 fn scopes(display: &str) -> Vec<String> {
     let short = short_name(display).replace("(anonymous namespace)", "(anonymous)").replace("<...>", "");
     let mut scopes: Vec<String> = short.split("::").map(str::to_owned).collect();
@@ -66,7 +66,7 @@ fn same_words(one: &str, other: &str) -> bool {
     bare(one) == bare(other)
 }
 
-/// The text in the angle brackets behind the name.
+/// The text in the angle brackets after the name.
 fn template_arguments(words: &[Piece], base: &str) -> Option<String> {
     let mut at = 0;
     while at < words.len() {
@@ -82,7 +82,7 @@ fn template_arguments(words: &[Piece], base: &str) -> Option<String> {
     None
 }
 
-/// The types in the last parentheses of a name, in our spelling.
+/// The types in the last parentheses of a name, in the normalized spelling.
 fn parameter_kinds(words: &[Piece]) -> Option<Vec<String>> {
     let open =
         (0..words.len()).find(|at| text(words, *at) == "(" && close(words, *at) == words.len().checked_sub(1))?;
@@ -90,12 +90,12 @@ fn parameter_kinds(words: &[Piece]) -> Option<Vec<String>> {
     Some(split(inner, ",").into_iter().map(|one| parameter(one, &[]).kind).collect())
 }
 
-/// Whether a type of a source, which may leave out scopes or depend on a template, can be one of a name.
+/// Returns whether a type in a source, which may lack scopes or depend on a template, matches a type in a name.
 fn may_be(own: &str, named: &str) -> bool {
     own.contains('$') || own.contains("...") || without_scopes(own) == without_scopes(named)
 }
 
-/// `const P*` of `const a::P*`.
+/// Turns `const a::P*` into `const P*`.
 fn without_scopes(kind: &str) -> String {
     let mut kept = String::new();
     let mut rest = kind;

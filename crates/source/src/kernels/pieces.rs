@@ -1,4 +1,4 @@
-//! Words of a declaration, apart from where they stand.
+//! The words of a declaration, independent of their positions.
 
 use crate::scan::tokens::{Stream, Token, TokenKind};
 
@@ -10,24 +10,24 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// Whether it is a name or keyword.
+    /// Returns whether it is a name or keyword.
     pub(super) fn is_word(&self) -> bool {
         self.kind == TokenKind::Word
     }
 
-    /// Whether it is this punctuation or word.
+    /// Returns whether it is this punctuation or word.
     pub(super) fn is(&self, text: &str) -> bool {
         self.text == text
     }
 }
 
-/// The pieces of tokens.
+/// Converts tokens into pieces.
 pub(super) fn pieces(text: &[u8], tokens: &[Token]) -> Vec<Piece> {
     let stream = Stream { text, tokens };
     tokens.iter().enumerate().map(|(at, token)| Piece { kind: token.kind, text: stream.text(at) }).collect()
 }
 
-/// Pieces as one text, in which the same pieces always have the same spaces.
+/// Pieces as one text, in which equal pieces always have the same spaces.
 pub(super) fn joined(pieces: &[Piece]) -> String {
     let mut text = String::new();
     let mut before: Option<&Piece> = None;
@@ -43,12 +43,12 @@ pub(super) fn joined(pieces: &[Piece]) -> String {
     text
 }
 
-/// The text of the piece at a place; empty past the end.
+/// The text of the piece at an index; empty past the end.
 pub(super) fn text(pieces: &[Piece], at: usize) -> &str {
     pieces.get(at).map_or("", |piece| piece.text.as_str())
 }
 
-/// The bracket that closes the one at a place. Angle brackets are those of templates.
+/// The bracket that closes the one at an index. Angle brackets count as template brackets.
 pub(super) fn close(pieces: &[Piece], open: usize) -> Option<usize> {
     let mut waiting: Vec<&str> = Vec::new();
     for (at, piece) in pieces.iter().enumerate().skip(open) {
@@ -56,7 +56,7 @@ pub(super) fn close(pieces: &[Piece], open: usize) -> Option<usize> {
             "(" => waiting.push(")"),
             "[" => waiting.push("]"),
             "{" => waiting.push("}"),
-            // Only those that were asked for, and those in them: elsewhere it is a comparison.
+            // Only the requested one, and those nested in it: elsewhere it is a comparison.
             "<" if at == open || waiting.last() == Some(&">") => waiting.push(">"),
             closing @ (")" | "]" | "}" | ">") => {
                 if waiting.last() == Some(&closing) {
@@ -74,7 +74,7 @@ pub(super) fn close(pieces: &[Piece], open: usize) -> Option<usize> {
     None
 }
 
-/// Pieces cut at a punctuation outside all brackets.
+/// Pieces split at a punctuation outside of all brackets.
 pub(super) fn split<'a>(pieces: &'a [Piece], mark: &str) -> Vec<&'a [Piece]> {
     let mut parts = Vec::new();
     let (mut from, mut at) = (0, 0);
@@ -95,7 +95,7 @@ pub(super) fn split<'a>(pieces: &'a [Piece], mark: &str) -> Vec<&'a [Piece]> {
     parts
 }
 
-/// Whether template arguments or parameters begin at a place.
+/// Returns whether template arguments or parameters start at an index.
 pub(super) fn is_angle(pieces: &[Piece], at: usize) -> bool {
     let after_word = at.checked_sub(1).and_then(|before| pieces.get(before)).is_some_and(Piece::is_word);
     text(pieces, at) == "<" && after_word

@@ -4,8 +4,8 @@ use super::difference::signature_difference;
 use super::locate::{kernels, kernels_with};
 use super::names::named;
 
-/// Searching ends and is repeatable. Ranges lie in the text on boundaries of characters, in the order signature, body; bodies
-/// have braces; a kernel does not differ from itself, and is found by its name.
+/// The search ends and is repeatable. Ranges are within the text, at character boundaries, in the order signature,
+/// body; bodies have braces; a kernel does not differ from itself, and is found by its name.
 pub fn source_kernels(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let found = kernels(&text);

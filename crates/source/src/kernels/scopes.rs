@@ -3,10 +3,10 @@
 use crate::scan::c_structure::Structure;
 use crate::scan::tokens::{Stream, TokenKind};
 
-/// So many tokens may stand between the keyword and the brace.
+/// Maximum number of tokens between the keyword and the brace.
 const MAX_HEAD: usize = 400;
 
-/// A block with a name, or of another language.
+/// A named block, or an `extern` block of another language.
 #[derive(Debug)]
 pub(super) struct Block {
     open: usize,
@@ -15,7 +15,7 @@ pub(super) struct Block {
     is_c: bool,
 }
 
-/// All such blocks, in the order of their braces.
+/// Finds all such blocks, in the order of their braces.
 pub(super) fn blocks(stream: Stream<'_>, structure: &Structure) -> Vec<Block> {
     let mut found = Vec::new();
     for at in 0..stream.len() {
@@ -36,13 +36,13 @@ pub(super) fn blocks(stream: Stream<'_>, structure: &Structure) -> Vec<Block> {
     found
 }
 
-/// Names around a place, the outermost first, and whether it is in `extern "C"`.
+/// The names around an index, the outermost first, and whether it is in `extern "C"`.
 pub(super) fn around(blocks: &[Block], at: usize) -> (Vec<String>, bool) {
     let around = || blocks.iter().take_while(|block| block.open < at).filter(|block| at < block.close);
     (around().flat_map(|block| block.names.clone()).collect(), around().any(|block| block.is_c))
 }
 
-/// The brace of a namespace and its names.
+/// The opening brace of a namespace, and its names.
 fn namespace(stream: Stream<'_>, structure: &Structure, begin: usize) -> Option<(usize, Vec<String>)> {
     let mut names = Vec::new();
     let mut at = begin;
@@ -62,7 +62,7 @@ fn namespace(stream: Stream<'_>, structure: &Structure, begin: usize) -> Option<
     stream.is_mark(at, "{").then_some((at, names))
 }
 
-/// The brace of a class and its name.
+/// The opening brace of a class, and its name.
 fn class(stream: Stream<'_>, structure: &Structure, begin: usize) -> Option<(usize, Vec<String>)> {
     let mut name = None;
     let mut angles = 0_usize;
@@ -74,7 +74,7 @@ fn class(stream: Stream<'_>, structure: &Structure, begin: usize) -> Option<(usi
             b"<" => angles += 1,
             b">" => angles = angles.checked_sub(1)?,
             b"[" => at = structure.close(at)?,
-            // `alignas(16)`; after a name it is a function that returns one.
+            // `alignas(16)`; after a name it would be a function that returns a class.
             b"(" if at == begin + 1 || in_bases || angles > 0 => at = structure.close(at)?,
             b":" if angles == 0 => in_bases = true,
             b"::" => {}

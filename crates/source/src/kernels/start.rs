@@ -1,12 +1,12 @@
-//! Where the declaration of a kernel begins.
+//! Finds the start of a kernel's declaration.
 
 use crate::scan::c_kernels::is_attribute;
 use crate::scan::c_structure::Structure;
 use crate::scan::tokens::{Stream, TokenKind};
 
-/// So many tokens may stand before the word that makes it a kernel.
+/// Maximum number of tokens before the kernel keyword.
 const MAX_BACK: usize = 400;
-/// Words that belong to a declaration wherever they stand before it.
+/// Words that belong to a declaration anywhere before its keyword.
 const SPECIFIERS: [&str; 16] = [
     "static",
     "inline",
@@ -26,8 +26,8 @@ const SPECIFIERS: [&str; 16] = [
     "__cluster_dims__",
 ];
 
-/// The first token of the declaration whose keyword stands at a place. Words that are not known belong to it if they stand on
-/// its first line, or behind `template <…>`.
+/// The first token of the declaration with its keyword at an index. Unknown words belong to it if they are on its first
+/// line, or after `template <…>`.
 pub(super) fn declaration_start(stream: Stream<'_>, structure: &Structure, keyword: usize) -> usize {
     let (mut start, mut at) = (keyword, keyword);
     while let Some(before) = at.checked_sub(1).filter(|before| keyword - before < MAX_BACK) {
@@ -42,7 +42,7 @@ pub(super) fn declaration_start(stream: Stream<'_>, structure: &Structure, keywo
             }
             b")" => {
                 let Some(open) = structure.open(before) else { break };
-                // Without a word it is a part of a constraint.
+                // Without a word before them, the parentheses are part of a constraint.
                 match open.checked_sub(1).filter(|word| stream.word(*word).is_some()) {
                     Some(word) => {
                         let is_known = is_attribute(stream.bytes(word));
@@ -78,7 +78,7 @@ pub(super) fn declaration_start(stream: Stream<'_>, structure: &Structure, keywo
     start
 }
 
-/// Where the template parameters or arguments begin that end at a place.
+/// The opening bracket of the template parameters or arguments that end at an index.
 fn template_open(stream: Stream<'_>, structure: &Structure, end: usize) -> Option<usize> {
     let (mut depth, mut at) = (0_usize, end);
     for _ in 0..MAX_BACK {

@@ -13,7 +13,7 @@ fn part<'a>(text: &'a str, range: &std::ops::Range<usize>) -> &'a str {
     text.get(range.clone()).unwrap()
 }
 
-/// The types of parameters in one spelling.
+/// The normalized types of parameters.
 fn kinds(parameters: &str) -> Vec<String> {
     one(&format!("__global__ void k({parameters}) {{}}")).parameters.into_iter().map(|one| one.kind).collect()
 }
@@ -168,7 +168,7 @@ DEFINE(m);
     assert_eq!((part(text, &found[3].whole), found[3].is_c), ("DEFINE(i) { a[0] = n; }", true));
     assert_eq!(found[3].parameters.len(), 2);
     assert_eq!(found[4].launch_bounds.as_deref(), Some("64, 2"));
-    // Macros that name themselves and each other.
+    // Macros that refer to themselves and to each other.
     let endless = "#define A B B __global__\n#define B A A\n#define C C __global__\nA void k() { }\nC void l() { }";
     assert_eq!(names_of(endless), ["k", "l"]);
 }

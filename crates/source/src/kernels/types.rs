@@ -1,4 +1,4 @@
-//! Parameters and their types in one spelling.
+//! Parameters and their types in a normalized spelling.
 
 use super::model::Parameter;
 use super::pieces::{Piece, close, is_angle, joined, split, text};
@@ -8,7 +8,7 @@ const QUALIFIERS: [&str; 7] =
     ["const", "volatile", "restrict", "__restrict", "__restrict__", "register", "__grid_constant__"];
 /// Words that may stand before a type without changing it.
 const ELABORATIONS: [&str; 5] = ["struct", "class", "union", "enum", "typename"];
-/// Words of which built-in types consist.
+/// Words of built-in types.
 const BUILT_IN: [&str; 12] =
     ["void", "bool", "char", "short", "int", "long", "unsigned", "signed", "float", "double", "auto", "wchar_t"];
 
@@ -16,7 +16,7 @@ fn is_one_of(piece: &Piece, words: &[&str]) -> bool {
     words.contains(&piece.text.as_str())
 }
 
-/// A parameter of a function. `names` are the parameters of its template.
+/// Parses a parameter of a function. `names` are the parameters of its template.
 pub(super) fn parameter(pieces: &[Piece], names: &[String]) -> Parameter {
     let pieces = without_attributes(pieces);
     let mut parts = split(&pieces, "=").into_iter();
@@ -53,7 +53,7 @@ fn without_attributes(pieces: &[Piece]) -> Vec<Piece> {
     kept
 }
 
-/// Where the brackets of array dimensions begin that end a declaration.
+/// The start of the array dimensions that end a declaration.
 fn dimensions(pieces: &[Piece]) -> usize {
     let mut end = pieces.len();
     for at in (0..pieces.len()).rev() {
@@ -70,7 +70,7 @@ fn dimensions(pieces: &[Piece]) -> usize {
     end
 }
 
-/// Where the parentheses of `(*name)(int)` or `(&name)[4]` begin.
+/// The start of the parentheses in `(*name)(int)` or `(&name)[4]`.
 fn declarator(pieces: &[Piece]) -> Option<usize> {
     let mut at = 0;
     while at < pieces.len() {
@@ -87,7 +87,7 @@ fn declarator(pieces: &[Piece]) -> Option<usize> {
     None
 }
 
-/// Where the name of a parameter stands, if it has one.
+/// The index of a parameter's name, if it has one.
 fn name_place(pieces: &[Piece]) -> Option<usize> {
     let is_name = |at: usize| pieces.get(at).is_some_and(|piece| piece.is_word() && !is_one_of(piece, &QUALIFIERS));
     if let Some(open) = declarator(pieces) {
@@ -105,7 +105,7 @@ fn name_place(pieces: &[Piece]) -> Option<usize> {
     (has_type && !follows_scope).then_some(last)
 }
 
-/// A type in one spelling, and whether it is a pointer that is `restrict` itself.
+/// A type in its normalized spelling, and whether it is a `restrict` pointer itself.
 fn spelling(pieces: &[Piece], names: &[String]) -> (String, bool) {
     let mut pieces: Vec<Piece> = pieces.to_vec();
     if let Some(open) = declarator(&pieces) {
@@ -122,7 +122,7 @@ fn spelling(pieces: &[Piece], names: &[String]) -> (String, bool) {
         let (spelling, is_restrict) = simple(&pieces, names, true);
         return (format!("{spelling}{dots}"), is_restrict);
     }
-    // An array is handed over as a pointer to its elements.
+    // An array is passed as a pointer to its elements.
     let (element, _) = simple(&pieces, names, false);
     let inner = close(&after, 0).and_then(|first| after.get(first + 1..)).unwrap_or_default();
     let spelling = if inner.is_empty() {
@@ -133,7 +133,7 @@ fn spelling(pieces: &[Piece], names: &[String]) -> (String, bool) {
     (spelling, false)
 }
 
-/// The pieces with the parameters of the template numbered.
+/// The pieces, with parameters of the template numbered.
 fn numbered(pieces: &[Piece], names: &[String]) -> Vec<Piece> {
     let mut follows_scope = false;
     pieces
@@ -146,7 +146,7 @@ fn numbered(pieces: &[Piece], names: &[String]) -> Vec<Piece> {
         .collect()
 }
 
-/// A type of words and pointers. At the outermost level of a parameter its own qualifiers are left out.
+/// Normalizes a type of words and pointers. At the outermost level of a parameter, its own qualifiers are omitted.
 fn simple(pieces: &[Piece], names: &[String], is_outermost: bool) -> (String, bool) {
     let (base, signs) = pieces.split_at(first_sign(pieces));
     let (mut words, mut constant, mut volatile) = (Vec::new(), false, false);
@@ -201,7 +201,7 @@ fn simple(pieces: &[Piece], names: &[String], is_outermost: bool) -> (String, bo
     (spelling, is_restrict)
 }
 
-/// Where the first `*` or `&` stands outside brackets.
+/// The index of the first `*` or `&` outside of brackets.
 fn first_sign(pieces: &[Piece]) -> usize {
     let mut at = 0;
     while at < pieces.len() {
@@ -216,7 +216,7 @@ fn first_sign(pieces: &[Piece]) -> usize {
     at
 }
 
-/// `unsigned long` for `long unsigned int`.
+/// Turns `long unsigned int` into `unsigned long`, and so on.
 fn built_in(words: &[Piece]) -> Option<String> {
     if words.is_empty() || !words.iter().all(|piece| is_one_of(piece, &BUILT_IN)) {
         return None;

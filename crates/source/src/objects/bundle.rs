@@ -1,41 +1,41 @@
-//! Bundles of code for several targets, as clang writes them, plain or compressed.
+//! Bundles of code for several targets in the format of clang, plain or compressed.
 
 use std::borrow::Cow;
 use std::io::Read;
 
 use super::error::ObjectError;
 
-/// How a bundle starts.
+/// First bytes of a bundle.
 const MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
-/// How a compressed bundle starts.
+/// First bytes of a compressed bundle.
 const COMPRESSED: &[u8] = b"CCOB";
-/// So many bytes come out of a compressed bundle at most.
+/// Maximum decompressed bytes of a bundle.
 const MAX_BYTES: u64 = 2 << 30;
-/// So many targets has a bundle at most; clang knows about 60.
+/// Maximum number of targets in a bundle; clang knows about 60.
 const MAX_ENTRIES: u64 = 4096;
 
 /// Code in a bundle.
 pub(super) struct BundleEntry<'a> {
-    /// Such as `hipv4-amdgcn-amd-amdhsa--gfx942` or `host-x86_64-unknown-linux-gnu`.
+    /// The target id, such as `hipv4-amdgcn-amd-amdhsa--gfx942` or `host-x86_64-unknown-linux-gnu`.
     pub id: &'a str,
     pub bytes: &'a [u8],
 }
 
-/// Whether bytes begin as a bundle.
+/// Returns whether bytes start like a bundle.
 pub(super) fn is_bundle(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC) || bytes.starts_with(COMPRESSED)
 }
 
-/// Where the next bundle begins.
+/// The offset of the next bundle.
 pub(super) fn next(bytes: &[u8]) -> Option<usize> {
     let plain = memchr::memmem::find(bytes, MAGIC);
-    // A compressed bundle also names a version, so that its short name is not found in code.
+    // A compressed bundle must have a valid header, because its short magic may occur in code.
     let compressed = memchr::memmem::find_iter(bytes, COMPRESSED)
         .find(|at| bytes.get(*at..).and_then(|rest| Compressed::read(rest).ok()).is_some());
     plain.into_iter().chain(compressed).min()
 }
 
-/// So many bytes at a place.
+/// This many bytes at an offset.
 fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
 }
@@ -52,7 +52,7 @@ fn quarter(bytes: &[u8], at: usize) -> Option<u16> {
     array(bytes, at).map(u16::from_le_bytes)
 }
 
-/// The entries of a plain bundle, and how many bytes it takes.
+/// The entries of a plain bundle, and its length in bytes.
 pub(super) fn entries(bytes: &[u8]) -> Result<(Vec<BundleEntry<'_>>, usize), ObjectError> {
     let damaged = |what: &str| ObjectError::Bundle(what.to_owned());
     let count = word(bytes, MAGIC.len()).ok_or_else(|| damaged("it ends before its entries"))?;
@@ -101,7 +101,7 @@ impl Compressed {
         let short = || ObjectError::Bundle("it ends within its header".to_owned());
         let version = quarter(bytes, 4).ok_or_else(short)?;
         let method = quarter(bytes, 6).ok_or_else(short)?;
-        // The 8 bytes that follow the sizes are a hash, which is cut off MD5 and not checked by clang either.
+        // The 8 bytes after the sizes are a truncated MD5 hash, which clang does not check either.
         let (header, total, plain) = match version {
             1 => (20, None, half(bytes, 8)),
             2 => (24, half(bytes, 8), half(bytes, 12)),
@@ -112,7 +112,7 @@ impl Compressed {
     }
 }
 
-/// A bundle without compression, and how many bytes it takes as it is.
+/// A bundle without compression, and its length in bytes in the input.
 pub(super) fn plain(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, usize), ObjectError> {
     if !bytes.starts_with(COMPRESSED) {
         return Ok((Cow::Borrowed(bytes), bytes.len()));
@@ -122,7 +122,7 @@ pub(super) fn plain(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, usize), ObjectError>
         Some(total) => usize::try_from(total).ok().filter(|total| *total <= bytes.len()).ok_or_else(|| {
             ObjectError::Bundle(format!("it ends at byte {total} by its header, and after {} bytes", bytes.len()))
         })?,
-        // The next bundle of a section tells where this one ends.
+        // The next bundle of a section marks the end of this one.
         None => {
             let inner = bytes.get(header.header..).unwrap_or_default();
             next(inner).map_or(bytes.len(), |at| at + header.header)
@@ -141,7 +141,7 @@ pub(super) fn plain(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, usize), ObjectError>
 
 fn decompressed(content: &[u8], method: u16, plain: u64) -> Result<Vec<u8>, ObjectError> {
     let mut all = Vec::new();
-    // One more than there should be, so that more is noticed and much more is not read.
+    // One byte more than expected, so that excess is noticed but not read.
     let limit = plain.saturating_add(1);
     let read = match method {
         0 => flate2::read::ZlibDecoder::new(content).take(limit).read_to_end(&mut all),

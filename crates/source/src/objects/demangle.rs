@@ -1,13 +1,13 @@
-//! Names as C++ spells them.
+//! Names in C++ spelling.
 
 use std::fmt;
 
 use cpp_demangle::{DemangleOptions, DemangleWrite, Symbol};
 
-/// So many bytes of text are made for one name at most: references back could make it grow without bounds.
+/// Maximum bytes of a demangled name: back references could make it grow without bounds.
 const MAX_TEXT: usize = 1 << 16;
 
-/// The name of a mangled symbol; none where it is not mangled, or names nothing.
+/// The C++ name of a mangled symbol; `None` if it is not mangled, or names nothing.
 pub fn demangled(symbol: &str) -> Option<String> {
     if !symbol.starts_with("_Z") {
         return None;
@@ -18,7 +18,7 @@ pub fn demangled(symbol: &str) -> Option<String> {
     Some(text.0).filter(|text| !text.is_empty())
 }
 
-/// A text that refuses to become longer than the limit.
+/// A text that rejects growth beyond the limit.
 struct Limited(String);
 
 impl DemangleWrite for Limited {
@@ -35,7 +35,7 @@ impl DemangleWrite for Limited {
 mod tests {
     use super::demangled;
 
-    /// Names of kernels of libraries, and how they are spelled, which was read by eye.
+    /// Names of library kernels with their spelling, which was checked manually.
     const NAMES: &str = data!("fixtures/code_object/names.txt");
 
     #[test]
@@ -52,7 +52,7 @@ mod tests {
             assert_eq!(demangled(name), None, "{name}");
         }
         assert_eq!(demangled(&format!("_Z1f{}i", "P".repeat(1000))), None);
-        // Every template argument doubles the one before it.
+        // Every template argument doubles its predecessor.
         let before = (1..36).map(|number| format!("S{}_", char::from_digit(number, 36).unwrap().to_ascii_uppercase()));
         let doubling: String = before.map(|before| format!("S0_I{before}{before}E")).collect();
         assert_eq!(demangled(&format!("_Z1f1a{doubling}")), None);

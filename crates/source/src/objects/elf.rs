@@ -1,4 +1,4 @@
-//! Contents read from ELF files: notes, sections and symbols.
+//! Reads notes, sections and symbols of ELF files.
 
 use std::collections::BTreeMap;
 
@@ -13,23 +13,23 @@ use super::error::ObjectError;
 type Header = FileHeader64<LittleEndian>;
 
 const MAGIC: &[u8] = b"\x7fELF";
-/// Where the class and the order of bytes stand.
+/// Offset of the class and the byte order.
 const CLASS: usize = 4;
 const ORDER: usize = 5;
 /// The note of metadata in MessagePack, since version 3 of code objects.
 const METADATA: (&[u8], u32) = (b"AMDGPU", 32);
-/// The note of metadata in YAML, in version 2.
+/// The note of metadata in YAML, in version 2 of code objects.
 const OLD_METADATA: (&[u8], u32) = (b"AMD", 10);
-/// The section of device code in files of a host.
+/// The section with device code in host files.
 const FAT_BINARY: &[u8] = b".hip_fatbin";
 
-/// An ELF file of 64 bits.
+/// A 64-bit ELF file.
 pub(super) struct Elf<'a> {
     bytes: &'a [u8],
     header: &'a Header,
 }
 
-/// Whether bytes begin as an ELF file.
+/// Returns whether bytes start like an ELF file.
 pub(super) fn is_elf(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
@@ -38,7 +38,7 @@ fn damaged(error: object::read::Error) -> ObjectError {
     ObjectError::Elf(lower_first(&error.to_string()))
 }
 
-/// A message as a part of another.
+/// A message in the form of a part of another one.
 fn lower_first(message: &str) -> String {
     let is_word = message.chars().nth(1).is_some_and(char::is_lowercase);
     let mut characters = message.chars();
@@ -60,24 +60,24 @@ impl<'a> Elf<'a> {
         Ok(Self { bytes, header })
     }
 
-    /// Whether its code is for GPUs of AMD.
+    /// Returns whether its code is for AMD GPUs.
     pub(super) fn is_for_gpus(&self) -> bool {
         self.header.e_machine(LittleEndian) == EM_AMDGPU
     }
 
-    /// The flags that name the processor.
+    /// The flags that encode the processor.
     pub(super) fn flags(&self) -> u32 {
         self.header.e_flags(LittleEndian)
     }
 
-    /// The device code of a host's file, if it has some.
+    /// The device code of a host file, if it has some.
     pub(super) fn fat_binary(&self) -> Result<Option<&'a [u8]>, ObjectError> {
         let sections = self.header.sections(LittleEndian, self.bytes).map_err(damaged)?;
         let Some((_, section)) = sections.section_by_name(LittleEndian, FAT_BINARY) else { return Ok(None) };
         section.data(LittleEndian, self.bytes).map(Some).map_err(damaged)
     }
 
-    /// Whether all that sections and segments name is in the file: what is cut off at its end is damage.
+    /// Checks that all sections and segments are within the file: a truncated file is damaged.
     pub(super) fn check_whole(&self) -> Result<(), ObjectError> {
         let length = self.bytes.len() as u64;
         let is_inside = |offset: u64, size: u64| size == 0 || offset.checked_add(size).is_some_and(|end| end <= length);
@@ -91,7 +91,7 @@ impl<'a> Elf<'a> {
                 return cut("a segment", offset, size);
             }
         }
-        // A file that was stripped of its sections has no table of them. Sections without bytes give no range.
+        // A stripped file has no section table. Sections without bytes have no range.
         for section in self.header.section_headers(LittleEndian, self.bytes).map_err(damaged)? {
             if let Some((offset, size)) = section.file_range(LittleEndian)
                 && section.sh_type(LittleEndian) != SHT_NULL
@@ -112,7 +112,7 @@ impl<'a> Elf<'a> {
                 return Ok(found);
             }
         }
-        // Files that are not linked have no segments.
+        // Unlinked files have no segments.
         for section in self.header.section_headers(LittleEndian, self.bytes).map_err(damaged)? {
             let notes = section.notes(LittleEndian, self.bytes).map_err(damaged)?;
             if let Some(found) = notes.map(|notes| find(notes, &mut is_old)).transpose()?.flatten() {
@@ -122,7 +122,7 @@ impl<'a> Elf<'a> {
         Err(ObjectError::NoMetadata(if is_old { "its metadata is of version 2" } else { "there is no such note" }))
     }
 
-    /// Bytes of the functions that are visible from outside, by their names. Without a readable table of symbols it is empty.
+    /// Bytes of the externally visible functions, by name. Empty without a readable symbol table.
     pub(super) fn function_sizes(&self) -> BTreeMap<&'a [u8], u64> {
         let mut sizes = BTreeMap::new();
         let Ok(sections) = self.header.sections(LittleEndian, self.bytes) else { return sizes };

@@ -1,11 +1,11 @@
-//! Effects of a change that the compiler's metadata alone shows.
+//! Compares kernels before and after a change, by the compiler's metadata alone.
 
 use serde::Serialize;
 
 use super::model::KernelCode;
 use wavesieve_model::analysis::hardware::occupancy::{Occupancy, Resources, limits};
 
-/// How a figure follows from a kernel; none if it is not known.
+/// Computes a figure of a kernel; `None` if it is unknown.
 type Figure = fn(&KernelCode) -> Option<f64>;
 
 /// A figure of a kernel before and after a change.
@@ -14,7 +14,7 @@ pub struct Fact {
     /// `vgpr`, `accum_vgpr`, `sgpr`, `vgpr_spills`, `sgpr_spills`, `lds_bytes`, `scratch_bytes`, `waves_per_simd` or
     /// `code_bytes`.
     pub name: &'static str,
-    /// None if it is not known.
+    /// `None` if it is unknown.
     pub before: Option<f64>,
     pub after: Option<f64>,
     /// Whether more is better.
@@ -22,7 +22,7 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// Whether it got worse.
+    /// Returns whether it got worse.
     pub fn is_worse(&self) -> bool {
         match (self.before, self.after) {
             (Some(before), Some(after)) if self.more_is_better => after < before,
@@ -32,10 +32,11 @@ impl Fact {
     }
 }
 
-/// How many wavefronts of a kernel fit, for workgroups of so many work-items that have so much LDS in addition to the kernel's own.
+/// The occupancy of a kernel, for workgroups of this many work-items that use this much LDS in addition to the kernel's
+/// own.
 ///
 /// # Errors
-/// With the reason, if the target is not known or the kernel cannot run.
+/// The reason, if the target is unknown or the kernel cannot run.
 pub fn occupancy(
     target: &str,
     kernel: &KernelCode,
@@ -44,7 +45,7 @@ pub fn occupancy(
 ) -> Result<Occupancy, &'static str> {
     let limits = limits(target).ok_or("the limits of the target are not known")?;
     let lds_bytes = kernel.lds_bytes.saturating_add(dynamic_lds_bytes);
-    // A kernel without registers takes the fewest that are given out.
+    // A kernel without registers takes the smallest allocation.
     let resources = Resources {
         vgpr: i64::from(kernel.vgpr.max(1)),
         accum_vgpr: i64::from(kernel.accum_vgpr),
@@ -56,7 +57,7 @@ pub fn occupancy(
     Occupancy::compute(limits, &resources)
 }
 
-/// The figures of two kernels side by side, for workgroups of so many work-items.
+/// The figures of two kernels, for workgroups of this many work-items.
 pub fn static_facts(
     target: &str,
     old: &KernelCode,
@@ -85,7 +86,7 @@ pub fn static_facts(
     facts
 }
 
-/// Why a kernel cannot be launched with a workgroup of this size, if it cannot.
+/// The reason why a kernel cannot be launched with a workgroup of this size, if any.
 pub fn launch_refusal(kernel: &KernelCode, workgroup: [u32; 3]) -> Option<String> {
     let shown = |[x, y, z]: [u32; 3]| format!("{x}x{y}x{z}");
     if let Some(required) = kernel.required_work_items
@@ -98,7 +99,7 @@ pub fn launch_refusal(kernel: &KernelCode, workgroup: [u32; 3]) -> Option<String
         .then(|| format!("it is built for workgroups of up to {} work-items, not {work_items}", kernel.max_work_items))
 }
 
-/// Why workgroups cannot have so much LDS on a target, if they cannot.
+/// The reason why workgroups cannot have this much LDS on a target, if any.
 pub fn lds_refusal(target: &str, lds_bytes: u64) -> Option<String> {
     let most = u64::try_from(limits(target)?.unit.workgroup_lds_bytes).ok()?;
     (lds_bytes > most).then(|| format!("its workgroups take {lds_bytes} B of LDS, and {target} has {most} B for each"))

@@ -1,10 +1,10 @@
-//! Whether one kernel can be launched in the place of another.
+//! Checks whether one kernel can be launched in place of another.
 
 use super::model::{KernelArgument, KernelCode};
 
-/// The first difference in what a program that launches a kernel relies on: its symbol, and number, offsets, sizes, kinds
-/// and address spaces of its arguments. Hidden arguments may differ, as the runtime fills those that the metadata names; so
-/// may the size of all arguments then, in which they are counted.
+/// The first difference in the interface that a launching program relies on: the symbol, and number, offsets, sizes,
+/// kinds and address spaces of the arguments. Hidden arguments may differ, because the runtime fills them by the
+/// metadata. Then the total size may differ too, because it includes them.
 pub fn interface_difference(old: &KernelCode, new: &KernelCode) -> Option<String> {
     if old.symbol != new.symbol {
         return Some(format!("its symbol is {} instead of {}", new.symbol, old.symbol));
@@ -28,8 +28,8 @@ pub fn interface_difference(old: &KernelCode, new: &KernelCode) -> Option<String
     })
 }
 
-/// The first launch of a program that was built for one kernel and that another does not allow: its workgroups must be at least
-/// as large, of any shape if the other's are, and its wavefronts of one size.
+/// The first launch that `old` allows but `new` does not. `new` must allow workgroups at least as large, of any shape if
+/// `old` does, and must have wavefronts of the same size.
 pub fn launch_difference(old: &KernelCode, new: &KernelCode) -> Option<String> {
     let shown = |[x, y, z]: [u32; 3]| format!("{x}x{y}x{z}");
     if let Some(required) = new.required_work_items
@@ -68,8 +68,8 @@ fn argument_difference(old: &KernelArgument, new: &KernelArgument) -> Option<Str
     }
 }
 
-/// The first reason why recorded bytes of the arguments of one kernel do not serve another: as [`interface_difference`], and
-/// hidden arguments that were not recorded.
+/// The first reason why recorded argument bytes of one kernel do not fit another: the reasons of
+/// [`interface_difference`], and hidden arguments that were not recorded.
 pub fn kernarg_difference(old: &KernelCode, new: &KernelCode) -> Option<String> {
     if let Some(difference) = interface_difference(old, new) {
         return Some(difference);
@@ -80,7 +80,7 @@ pub fn kernarg_difference(old: &KernelCode, new: &KernelCode) -> Option<String> 
             .any(|other| other.kind == hidden.kind && other.offset == hidden.offset && other.bytes == hidden.bytes)
     };
     let missing = new.arguments.iter().find(|argument| {
-        // Room that is not used.
+        // `hidden_none` is unused space.
         argument.is_hidden() && argument.kind != "hidden_none" && !recorded(argument)
     });
     missing.map(|missing| format!("it reads {} at byte {}, which was not recorded", missing.kind, missing.offset))

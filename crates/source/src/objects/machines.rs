@@ -1,4 +1,4 @@
-//! Processors by the flags of ELF files, for code objects whose metadata names none.
+//! Processors by ELF flags, for code objects whose metadata has no target.
 
 use std::sync::OnceLock;
 
@@ -21,7 +21,7 @@ struct Machine {
     name: String,
 }
 
-/// The processor of a file's flags, without features.
+/// The processor in a file's flags, without features.
 pub(super) fn target(flags: u32) -> String {
     static KNOWN: OnceLock<MachinesFile> = OnceLock::new();
     let known = KNOWN.get_or_init(|| toml::from_str(MACHINES).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! The metadata of kernels, which is MessagePack.
+//! The metadata of kernels in MessagePack.
 
 use serde::Deserialize;
 
@@ -8,7 +8,7 @@ use super::machines;
 use super::model::{CodeObject, KernelCode};
 use wavesieve_model::analysis::hardware::occupancy::{Registers, limits};
 
-/// Values are nested so deep at most; of known metadata the depth is 5.
+/// Maximum nesting depth of values; known metadata has depth 5.
 const MAX_DEPTH: usize = 32;
 
 #[derive(Deserialize)]
@@ -35,7 +35,7 @@ pub(super) fn code_object(elf: &Elf<'_>, bytes: u64) -> Result<CodeObject, Objec
     let sizes = elf.function_sizes();
     let kernels = document.kernels.into_iter().map(|kernel| KernelCode {
         code_bytes: sizes.get(kernel.name.as_bytes()).copied().filter(|bytes| *bytes > 0),
-        // Where both kinds of registers share a file, the count of the metadata is that of both.
+        // If both kinds of registers share a register file, the metadata counts both.
         vgpr: kernel.vgpr.saturating_sub(if is_unified { kernel.accum_vgpr } else { 0 }),
         ..kernel
     });
@@ -47,7 +47,7 @@ pub(super) fn code_object(elf: &Elf<'_>, bytes: u64) -> Result<CodeObject, Objec
     })
 }
 
-/// `gfx942:xnack-` of `amdgcn-amd-amdhsa--gfx942:xnack-`.
+/// Turns `amdgcn-amd-amdhsa--gfx942:xnack-` into `gfx942:xnack-`.
 fn without_system(target: &str) -> &str {
     target.rfind("-gfx").and_then(|dash| target.get(dash + 1..)).unwrap_or(target)
 }

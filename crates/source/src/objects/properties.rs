@@ -5,8 +5,8 @@ use super::guard::{launch_refusal, occupancy, static_facts};
 use super::interface::{interface_difference, kernarg_difference, launch_difference};
 use super::reader::code_objects;
 
-/// Reading ends and is repeatable, whatever the bytes; what is read is compared and judged without a panic, and a kernel
-/// does not differ from itself.
+/// Reading ends and is repeatable for any bytes. Kernels that are read can be compared and checked without a panic, and
+/// a kernel does not differ from itself.
 #[allow(unreachable_pub)]
 pub fn code_object(bytes: &[u8]) {
     let Ok(objects) = code_objects(bytes) else { return };
@@ -33,7 +33,7 @@ pub fn code_object(bytes: &[u8]) {
     }
 }
 
-/// Demangling ends with a text, or with none.
+/// Demangling ends, with or without a result.
 pub fn mangled_names(bytes: &[u8]) {
     let name = String::from_utf8_lossy(bytes);
     if let Some(plain) = demangled(&name) {

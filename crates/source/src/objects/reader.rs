@@ -1,4 +1,4 @@
-//! From bytes to code objects.
+//! Reads code objects from bytes.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -11,14 +11,14 @@ use super::model::CodeObject;
 use wavesieve_files::mapped::MappedFile;
 use wavesieve_files::regular;
 
-/// Bytes that are read of files without a length.
+/// Maximum bytes read from files without a length.
 const MOST_UNMAPPED: u64 = 64 << 20;
 
 /// The code objects in a file: an `.hsaco`, a clang offload bundle (also compressed), or a program, library or object
-/// file of the host with device code in it. In their order, whatever their targets.
+/// file of the host with device code. They are in file order, for all targets.
 ///
 /// # Errors
-/// When the bytes are something else, or damaged.
+/// When the bytes are of another kind, or damaged.
 pub fn code_objects(bytes: &[u8]) -> Result<Vec<CodeObject>, ObjectError> {
     let mut found = Vec::new();
     if is_elf(bytes) {
@@ -48,19 +48,19 @@ pub fn code_objects(bytes: &[u8]) -> Result<Vec<CodeObject>, ObjectError> {
     Ok(found)
 }
 
-/// The same of a file, which is mapped: only the pages that are looked at are read.
+/// [`code_objects`] of a mapped file: only the needed pages are read.
 ///
 /// # Errors
-/// When the file cannot be opened, is something else, or is damaged.
+/// When the file cannot be opened, is of another kind, or is damaged.
 pub fn read_file(path: &Path) -> Result<Vec<CodeObject>, ObjectError> {
-    // Looked at before it is opened: opening a FIFO waits for a writer, and devices have no end.
+    // Checked before the file is opened: opening a FIFO waits for a writer, and devices have no end.
     let facts = std::fs::metadata(path)?;
     if !facts.is_file() {
         return Err(ObjectError::NotAFile);
     }
     let file = regular::open(path)?;
     if facts.len() == 0 {
-        // Nothing can be mapped of it; files of the system state no length.
+        // Such files cannot be mapped; system files report no length.
         let mut bytes = Vec::new();
         file.take(MOST_UNMAPPED).read_to_end(&mut bytes)?;
         return code_objects(&bytes);
@@ -70,7 +70,7 @@ pub fn read_file(path: &Path) -> Result<Vec<CodeObject>, ObjectError> {
     if map.was_cut() { Err(ObjectError::Cut) } else { found }
 }
 
-/// Bundles one after the other: every file that was compiled adds one to the section, with zeros between them.
+/// Reads consecutive bundles: every compiled file adds one to the section, with zeros between them.
 pub(super) fn bundles(section: &[u8], found: &mut Vec<CodeObject>) -> Result<(), ObjectError> {
     let mut rest = section;
     if !bundle::is_bundle(rest) {
@@ -80,13 +80,13 @@ pub(super) fn bundles(section: &[u8], found: &mut Vec<CodeObject>) -> Result<(),
         let (content, taken) = bundle::plain(rest)?;
         let (entries, plain_end) = bundle::entries(&content)?;
         for entry in entries.iter().filter(|entry| !entry.id.starts_with("host")) {
-            // Nothing, or code that is not compiled yet.
+            // Other entries are empty, or code that is not compiled yet.
             if is_elf(entry.bytes) {
                 found.push(code_object(&Elf::parse(entry.bytes)?, entry.bytes.len() as u64)?);
             }
         }
         let end = if matches!(content, std::borrow::Cow::Owned(_)) { taken } else { plain_end };
-        // Where the length is not known it is all that is left.
+        // If the length is unknown, it is the rest of the section.
         let after = rest.get(end.max(1)..).unwrap_or_default();
         rest = bundle::next(after).and_then(|at| after.get(at..)).unwrap_or_default();
     }

@@ -6,7 +6,7 @@ use std::process::Command;
 use super::*;
 use crate::skipping::has_tools;
 
-/// Kernels whose notes and code are compared with what LLVM's tools print.
+/// Kernels whose notes and code are compared with the output of LLVM's tools.
 const SOURCE: &str = data!("fixtures/code_object/kernels.hip");
 const CLANG: &str = "clang++-19";
 const LINKER: &str = "ld.lld-19";
@@ -20,7 +20,7 @@ fn run(tool: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A code object of a source, by options of clang.
+/// Compiles a source to a code object with options of clang.
 fn compiled(folder: &Path, source: &str, target: &str, options: &[&str]) -> PathBuf {
     let (input, output) = (folder.join("source.hip"), folder.join(format!("{}.hsaco", target.replace(':', "_"))));
     fs::write(&input, source).unwrap();
@@ -38,7 +38,7 @@ fn fixture() -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/code_object/kernels.hsaco")).unwrap()
 }
 
-/// A plain bundle of entries.
+/// Makes a plain bundle of entries.
 fn bundle(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut head = b"__CLANG_OFFLOAD_BUNDLE__".to_vec();
     head.extend((entries.len() as u64).to_le_bytes());
@@ -85,7 +85,8 @@ fn zlib(bytes: &[u8]) -> Vec<u8> {
 /// Figures of a kernel by their keys; offset, size and kind of each argument.
 type Printed = (BTreeMap<String, String>, Vec<[String; 3]>);
 
-/// The scalar lines of the notes of each kernel as `llvm-readelf` prints them, and the offsets, sizes and kinds of arguments.
+/// Parses the output of `llvm-readelf`: the scalar lines of each kernel's notes, and the offsets, sizes and kinds of
+/// its arguments.
 fn printed(notes: &str) -> BTreeMap<String, Printed> {
     let mut kernels = BTreeMap::new();
     let body = notes.split("amdhsa.target").next().unwrap().split("amdhsa.kernels:").nth(1).unwrap();
@@ -117,7 +118,7 @@ fn printed(notes: &str) -> BTreeMap<String, Printed> {
     kernels
 }
 
-/// Compares a file with what `llvm-readelf --notes` prints of it.
+/// Compares a file with the output of `llvm-readelf --notes`.
 fn agrees_with_readelf(path: &Path) {
     let [object] = <[CodeObject; 1]>::try_from(read_file(path).unwrap()).unwrap();
     let notes = run(READELF, &["--notes", path.to_str().unwrap()]);
@@ -210,7 +211,7 @@ fn the_fixture() {
     assert_eq!((own(&empty).len(), empty.kernarg_bytes, empty.vgpr), (0, 0, 0));
     assert_eq!((scale.kernarg_bytes, scale.max_work_items, scale.wave_size), (288, 1024, 64));
     assert_eq!((shuffle.lds_bytes, shuffle.max_work_items), (1024, 256));
-    // 80 registers and 16 more of the other kind, of which the metadata counts 96.
+    // 80 registers, and 16 of the other kind; the metadata counts 96.
     assert_eq!((heavy.vgpr, heavy.accum_vgpr, heavy.scratch_bytes), (80, 16, 144));
     assert!(heavy.code_bytes.unwrap() > 100);
 
@@ -277,7 +278,7 @@ fn interfaces() {
     other = KernelCode { kernarg_alignment: 16, ..old.clone() };
     assert_eq!(interface_difference(&old, &other).unwrap(), "its arguments are aligned to 16 bytes instead of 8");
 
-    // The runtime fills hidden arguments, but they are not added to recorded bytes.
+    // The runtime fills hidden arguments, but it does not add them to recorded bytes.
     let own = [(0, 8, "global_buffer"), (8, 4, "by_value")];
     let hidden = kernel(&[own[0], own[1], (16, 4, "hidden_block_count_x"), (28, 2, "hidden_group_size_x")], 272);
     assert_eq!(interface_difference(&old, &hidden), None);
@@ -308,12 +309,12 @@ fn containers() {
         for one in &both {
             assert_eq!(code_objects(one).unwrap().len(), 2, "version {version}");
         }
-        // As in a section of a program: one after the other, with padding.
+        // The layout of a program's section: one after the other, with padding.
         let section = [&[0; 7], both[0].as_slice(), &[0; 4093], &plain, &[0; 1], &both[1], &[0; 9]].concat();
         let mut found = Vec::new();
         super::reader::bundles(&section, &mut found).unwrap();
         assert_eq!(found.len(), 6, "version {version}");
-        // Sizes that are not those of the content.
+        // Sizes that differ from those of the content.
         assert!(code_objects(&compressed(version, 0, &zlib, length - 1)).is_err());
         assert!(code_objects(&compressed(version, 0, &zlib, length + 1)).is_err());
         assert!(code_objects(&compressed(version, 7, &zlib, length)).is_err());
@@ -356,11 +357,11 @@ fn real_bundles_and_programs() {
 #[test]
 fn what_ends_early_is_damaged_wherever_it_is_cut() {
     let code = fixture();
-    // The table of sections is at the end.
+    // The section table is at the end.
     for cut in (64..code.len()).step_by(97).chain([code.len() - 1]) {
         let error = code_objects(&code[..cut]).map(|_| ()).unwrap_err().to_string();
         assert!(error.starts_with("damaged ELF file"), "{cut}: {error}");
-        // Without the table only segments show it: what follows them is not needed.
+        // Without the table only segments show the size: bytes after them are not needed.
         let mut stripped = code[..cut].to_vec();
         stripped[40..48].fill(0);
         stripped[58..64].fill(0);
@@ -368,7 +369,7 @@ fn what_ends_early_is_damaged_wherever_it_is_cut() {
         let end = segments_end(&code);
         assert_eq!(segments.is_ok(), cut as u64 >= end, "{cut} of {end}: {segments:?}");
     }
-    // A section without bytes may name any place.
+    // A section without bytes may have any offset.
     let table = word(&code, 40) as usize;
     let headers = usize::from(code[60]) | usize::from(code[61]) << 8;
     let is_text = |at: &usize| code[table + at * 64 + 4] == 1;

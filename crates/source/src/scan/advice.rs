@@ -11,24 +11,24 @@ const ADVICE: &str = data!("share/source_advice.toml");
 /// Placeholder for an unknown program.
 const UNKNOWN_PROGRAM: &str = "./app";
 
-/// How urgent an advice is.
+/// The urgency of an advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Priority {
-    /// First.
+    /// Do it first.
     High,
-    /// Next.
+    /// Do it next.
     Medium,
-    /// Some time.
+    /// Do it at some time.
     Low,
-    /// Nothing presses.
+    /// Not urgent.
     Info,
 }
 
-/// An advice that fits the source.
+/// An advice for the scanned source.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recommendation {
-    /// The same from release to release.
+    /// An id that stays the same from release to release.
     pub id: String,
     /// How urgent it is.
     pub priority: Priority,
@@ -42,11 +42,11 @@ pub struct Recommendation {
     pub actions: Vec<String>,
     /// The estimated gain.
     pub estimated_impact: String,
-    /// How sure it is, from 0 to 1.
+    /// How certain it is, from 0 to 1.
     pub confidence: f64,
-    /// How to measure it, without what a more urgent advice measures as well.
+    /// Commands that measure it, without those of a more urgent advice.
     pub commands: Vec<Command>,
-    /// All that measures it.
+    /// All commands that measure it.
     #[serde(skip)]
     pub all_commands: Vec<Command>,
     /// How to recognize it in a trace.
@@ -60,11 +60,11 @@ pub struct Recommendation {
 pub struct TraceEvidence {
     /// Kinds of records that are all required to recognize it; if empty, no trace reveals it.
     pub records: Vec<String>,
-    /// Kinds of records any of which contradicts it.
+    /// Kinds of records any of which rules it out.
     pub against: Vec<String>,
-    /// Rules that find the same in traces.
+    /// Rules that find the same problem in traces.
     pub rules: Vec<String>,
-    /// Patterns whose places help to act on the findings of these rules.
+    /// Patterns whose places help to resolve the findings of these rules.
     pub patterns: Vec<String>,
 }
 
@@ -142,12 +142,12 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// How often a role occurs.
+    /// Returns how often a role occurs.
     pub fn count(&self, role: &str) -> usize {
         self.roles.get(role).copied().unwrap_or(0)
     }
 
-    /// Whether one of several roles occurs.
+    /// Returns whether any of these roles occurs.
     pub fn has(&self, roles: &[&str]) -> bool {
         roles.iter().any(|role| self.count(role) > 0)
     }
@@ -160,7 +160,7 @@ impl Facts {
             && (when.models.is_empty() || when.models.contains(&self.model))
     }
 
-    /// A text with counts in the places of roles.
+    /// A text with counts in place of role names.
     fn filled(&self, text: &str) -> String {
         let mut parts = text.split('{');
         let mut filled = parts.next().unwrap_or_default().to_owned();
@@ -189,7 +189,7 @@ pub fn counters(facts: &Facts) -> Vec<String> {
     fitting.flat_map(|counters| &counters.names).filter(|name| seen.insert(*name)).cloned().collect()
 }
 
-/// Risks in the source that may cost time.
+/// Parts of the source that may cost time.
 pub fn risks(facts: &Facts) -> Vec<String> {
     let mut risks = Vec::new();
     for risk in &form().risk {
@@ -200,7 +200,7 @@ pub fn risks(facts: &Facts) -> Vec<String> {
     risks
 }
 
-/// The program that commands run: the one that was named, otherwise what is usual for the programming model.
+/// The program for commands: the named one, otherwise the usual one for the programming model.
 fn program(facts: &Facts, target: &Target) -> Vec<String> {
     if !target.program.is_empty() {
         return target.program.clone();
@@ -209,7 +209,7 @@ fn program(facts: &Facts, target: &Target) -> Vec<String> {
     usual.map_or_else(|| vec![UNKNOWN_PROGRAM.to_owned()], |program| program.words.clone())
 }
 
-/// Advice that fits, the most urgent first. What a command collects, none after it does again.
+/// Matching advice, the most urgent first. Later commands do not collect the same data again.
 pub fn recommendations(facts: &Facts, counters: &[String], target: &Target) -> Vec<Recommendation> {
     let target = &Target { program: program(facts, target), ..target.clone() };
     let mut fitting: Vec<Recommendation> = Vec::new();

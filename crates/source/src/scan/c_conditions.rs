@@ -8,7 +8,7 @@ use super::tokens::{Stream, Token};
 pub enum Choice {
     /// Alternatives start.
     Begin,
-    /// The next alternative starts; whether the one before it is there.
+    /// The next alternative starts; the flag reports whether the previous one was included.
     Next(bool),
     /// The alternatives end.
     End,
@@ -17,25 +17,25 @@ pub enum Choice {
 /// Code without what `#if 0` leaves out.
 #[derive(Debug, Default)]
 pub struct Live {
-    /// The tokens that are left.
+    /// The remaining tokens.
     pub code: Vec<Token>,
-    /// Choices and the places in `code` where they stand, ascending.
+    /// Choices with their indices in `code`, ascending.
     pub choices: Vec<(usize, Choice)>,
-    /// Positions in the list of lines of those that are not left out.
+    /// Indices of the remaining directives.
     pub directives: Vec<usize>,
 }
 
-/// How far a choice has come.
+/// The state of a choice.
 struct Open {
-    /// Whether what is around it is left out.
+    /// Whether the surrounding code is excluded.
     outside: bool,
-    /// Whether the present alternative is left out.
+    /// Whether the current alternative is excluded.
     dead: bool,
-    /// Whether an alternative was there that is always taken.
+    /// Whether an earlier alternative is always taken.
     taken: bool,
 }
 
-/// Leaves out what is behind `#if 0`, `#if false`, and behind `#else` of `#if 1`.
+/// Excludes code after `#if 0`, `#if false`, and after the `#else` of `#if 1`.
 pub fn live(text: &[u8], lexed: &Lexed) -> Live {
     let mut live = Live::default();
     let mut open: Vec<Open> = Vec::new();

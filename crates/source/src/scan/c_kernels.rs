@@ -6,11 +6,11 @@ use super::c_scan::{CodePart, template_end};
 use super::file_matches::{FileMatches, KernelSite, Mention};
 use super::tokens::{Stream, TokenKind};
 
-/// So many tokens may stand between `__global__` and the name, and in the arguments of a launch.
+/// Maximum number of tokens between `__global__` and the name, and in the arguments of a launch.
 const MAX_TOKENS: usize = 400;
-/// Names that a variable was given are looked for so far back.
+/// Maximum distance in tokens to an assignment of a variable.
 const MAX_BACK: usize = 1500;
-/// So many of them count.
+/// Maximum number of such assignments.
 const MAX_NAMES: usize = 16;
 const NO_NAMES: [&str; 22] = [
     "if", "for", "while", "switch", "else", "return", "do", "void", "auto", "int", "float", "double", "char", "bool",
@@ -31,8 +31,8 @@ pub(crate) fn is_attribute(word: &[u8]) -> bool {
         )
 }
 
-/// The kernel after a word that starts one. Its name stands before the parentheses of its parameters; attributes and
-/// macros for them, before or after `void`, have parentheses as well, but a name after them.
+/// Finds the kernel after a word that starts one. Its name comes before the parentheses of its parameters. Attributes
+/// and attribute macros, before or after `void`, have parentheses as well, but a name follows them.
 pub fn definition(part: &CodePart<'_>, begin: usize, pattern: usize, found: &mut FileMatches) {
     let stream = part.stream;
     let mut name: Option<(Range<usize>, usize)> = None;
@@ -71,7 +71,7 @@ pub fn definition(part: &CodePart<'_>, begin: usize, pattern: usize, found: &mut
                     if is_attribute(word) {
                         at = close;
                     } else if is_name(word) && stream.is_mark(close + 1, "(") {
-                        // A macro that makes the name.
+                        // A macro that builds the name.
                         let Some(second) = part.structure.close(close + 1) else { break };
                         name = Some((at..close + 1, at));
                         at = second;
@@ -90,7 +90,7 @@ pub fn definition(part: &CodePart<'_>, begin: usize, pattern: usize, found: &mut
         at += 1;
     }
     let (Some((words, at)), Some(end)) = (name, ends_with) else { return };
-    // A macro makes kernels of several names.
+    // A macro that defines kernels with several names.
     if words
         .clone()
         .any(|at| stream.word(at).is_some_and(|word| part.parameters.contains(word)) || stream.is_mark(at, "##"))
@@ -108,7 +108,7 @@ pub fn definition(part: &CodePart<'_>, begin: usize, pattern: usize, found: &mut
     found.kernels.push(KernelSite { name, line, pattern, mention, in_loop: false, substitutes: Vec::new() });
 }
 
-/// Whether `<<<` starts at a token, and no more brackets of its kind touch it.
+/// Returns whether `<<<` starts at a token, without more brackets of its kind next to it.
 pub(crate) fn opens_launch(stream: Stream<'_>, at: usize) -> bool {
     let is_open = |at: usize| stream.is_mark(at, "<");
     if !(is_open(at) && is_open(at + 1) && is_open(at + 2)) {
@@ -147,7 +147,7 @@ pub(crate) fn angle_launch(part: &CodePart<'_>, open: usize, pattern: usize, fou
         }),
         word if stream.kind(name_end) == Some(TokenKind::Word) && is_name(word) => Some(stream.text(name_end)),
         b"]" => None,
-        // Nothing that can be launched.
+        // Not a launchable expression.
         _ => return,
     };
     let is_pasted = name_end.checked_sub(1).is_some_and(|before| stream.is_mark(before, "##"));
@@ -185,14 +185,14 @@ fn is_followed_by_arguments(part: &CodePart<'_>, open: usize) -> bool {
     false
 }
 
-/// The bracket that opens the template arguments that end at a token.
+/// The opening bracket of the template arguments that end at a token.
 fn template_begin(part: &CodePart<'_>, end: usize) -> Option<usize> {
     let stream = part.stream;
     let (mut depth, mut at) = (0_usize, end);
     for _ in 0..MAX_TOKENS {
         match stream.bytes(at) {
             b">" => depth += 1,
-            // Two that touch are a shift, where something stands on both sides.
+            // Two adjacent ones are a shift, if there are operands on both sides.
             b"<" if at
                 .checked_sub(1)
                 .is_some_and(|before| stream.is_mark(before, "<") && stream.touches_next(before)) =>
@@ -214,7 +214,7 @@ fn template_begin(part: &CodePart<'_>, end: usize) -> Option<usize> {
     None
 }
 
-/// The name of a kernel that is an argument: without casts, `&`, namespaces and template arguments.
+/// The kernel name in an argument: without casts, `&`, namespaces and template arguments.
 pub fn named(part: &CodePart<'_>, argument: Range<usize>) -> Option<String> {
     let stream = part.stream;
     let (mut at, mut end) = (argument.start, argument.end);
@@ -260,7 +260,7 @@ pub fn named(part: &CodePart<'_>, argument: Range<usize>) -> Option<String> {
     name.map(|name| String::from_utf8_lossy(name).into_owned())
 }
 
-/// The values that a name was given before a place: `name = &kernel<T>;`, `auto name = kernel;`.
+/// The values assigned to a name before an index: `name = &kernel<T>;`, `auto name = kernel;`.
 pub(crate) fn given_to(part: &CodePart<'_>, place: usize, name: &str) -> Vec<String> {
     let stream = part.stream;
     let mut names = Vec::new();

@@ -1,12 +1,12 @@
-//! Words of C, C++, HIP, CUDA and OpenCL.
+//! Lexer for C, C++, HIP, CUDA and OpenCL.
 
 use super::text::Text;
 use super::tokens::{Token, TokenKind, begins_word, continues_word};
 
-/// A line for the preprocessor.
+/// A preprocessor directive.
 #[derive(Debug, Default)]
 pub struct Directive {
-    /// The place among the other tokens where it stands.
+    /// Its index among the other tokens.
     pub at: usize,
     /// Its tokens without the `#`.
     pub tokens: Vec<Token>,
@@ -15,9 +15,9 @@ pub struct Directive {
 /// The tokens of a file.
 #[derive(Debug, Default)]
 pub struct Lexed {
-    /// Those of the language itself.
+    /// Tokens of the language itself.
     pub code: Vec<Token>,
-    /// Lines for the preprocessor, in their order.
+    /// Preprocessor directives, in order.
     pub directives: Vec<Directive>,
 }
 
@@ -26,15 +26,15 @@ struct Lexer<'a> {
     joins: &'a [u32],
     at: usize,
     line: u32,
-    /// How many joins lie before `at`.
+    /// Number of joins before `at`.
     joined: usize,
     lexed: Lexed,
     directive: Option<Directive>,
-    /// Whether only blanks and comments stand before `at` on its line.
+    /// Whether only blanks and comments come before `at` on its line.
     begins_line: bool,
 }
 
-/// Takes a text apart. Every text has tokens: what is not closed goes to the end of its line, or of the text.
+/// Splits a text into tokens. Any text is accepted: an unclosed token extends to the end of its line, or of the text.
 pub fn lex(text: &Text<'_>) -> Lexed {
     let mut lexer = Lexer {
         text: &text.bytes,
@@ -60,7 +60,7 @@ impl Lexer<'_> {
         self.text.get(self.at + ahead).copied()
     }
 
-    /// Goes on to a place and counts the lines until there.
+    /// Advances to an offset, and counts the lines on the way.
     fn advance(&mut self, to: usize) {
         let to = to.min(self.text.len());
         let passed = self.text.get(self.at..to).unwrap_or_default();
@@ -141,7 +141,7 @@ impl Lexer<'_> {
         true
     }
 
-    /// Whether the name of a header follows, which is not code.
+    /// Returns whether a header name follows, which is not code.
     fn names_header(&self) -> bool {
         let Some(directive) = &self.directive else { return false };
         let [token] = directive.tokens.as_slice() else { return false };
@@ -164,7 +164,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Length of a literal in quotes, which the end of the line closes where nothing else does.
+/// Length of a quoted literal; the line end closes it if nothing else does.
 fn quoted(rest: &[u8]) -> usize {
     let Some(quote) = rest.first() else { return 0 };
     let mut at = 1;

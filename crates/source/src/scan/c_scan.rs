@@ -1,4 +1,4 @@
-//! A file of C, C++, HIP, CUDA or OpenCL.
+//! Scans a file of C, C++, HIP, CUDA or OpenCL.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::patterns::{KernelName, Pattern, PatternForm, Patterns};
 use super::text::Text;
 use super::tokens::{Stream, TokenKind};
 
-/// Keywords that stand before a call; any other word there makes it a declaration.
+/// Keywords that may precede a call; after any other word it is a declaration.
 const BEFORE_CALLS: [&str; 16] = [
     "return",
     "else",
@@ -30,19 +30,19 @@ const BEFORE_CALLS: [&str; 16] = [
     "goto",
     "typeof",
 ];
-/// So many tokens may stand between the brackets of template arguments.
+/// Maximum number of tokens in the brackets of template arguments.
 const MAX_TEMPLATE_TOKENS: usize = 200;
 
-/// Words that other files of the tree define to start kernels.
+/// Words that start kernels because other files of the tree define them so.
 pub(crate) type KernelMacros = BTreeSet<Vec<u8>>;
 
-/// Code, or what a macro stands for, with what is known about it.
+/// Code, or the replacement of a macro, with facts about it.
 pub struct CodePart<'a> {
     /// The tokens.
     pub stream: Stream<'a>,
     /// Brackets and loops.
     pub structure: Structure,
-    /// Names of the parameters of a macro, which stand for something else.
+    /// Parameter names of a macro, which stand for other texts.
     pub parameters: BTreeSet<&'a [u8]>,
 }
 
@@ -79,7 +79,7 @@ pub fn scan(file: &[u8], is_opencl: bool, macros: &KernelMacros, patterns: &Patt
     found
 }
 
-/// Whether the code after a line of the preprocessor is in a loop.
+/// Returns whether the code after a directive is in a loop.
 fn directive_in_loop(code: &CodePart<'_>, line: u32) -> bool {
     let next = code.stream.tokens.partition_point(|token| token.line <= line);
     code.structure.is_in_loop(next)
@@ -101,7 +101,7 @@ fn definition(line: Stream<'_>, is_opencl: bool, macros: &KernelMacros, patterns
     part(&CodePart { stream, structure, parameters }, is_opencl, macros, patterns, found);
 }
 
-/// Words that a file defines to start kernels: macros without parameters that stand for `__global__` and attributes.
+/// Words that a file defines to start kernels: macros without parameters, for `__global__` and attributes.
 pub(crate) fn kernel_macros(file: &[u8]) -> KernelMacros {
     let mut macros = KernelMacros::new();
     if memchr::memmem::find(file, b"__global__").is_none() || memchr::memmem::find(file, b"define").is_none() {
@@ -154,7 +154,7 @@ fn call(part: &CodePart<'_>, at: usize, word: &[u8], patterns: &Patterns, found:
     let opens = stream.is_mark(at + 1, "(") || stream.is_mark(at + 1, "<");
     let before = at.checked_sub(1);
     let is_inner = before.is_some_and(|before| stream.is_mark(before, "::"));
-    // Objects of a named type are declared without parentheses.
+    // Objects of a named type can be declared without parentheses.
     if !opens && !is_inner {
         return;
     }
@@ -193,7 +193,7 @@ fn call(part: &CodePart<'_>, at: usize, word: &[u8], patterns: &Patterns, found:
     }
 }
 
-/// Whether a word before a name makes it a declaration: the type of what a function returns.
+/// Returns whether a word before a name makes it a declaration: the return type of a function.
 fn is_declared(stream: Stream<'_>, at: usize) -> bool {
     let mut before = at;
     // Namespaces belong to the name.
@@ -207,7 +207,7 @@ fn is_declared(stream: Stream<'_>, at: usize) -> bool {
     !BEFORE_CALLS.iter().any(|keyword| keyword.as_bytes() == word)
 }
 
-/// The bracket that closes template arguments; `None` where the bracket is a comparison.
+/// The closing bracket of template arguments; `None` if the bracket is a comparison.
 pub(crate) fn template_end(part: &CodePart<'_>, open: usize) -> Option<usize> {
     let stream = part.stream;
     let (mut depth, mut at) = (0_usize, open);
@@ -233,7 +233,7 @@ fn has_argument(stream: Stream<'_>, mut arguments: std::ops::Range<usize>, patte
     pattern.with.is_empty() || arguments.any(|at| pattern.with.iter().any(|word| stream.is_word(at, word)))
 }
 
-/// The argument of a number, from 1.
+/// The argument with this number, from 1.
 pub fn argument(
     part: &CodePart<'_>,
     arguments: std::ops::Range<usize>,

@@ -3,13 +3,13 @@
 use super::c_conditions::Choice;
 use super::tokens::Stream;
 
-/// Statements without braces are followed so deep into each other.
+/// Maximum nesting depth of statements without braces.
 const DEEPEST: usize = 100;
-/// So many open brackets are given up for one that closes another.
+/// Maximum number of open brackets that are dropped when another one closes.
 const MAX_GIVEN_UP: usize = 16;
 const NONE: u32 = u32::MAX;
 
-/// Where brackets close, and which tokens are in loops.
+/// The matching brackets, and the tokens in loops.
 #[derive(Debug)]
 pub struct Structure {
     closes: Vec<u32>,
@@ -18,31 +18,31 @@ pub struct Structure {
 }
 
 impl Structure {
-    /// Finds brackets and loops. Alternatives of the preprocessor start with the same brackets open, and the first counts
-    /// after them.
+    /// Finds brackets and loops. Preprocessor alternatives start with the same open brackets; after them, the state of
+    /// the first one counts.
     pub fn new(stream: Stream<'_>, choices: &[(usize, Choice)]) -> Self {
         let mut found = brackets(stream, choices);
         found.loops = Loops { stream, structure: &found }.marks();
         found
     }
 
-    /// The bracket that closes the one at a place.
+    /// The bracket that closes the one at an index.
     pub fn close(&self, at: usize) -> Option<usize> {
         self.closes.get(at).filter(|close| **close != NONE).map(|close| *close as usize)
     }
 
-    /// The bracket that opens the one at a place.
+    /// The bracket that opens the one at an index.
     pub fn open(&self, at: usize) -> Option<usize> {
         self.opens.get(at).filter(|open| **open != NONE).map(|open| *open as usize)
     }
 
-    /// Whether a token runs again and again with a loop around it.
+    /// Returns whether a token runs repeatedly in a loop.
     pub fn is_in_loop(&self, at: usize) -> bool {
         self.loops.get(at).copied().unwrap_or(false)
     }
 }
 
-/// An open bracket above others. The others are shared, so that alternatives cost nothing.
+/// An open bracket on top of others. The others are shared, so that alternatives cost nothing.
 #[derive(Clone, Copy)]
 struct Open {
     below: u32,
@@ -55,7 +55,7 @@ fn brackets(stream: Stream<'_>, choices: &[(usize, Choice)]) -> Structure {
     let mut opens = vec![NONE; stream.len()];
     let mut all: Vec<Open> = Vec::new();
     let mut top = NONE;
-    // Brackets that were open before a choice, and after its first alternative.
+    // Open brackets before a choice, and after its first alternative.
     let mut waiting: Vec<(u32, Option<u32>)> = Vec::new();
     let mut choices = choices.iter().peekable();
     for at in 0..=stream.len() {
@@ -102,7 +102,7 @@ fn brackets(stream: Stream<'_>, choices: &[(usize, Choice)]) -> Structure {
                 }
                 break;
             }
-            // A parenthesis that is never closed ends with the block around it, but none ends a block.
+            // An unclosed parenthesis ends with the block around it, but no parenthesis ends a block.
             if open.bracket == b'{' {
                 break;
             }
@@ -118,7 +118,7 @@ struct Loops<'a> {
 }
 
 impl Loops<'_> {
-    /// Which tokens are in loops.
+    /// Marks the tokens in loops.
     fn marks(&self) -> Vec<bool> {
         let count = self.stream.len();
         let mut changes = vec![0_i32; count + 2];
@@ -140,7 +140,7 @@ impl Loops<'_> {
                 }
                 Some(b"while") => {
                     let Some(close) = self.head(at) else { continue };
-                    // The condition of a do loop stands after its block and is marked with it.
+                    // The condition of a do loop comes after its block, and is marked with it.
                     let is_trailing = self.stream.is_mark(close + 1, ";") && self.follows_block(at);
                     if is_trailing || self.is_never(at, close) {
                         continue;
@@ -178,12 +178,12 @@ impl Loops<'_> {
         self.stream.is_mark(keyword + 1, "(").then(|| self.structure.close(keyword + 1)).flatten()
     }
 
-    /// The first token of a loop's head that runs again: after the first semicolon or colon.
+    /// The first repeated token in a loop's head: after the first semicolon or colon.
     fn repeated(&self, open: usize, close: usize) -> usize {
         let mut at = open + 1;
         while at < close {
             if self.stream.is_mark(at, ";") || self.stream.is_mark(at, ":") {
-                // A list that is gone through is made once.
+                // The range expression is evaluated once.
                 return if self.stream.is_mark(at, ";") { at + 1 } else { close };
             }
             at = self.structure.close(at).map_or(at, |inner| inner.min(close)) + 1;
@@ -191,7 +191,7 @@ impl Loops<'_> {
         close
     }
 
-    /// Whether a condition is a constant that is not met, as in macros that are statements.
+    /// Returns whether a condition is constant and false, as in statement macros.
     fn is_never(&self, keyword: usize, close: usize) -> bool {
         close == keyword + 3 && matches!(self.stream.bytes(keyword + 2), b"0" | b"false" | b"FALSE" | b"NULL")
     }
@@ -202,7 +202,7 @@ impl Loops<'_> {
         begin.and_then(|open| open.checked_sub(1)).is_some_and(|word| self.stream.is_word(word, "do"))
     }
 
-    /// The last token of the statement that starts at a place.
+    /// The last token of the statement that starts at an index.
     fn statement(&self, begin: usize, depth: usize) -> usize {
         if depth > DEEPEST {
             return begin;
@@ -232,7 +232,7 @@ impl Loops<'_> {
         }
     }
 
-    /// The semicolon or block that ends what starts at a place.
+    /// The semicolon or block that ends an expression.
     fn expression(&self, begin: usize) -> usize {
         let mut at = begin;
         while at < self.stream.len() {

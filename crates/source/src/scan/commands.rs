@@ -1,4 +1,4 @@
-//! Commands that measure what the source does.
+//! Commands that measure the GPU work of the source.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,11 +31,11 @@ pub struct Command {
 pub struct Argument {
     /// The flag.
     pub name: String,
-    /// Its value; several words are separated by blanks.
+    /// Its value; blanks separate several words.
     pub value: Option<String>,
 }
 
-/// A command as the table of advice has it.
+/// A command in the table of advice.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CommandForm {
@@ -52,17 +52,17 @@ pub(crate) struct CommandForm {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Target {
-    /// LLVM name of the architecture that passes of counters must fit.
+    /// LLVM name of the architecture for counter passes.
     pub architecture: String,
-    /// The program and its arguments; empty where it is not known.
+    /// The program and its arguments; empty if unknown.
     pub program: Vec<String>,
     /// Release of ROCm that the commands are for.
     pub rocm: Option<RocmVersion>,
 }
 
 impl Command {
-    /// The collected data and the program, wherever the results go: commands with the same purpose collect the same. A name with
-    /// a place to fill in is that of several runs.
+    /// The collected data and the program, without the output place: commands with the same purpose collect the same
+    /// data. A name with a placeholder stands for several runs.
     pub fn purpose(&self) -> Vec<&str> {
         let output = ["-d", "-o", "--output-directory", "--output-file", "--output"];
         let own = self.words.iter().position(|word| word == "--").unwrap_or(self.words.len());
@@ -79,7 +79,8 @@ impl Command {
     }
 }
 
-/// The commands of a form: one for every pass of counters, or one. A command that its tool would not take is left out.
+/// The commands of a form: one for each counter pass, or a single one. Commands that the tool would reject are left
+/// out.
 pub fn commands(form: &CommandForm, counters: &[String], target: &Target) -> Vec<Command> {
     if !form.counters {
         return command(form, &form.pmc, None, target).into_iter().collect();
@@ -91,14 +92,14 @@ pub fn commands(form: &CommandForm, counters: &[String], target: &Target) -> Vec
     passes.iter().enumerate().filter_map(numbered).collect()
 }
 
-/// Counters in passes that the hardware can collect. Derived counters are requested by name, so that a pass is the same on
-/// every architecture that has them. `None` of them where nothing is known of the architecture.
+/// Groups counters into passes that the hardware can collect. Derived counters are requested by name, so that a pass is
+/// the same on every architecture that has them. Empty if the architecture is unknown.
 pub fn passes(counters: &[String], architecture: &str) -> Vec<Vec<String>> {
     let facts = CounterBlocks::builtin();
     let definitions = Definitions::builtin();
     let Ok(blocks) = facts.for_architecture(architecture, &BTreeMap::new()) else { return Vec::new() };
     let mut resolver = Resolver::new(&definitions, facts, &blocks, Normalization::Wave);
-    // Counters that the architecture does not have are left out.
+    // Counters that the architecture lacks are left out.
     for counter in counters {
         let _ = resolver.add_all(std::slice::from_ref(counter));
     }
@@ -153,7 +154,7 @@ fn command(form: &CommandForm, pmc: &[String], pass: Option<(usize, usize)>, tar
     Some(Command { tool: form.tool.clone(), description, flags, args, full_command, words })
 }
 
-/// Options before `--`: those without values, and those with.
+/// Options before `--`: without values, and with values.
 fn options<'a>(words: impl Iterator<Item = &'a String>) -> (Vec<String>, Vec<Argument>) {
     let mut options: Vec<(String, Vec<&str>)> = Vec::new();
     for word in words.take_while(|word| *word != "--") {

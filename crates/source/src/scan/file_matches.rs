@@ -1,37 +1,37 @@
 //! Findings in one file.
 
-/// A place where a pattern fits.
+/// A match of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// Its place in the order of patterns.
+    /// Index of the pattern.
     pub pattern: usize,
-    /// Line from 1.
+    /// Line, from 1.
     pub line: u32,
-    /// Whether a loop is around it.
+    /// Whether it is in a loop.
     pub in_loop: bool,
 }
 
-/// How a place mentions a kernel.
+/// The kind of a kernel mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mention {
     /// It is defined here.
     Definition,
     /// It is declared or instantiated here.
     Declaration,
-    /// It is launched, or named for a launch.
+    /// It is launched, or named as a launch argument.
     Launch,
-    /// Something is launched that counts only if a kernel of the name is defined.
+    /// A launch that counts only if a kernel with this name is defined.
     MaybeLaunch,
 }
 
-/// A place where a kernel is named.
+/// A place that names a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KernelSite {
     /// Name without namespace and template arguments.
     pub name: String,
-    /// Line from 1.
+    /// Line, from 1.
     pub line: u32,
-    /// The pattern that fits there.
+    /// The matching pattern.
     pub pattern: usize,
     /// How the place mentions the kernel.
     pub mention: Mention,
@@ -44,23 +44,23 @@ pub(crate) struct KernelSite {
 /// The findings in one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileMatches {
-    /// Places where patterns fit, in the order of the file.
+    /// Matches of patterns, in file order.
     pub hits: Vec<Hit>,
-    /// Places where kernels are named.
+    /// Places that name kernels.
     pub kernels: Vec<KernelSite>,
-    /// Names as HIP spells them.
+    /// Number of names in the spelling of HIP.
     pub hip_names: usize,
-    /// Names as CUDA spells them.
+    /// Number of names in the spelling of CUDA.
     pub cuda_names: usize,
 }
 
 impl FileMatches {
-    /// Notes a place.
+    /// Adds a match.
     pub fn hit(&mut self, pattern: usize, line: u32, in_loop: bool) {
         self.hits.push(Hit { pattern, line, in_loop });
     }
 
-    /// Counts how the interface's names are spelled.
+    /// Counts the spelling of an interface name.
     pub(crate) fn count_spelling(&mut self, name: &[u8]) {
         let goes_on = |begin: &[u8]| {
             name.strip_prefix(begin).and_then(<[u8]>::first).is_some_and(|byte| byte.is_ascii_uppercase())

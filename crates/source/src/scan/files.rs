@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
-/// Directories that hold what was built or taken over from elsewhere; those that start with a dot are left out as well.
+/// Directories with build results or third-party code. Directories that start with a dot are skipped as well.
 const SKIPPED_DIRECTORIES: [&str; 14] = [
     "build",
     "_build",
@@ -27,7 +27,7 @@ const SKIPPED_DIRECTORIES: [&str; 14] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Language {
     C,
-    /// HIP or CUDA, by their own extensions.
+    /// HIP or CUDA, by file extension.
     Gpu,
     /// OpenCL C.
     OpenCl,
@@ -35,7 +35,7 @@ pub enum Language {
     Python,
 }
 
-/// Why a path that a user named cannot be scanned, and what to do.
+/// The reason why a named path cannot be scanned, with advice.
 pub fn refusal(path: &Path) -> Option<&'static str> {
     match path.is_dir() {
         false if !is_source(path) => Some(
@@ -46,16 +46,16 @@ pub fn refusal(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// The message for pipes, sockets and devices, which may never end.
+/// The message for pipes, sockets and devices, which may be endless.
 const NO_FILE: &str = "is not a regular file; name a source file, or a directory";
 
-/// Whether a scan takes a file of this name for source code.
+/// Returns whether a scan treats a file of this name as source code.
 pub fn is_source(path: &Path) -> bool {
     Language::from_path(path).is_some()
 }
 
 impl Language {
-    /// By the extension of a path; `None` if it is not a source.
+    /// The language of a path's extension; `None` if it is not a source file.
     pub fn from_path(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         Some(match extension.as_str() {
@@ -70,9 +70,9 @@ impl Language {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// The path below the directory that is scanned.
+    /// Its path relative to the scanned directory.
     pub below: PathBuf,
     /// Its programming language.
     pub language: Language,
@@ -80,12 +80,12 @@ pub struct SourceFile {
     pub bytes: u64,
 }
 
-/// How much is read.
+/// Limits of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Files; the first in the order of their paths are taken.
+    /// Maximum number of files, in path order.
     pub files: usize,
-    /// Bytes of a file; larger ones are not read.
+    /// Maximum bytes of a file; larger files are not read.
     pub file_bytes: u64,
 }
 
@@ -98,22 +98,22 @@ impl Default for Limits {
 /// The files below a directory.
 #[derive(Debug, Default)]
 pub struct Listing {
-    /// Those that are scanned, in the order of their paths.
+    /// Files to scan, in path order.
     pub files: Vec<SourceFile>,
-    /// Source files beyond the limit of files.
+    /// Number of source files beyond the limit.
     pub beyond: usize,
     /// Source files that are too large.
     pub large: Vec<PathBuf>,
-    /// Paths that could not be looked at, and why.
+    /// Paths that could not be read, with the reasons.
     pub unreadable: Vec<(PathBuf, String)>,
-    /// Links, which are not followed: what they lead to inside the directory is found without them.
+    /// Number of links. They are not followed: their targets inside the directory are found anyway.
     pub links: usize,
 }
 
-/// Lists the source files below a directory, or the one that is named.
+/// Lists the source files below a directory, or a single named file.
 ///
 /// # Errors
-/// Where the directory itself cannot be read.
+/// When the directory itself cannot be read.
 pub fn list(named: &Path, limits: Limits) -> io::Result<Listing> {
     let root = named.canonicalize()?;
     let mut listing = Listing::default();
@@ -170,7 +170,7 @@ fn is_skipped(directory: &Path) -> bool {
     name.starts_with('.') || SKIPPED_DIRECTORIES.contains(&name)
 }
 
-/// A path as it is shown: with `/`, and without what a terminal would obey.
+/// A path for display: with `/`, and without characters that a terminal would take as commands.
 pub fn shown(path: &Path) -> String {
     let text = path.to_string_lossy();
     text.chars().map(|letter| if letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter }).collect()

@@ -1,4 +1,4 @@
-//! Facts that source code reveals about a program's GPU work before there is a trace.
+//! Scans source code for a program's GPU work before there is a trace.
 
 mod advice;
 pub(crate) mod c_conditions;

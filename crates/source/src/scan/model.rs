@@ -1,10 +1,10 @@
-//! How the GPU is programmed.
+//! Determines the programming model of the source.
 
 use super::advice::Facts;
 use super::files::Language;
 use super::summary::FileFound;
 
-/// The programming model according to the first matching rule; `Unknown` if nothing in the source is about a GPU.
+/// The programming model of the first matching rule; `Unknown` if the source is not about GPUs.
 pub fn programming_model(facts: &Facts, files: &[FileFound]) -> &'static str {
     let hip: usize = files.iter().map(|file| file.found.hip_names).sum();
     let cuda: usize = files.iter().map(|file| file.found.cuda_names).sum();

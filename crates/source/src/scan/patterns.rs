@@ -1,4 +1,4 @@
-//! Patterns that a scan looks for: `share/source_patterns.toml`.
+//! Patterns of a scan: `share/source_patterns.toml`.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize};
 
 const PATTERNS: &str = data!("share/source_patterns.toml");
 
-/// How much a pattern matters.
+/// The importance of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// It nearly always costs time.
     High,
-    /// It often does.
+    /// It often costs time.
     Medium,
-    /// It may.
+    /// It may cost time.
     Low,
-    /// It only reveals what the program is.
+    /// It only shows the kind of program.
     Info,
 }
 
-/// Constructs that are found by their form instead of a name.
+/// Constructs that are recognized by their form instead of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PatternForm {
@@ -35,19 +35,19 @@ pub enum PatternForm {
     AngleLaunch,
     /// `name[...](...)`.
     SubscriptLaunch,
-    /// Some role without another.
+    /// A role that occurs without another.
     Without,
     /// A role in a loop.
     InLoop,
 }
 
-/// Where a call has the name of a kernel.
+/// The place of the kernel name in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KernelName {
-    /// It is the argument of this number, from 1.
+    /// The argument with this number, from 1.
     Argument(usize),
-    /// The argument of this number is a literal with it.
+    /// A literal in the argument with this number.
     Literal(usize),
 }
 
@@ -58,21 +58,21 @@ pub struct Pattern {
     pub id: String,
     /// Its description.
     pub idea: String,
-    /// How much it matters.
+    /// Its importance.
     pub severity: Severity,
     /// Its category.
     pub category: String,
-    /// The roles from which conclusions are drawn.
+    /// Its roles, from which conclusions are drawn.
     pub roles: Vec<String>,
     /// The form by which it is found.
     pub form: Option<PatternForm>,
-    /// The role that a form is about.
+    /// The role for its form.
     pub of: Option<String>,
-    /// The role that must not be there.
+    /// The role that must not occur.
     pub absent: Option<String>,
     #[serde(default)]
     calls: Vec<String>,
-    /// Endings of called names that do not count.
+    /// Suffixes of called names that are excluded.
     #[serde(default)]
     without: Vec<String>,
     #[serde(default)]
@@ -85,20 +85,20 @@ pub struct Pattern {
     pragmas: Vec<String>,
     #[serde(default)]
     includes: Vec<String>,
-    /// A module that a Python file must import for methods to count.
+    /// A module that a Python file must import so that methods count.
     pub needs: Option<String>,
-    /// Words of which one must be among the arguments.
+    /// Words, one of which must be among the arguments.
     #[serde(default)]
     pub with: Vec<String>,
-    /// Beginnings of literals of which one must be among the arguments.
+    /// Prefixes of literals, one of which must be among the arguments.
     #[serde(default)]
     pub with_text: Vec<String>,
-    /// Where a call has the name of a kernel.
+    /// The place of the kernel name in a call.
     pub kernel: Option<KernelName>,
 }
 
 impl Pattern {
-    /// Whether conclusions about a role are drawn from it.
+    /// Returns whether it has a role.
     pub(crate) fn has_role(&self, role: &str) -> bool {
         self.roles.iter().any(|own| own == role)
     }
@@ -127,11 +127,11 @@ impl Spelling {
     }
 }
 
-/// Names, exact or as starts, and the patterns they belong to in the order of the table.
+/// Names and prefixes, with the indices of their patterns.
 #[derive(Debug, Default)]
 struct Names {
     exact: BTreeMap<Vec<u8>, Vec<usize>>,
-    /// Beginnings by their first byte.
+    /// Prefixes by their first byte.
     beginnings: BTreeMap<u8, Vec<(Vec<u8>, usize)>>,
 }
 
@@ -158,12 +158,12 @@ impl Names {
     }
 }
 
-/// The table, with its names at hand.
+/// The table with an index of its names.
 #[derive(Debug, Default)]
 pub struct Patterns {
     all: Vec<Pattern>,
     calls: Names,
-    /// Called names that count only with this name and `::` before them.
+    /// Called names that count only after this name and `::`.
     within: BTreeMap<Vec<u8>, Vec<(Vec<u8>, usize)>>,
     paths: Names,
     uses: Names,
@@ -173,7 +173,7 @@ pub struct Patterns {
 }
 
 impl Patterns {
-    /// Those of `share/source_patterns.toml`; a test reads them, so that none is missing.
+    /// The patterns of `share/source_patterns.toml`. A test reads them, so that none is missing.
     pub fn builtin() -> &'static Self {
         static BUILTIN: OnceLock<Patterns> = OnceLock::new();
         BUILTIN.get_or_init(|| Self::new(toml::from_str(PATTERNS).unwrap_or_default()))
@@ -209,17 +209,17 @@ impl Patterns {
         patterns
     }
 
-    /// All patterns in their order.
+    /// All patterns in order.
     pub fn all(&self) -> &[Pattern] {
         &self.all
     }
 
-    /// The pattern at a place of the order.
+    /// The pattern at an index.
     pub fn get(&self, at: usize) -> Option<&Pattern> {
         self.all.get(at)
     }
 
-    /// The patterns found by a form.
+    /// The patterns of a form.
     pub(crate) fn of_form(&self, form: PatternForm) -> impl Iterator<Item = usize> {
         self.all.iter().enumerate().filter(move |(_, pattern)| pattern.form == Some(form)).map(|(at, _)| at)
     }
@@ -237,17 +237,17 @@ impl Patterns {
         found
     }
 
-    /// Patterns of a whole name that is called in Python.
+    /// Patterns of a whole name that Python code calls.
     pub(crate) fn called_path(&self, path: &str) -> Vec<usize> {
         self.paths.find(path.as_bytes())
     }
 
-    /// Patterns of a whole name in Python, called or not.
+    /// Patterns of a whole name in Python code, called or not.
     pub(crate) fn used_path(&self, path: &str) -> Vec<usize> {
         self.uses.find(path.as_bytes())
     }
 
-    /// Patterns of what is called on something in Python.
+    /// Patterns of a method call in Python.
     pub fn method(&self, name: &str) -> Vec<usize> {
         self.methods.find(name.as_bytes())
     }

@@ -7,8 +7,8 @@ use super::patterns::Patterns;
 use super::summary::{FileFound, summarize};
 use super::tree::scan_bytes;
 
-/// In every language a scan ends, is repeatable and names existing lines. It finds nothing in comments and literals:
-/// bytes after an open comment change nothing.
+/// In every language a scan ends, is repeatable, and reports only existing lines. It finds nothing in comments and
+/// literals: bytes after an open comment change nothing.
 pub fn source_scan(bytes: &[u8]) {
     let lines = 1 + bytes.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count();
     let wide = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
@@ -17,7 +17,7 @@ pub fn source_scan(bytes: &[u8]) {
     for language in [Language::C, Language::Gpu, Language::OpenCl, Language::Python] {
         let found = scan_bytes(bytes, language, &macros, patterns);
         assert_eq!(found, scan_bytes(bytes, language, &macros, patterns));
-        // Line ends in UTF-16 are other bytes.
+        // UTF-16 encodes line ends differently.
         if !wide {
             for line in found.hits.iter().map(|hit| hit.line).chain(found.kernels.iter().map(|site| site.line)) {
                 assert!((1..=lines).contains(&(line as usize)), "line {line} of {lines}");
@@ -48,7 +48,7 @@ pub fn source_scan(bytes: &[u8]) {
     }
 }
 
-/// Bytes with joined lines, so that a comment may end across them.
+/// Bytes with lines joined, because a comment may end across a join.
 fn without_joins(bytes: &[u8]) -> Vec<u8> {
     super::text::Text::new(bytes).joined().bytes.into_owned()
 }

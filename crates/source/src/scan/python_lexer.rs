@@ -1,14 +1,14 @@
-//! Words and logical lines of Python.
+//! Lexer for Python, with logical lines.
 
 use super::text::Text;
 use super::tokens::{Token, TokenKind, begins_word, continues_word};
 
-/// Fields of formatted literals are looked into so deep.
+/// Maximum nesting depth of fields in formatted literals.
 const DEEPEST: usize = 8;
-/// Columns between stops of tabulators.
+/// Columns between tab stops.
 const TAB: usize = 8;
 
-/// A logical line: it goes on while a bracket is open.
+/// A logical line: it continues while a bracket is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Column of its first token.
@@ -21,11 +21,11 @@ pub struct Line {
 pub struct Lexed {
     /// Tokens in their order.
     pub tokens: Vec<Token>,
-    /// Lines that have tokens, in their order.
+    /// Lines with tokens, in order.
     pub lines: Vec<Line>,
 }
 
-/// Takes a text apart. Every text has tokens: what is not closed goes to the end of its line, or of the text.
+/// Splits a text into tokens. Any text is accepted: an unclosed token extends to the end of its line, or of the text.
 pub fn lex(text: &Text<'_>) -> Lexed {
     let text: &[u8] = &text.bytes;
     let mut lexed = Lexed::default();
@@ -49,7 +49,7 @@ pub fn lex(text: &Text<'_>) -> Lexed {
                 (None, 1)
             }
             _ if byte.is_ascii_whitespace() || byte == 0x0b => {
-                // A form feed starts the count again.
+                // A form feed resets the column.
                 column = if byte == b' ' { column + 1 } else { 0 };
                 (None, 1)
             }
@@ -99,7 +99,7 @@ pub fn lex(text: &Text<'_>) -> Lexed {
     lexed
 }
 
-/// Length of a literal from its quote on. Fields of a formatted one may hold quotes of its own kind.
+/// Length of a literal from its quote on. Fields of a formatted literal may contain the same quotes.
 fn literal(rest: &[u8], is_formatted: bool, depth: usize) -> usize {
     let Some(quote) = rest.first() else { return 0 };
     let triple = [*quote; 3];

@@ -1,4 +1,4 @@
-//! A file of Python or Cython.
+//! Scans a file of Python or Cython.
 
 use super::file_matches::{FileMatches, KernelSite, Mention};
 use super::patterns::{PatternForm, Patterns};
@@ -7,14 +7,14 @@ use super::python_structure::{Chain, Structure, colon};
 use super::text::Text;
 use super::tokens::{Stream, TokenKind};
 
-/// So many decorators may stand before a function.
+/// Maximum number of decorators of a function.
 const MAX_DECORATORS: usize = 64;
 
 struct Scan<'a> {
     stream: Stream<'a>,
     lexed: &'a Lexed,
     structure: Structure,
-    /// Where brackets close.
+    /// The closing index of each bracket.
     closes: Vec<Option<usize>>,
     patterns: &'a Patterns,
 }
@@ -66,7 +66,8 @@ impl Scan<'_> {
         self.closes.get(at).copied().flatten()
     }
 
-    /// A decorator that makes a kernel of the function after it. What returns a value is called by kernels and is not one.
+    /// Finds a decorator that makes the next function a kernel. A function that returns a value is called by kernels,
+    /// and is not one.
     fn decorator(&self, number: usize, line: &Line, found: &mut FileMatches) {
         let Some(chain) = self.structure.chain(self.stream, line.tokens.start + 1) else { return };
         let is_kernel =
@@ -102,7 +103,7 @@ impl Scan<'_> {
     fn returns_value(&self, lines: &[Line]) -> bool {
         let Some(definition) = lines.first() else { return false };
         let block = lines.iter().skip(1).take_while(|line| line.indent > definition.indent);
-        // Functions inside return to this one.
+        // Returns of nested functions do not count.
         let mut inner: Option<usize> = None;
         for line in block {
             if inner.is_some_and(|indent| line.indent <= indent) {

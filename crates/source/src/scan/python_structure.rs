@@ -5,19 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::python_lexer::{Lexed, Line};
 use super::tokens::{Stream, TokenKind};
 
-/// A name with the names before its dots.
+/// A dotted name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chain {
     /// Its last token.
     pub last: usize,
-    /// Its parts in order, the first as imported. Empty if the first part is not a name, as after a call; then only
-    /// `name` is known.
+    /// Its parts in order, the first one as imported. Empty if the first part is not a name, for example after a call;
+    /// then only `name` is known.
     pub path: String,
     /// The last part.
     pub name: String,
 }
 
-/// The facts that a file's blocks reveal.
+/// Facts from the blocks of a file.
 #[derive(Debug)]
 pub struct Structure {
     /// Whether a token is in a loop.
@@ -38,12 +38,12 @@ impl Structure {
         found
     }
 
-    /// Whether a token runs again and again with a loop around it.
+    /// Returns whether a token runs repeatedly in a loop.
     pub fn is_in_loop(&self, at: usize) -> bool {
         self.loops.get(at).copied().unwrap_or(false)
     }
 
-    /// Whether a module, or a part of it, is imported.
+    /// Returns whether a module, or a part of it, is imported.
     pub(crate) fn imports(&self, module: &str) -> bool {
         self.modules.contains(module)
     }
@@ -88,7 +88,7 @@ impl Structure {
         }
     }
 
-    /// The names at a place where a chain starts; `None` in its middle and elsewhere.
+    /// The dotted name that starts at an index; `None` in its middle and elsewhere.
     pub fn chain(&self, stream: Stream<'_>, at: usize) -> Option<Chain> {
         let first = stream.word(at)?;
         let is_after_dot = at.checked_sub(1).is_some_and(|before| stream.is_mark(before, "."));
@@ -114,7 +114,7 @@ impl Structure {
     }
 }
 
-/// Names with dots between them from a place on, and the place after them.
+/// The dotted name from an index on, and the index after it.
 fn dotted(stream: Stream<'_>, mut at: usize) -> (String, usize) {
     let mut path = String::new();
     loop {
@@ -129,7 +129,7 @@ fn dotted(stream: Stream<'_>, mut at: usize) -> (String, usize) {
     }
 }
 
-/// The token after which the block of a compound statement starts: the first colon outside of brackets.
+/// The token before the block of a compound statement: the first colon outside of brackets.
 pub fn colon(stream: Stream<'_>, line: &Line) -> Option<usize> {
     let (mut open, mut lambdas) = (0_usize, 0_usize);
     for at in line.tokens.clone() {
@@ -145,11 +145,11 @@ pub fn colon(stream: Stream<'_>, line: &Line) -> Option<usize> {
     None
 }
 
-/// Which tokens are in loops: the blocks of `for` and `while`, and conditions of `while`. What a block defines does not run
-/// with it.
+/// Marks the tokens in loops: the blocks of `for` and `while`, and conditions of `while`. Functions and classes defined
+/// in a loop do not run with it.
 fn loops(stream: Stream<'_>, lexed: &Lexed) -> Vec<bool> {
     let mut marks = vec![false; stream.len()];
-    // Columns of the statements around a line, and whether what is in them runs in a loop.
+    // Columns of the statements around a line, and whether their blocks run in a loop.
     let mut around: Vec<(usize, bool)> = Vec::new();
     for line in &lexed.lines {
         while around.last().is_some_and(|(indent, _)| *indent >= line.indent) {

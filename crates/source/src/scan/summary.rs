@@ -11,7 +11,7 @@ use super::files::Language;
 use super::model::programming_model;
 use super::patterns::{Pattern, PatternForm, Patterns, Severity};
 
-/// Places of a pattern that are named of one file, and in all.
+/// Maximum number of listed places of a pattern, per file and in total.
 const LOCATIONS_OF_FILE: usize = 10;
 const LOCATIONS: usize = 20;
 
@@ -19,19 +19,19 @@ const LOCATIONS: usize = 20;
 pub struct DetectedKernel {
     /// Name without namespace and template arguments.
     pub name: String,
-    /// File of its definition, otherwise of where it is first named.
+    /// File of its definition, otherwise of its first mention.
     pub file: String,
-    /// Line there, from 1.
+    /// Line in that file, from 1.
     pub line: u32,
-    /// The pattern that fits there.
+    /// The matching pattern there.
     pub launch_type: String,
-    /// How many definitions there are; several where kernels of different files have the same name.
+    /// Number of definitions; several if kernels of different files have the same name.
     pub definition_count: usize,
-    /// How many places launch it.
+    /// Number of places that launch it.
     pub launch_count: usize,
-    /// The first of these places.
+    /// The first places that launch it.
     pub launches: Vec<String>,
-    /// Whether one of them is in a loop.
+    /// Whether a launch is in a loop.
     pub launched_in_loop: bool,
 }
 
@@ -40,29 +40,29 @@ pub struct DetectedKernel {
 pub struct DetectedPattern {
     /// Its stable name.
     pub pattern_id: String,
-    /// How much it matters.
+    /// Its importance.
     pub severity: Severity,
     /// Its category.
     pub category: String,
     pub description: String,
-    /// How often it occurs.
+    /// Number of occurrences.
     pub count: usize,
-    /// How often in loops.
+    /// Number of occurrences in loops.
     pub in_loops: usize,
     /// The first places, as `file:line`.
     pub locations: Vec<String>,
 }
 
-/// The facts that source code reveals before there is a trace.
+/// The facts from source code before there is a trace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SourceScan {
-    /// The directory, as it was named.
+    /// The directory as named by the user.
     pub source_dir: String,
-    /// How the GPU is programmed.
+    /// The programming model.
     pub programming_model: String,
     /// Files that were read.
     pub files_scanned: usize,
-    /// Source files that were not.
+    /// Source files that were not read.
     pub files_skipped: usize,
     pub kernel_count: usize,
     /// Kernels, in the order of files and lines.
@@ -71,7 +71,7 @@ pub struct SourceScan {
     pub detected_patterns: Vec<DetectedPattern>,
     /// Parts that may cost time.
     pub risk_areas: Vec<String>,
-    /// Whether there are markers.
+    /// Whether the source has markers.
     pub already_instrumented: bool,
     /// Places with markers.
     pub roctx_marker_count: usize,
@@ -83,10 +83,10 @@ pub struct SourceScan {
     pub suggested_first_command: Option<String>,
 }
 
-/// The findings in a file with its name.
+/// The findings in a file, with its name.
 #[derive(Debug)]
 pub(crate) struct FileFound {
-    /// The path below the directory, as it is shown.
+    /// The path relative to the directory, for display.
     pub name: String,
     /// Its programming language.
     pub language: Language,
@@ -121,7 +121,7 @@ impl Places {
     }
 }
 
-/// Puts what was found together. Files are in the order of their names.
+/// Combines the findings. Files are in the order of their names.
 pub fn summarize(
     source_dir: String,
     files: &[FileFound],
@@ -136,7 +136,7 @@ pub fn summarize(
         .collect();
     for file in files {
         let mut of_file: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
-        // Launches by subscript count only where the name is that of a kernel.
+        // Subscript launches count only if the name is a kernel.
         let maybe = file
             .found
             .kernels
@@ -185,7 +185,7 @@ fn sites(files: &[FileFound]) -> impl Iterator<Item = (&FileFound, &super::file_
     files.iter().flat_map(|file| file.found.kernels.iter().map(move |site| (file, site)))
 }
 
-/// Adds patterns that others make.
+/// Adds patterns that follow from others.
 fn derive(places: &mut BTreeMap<usize, Places>, patterns: &Patterns) {
     let having = |role: &str| -> Vec<usize> {
         let all = patterns.all().iter().enumerate();
@@ -237,7 +237,7 @@ fn detected(places: &BTreeMap<usize, Places>, patterns: &Patterns) -> Vec<Detect
     detected
 }
 
-/// Kernels by their names: definitions, and launches wherever they are.
+/// Kernels by name: definitions, and launches in all files.
 fn kernels(files: &[FileFound], defined: &BTreeSet<&str>, patterns: &Patterns) -> Vec<DetectedKernel> {
     struct KernelEntry {
         kernel: DetectedKernel,
@@ -250,7 +250,7 @@ fn kernels(files: &[FileFound], defined: &BTreeSet<&str>, patterns: &Patterns) -
         if site.mention == Mention::MaybeLaunch && !is_defined {
             continue;
         }
-        // A variable that is launched stands for the kernels that it was given.
+        // A launched variable stands for the kernels that were assigned to it.
         let known: Vec<&String> = site.substitutes.iter().filter(|name| defined.contains(name.as_str())).collect();
         let names: Vec<&String> = match (known.is_empty(), is_defined, site.substitutes.is_empty()) {
             (false, ..) => known,
@@ -274,7 +274,7 @@ fn kernels(files: &[FileFound], defined: &BTreeSet<&str>, patterns: &Patterns) -
             match site.mention {
                 Mention::Definition => kernel.definition_count += 1,
                 Mention::Declaration => {}
-                // A mention that only names a kernel, for a launch around it or somewhere else, launches nothing.
+                // A mention without the launch role does not launch anything.
                 Mention::Launch if !patterns.get(site.pattern).is_some_and(|pattern| pattern.has_role("launch")) => {}
                 Mention::Launch | Mention::MaybeLaunch => {
                     kernel.launch_count += 1;

@@ -7,7 +7,7 @@ use super::files::{Language, Limits, list};
 use super::patterns::Patterns;
 use super::tree::{scan, scan_bytes};
 
-/// `pattern:line`, with `*` in a loop.
+/// Matches as `pattern:line`, with `*` in a loop.
 fn hits(language: Language, text: &str) -> Vec<String> {
     let found = scan_bytes(text.as_bytes(), language, &KernelMacros::new(), Patterns::builtin());
     let shown = |hit: &super::file_matches::Hit| {
@@ -348,10 +348,10 @@ fn what_rocpd_tells_of_the_same_source() {
     );
     let categories: Vec<&str> = found.recommendations.iter().map(|advice| advice.category.as_str()).collect();
     assert_eq!(categories, ["Initial Profiling", "Memory Transfer", "No Streams", "Instrumentation"]);
-    // Times are taken from a run without counters.
+    // Times come from a run without counters.
     let first = found.suggested_first_command.unwrap();
     assert_eq!(first, "rocprofv3 --sys-trace -d ./rocpd_output -o baseline -- ./app");
-    // SQ has room for eight counters, so that two passes are enough where rocpd plans three.
+    // SQ has room for eight counters, so two passes are enough where rocpd plans three.
     assert_eq!(found.recommendations[0].commands.len(), 1 + 2);
 }
 

@@ -1,20 +1,20 @@
-//! From the bytes of a file to text with one kind of line ends.
+//! Converts the bytes of a file to text with uniform line ends.
 
 use std::borrow::Cow;
 
 /// A text whose lines end with a line feed.
 #[derive(Debug)]
 pub struct Text<'a> {
-    /// UTF-8 where the file was text; other bytes stay as they are.
+    /// UTF-8 if the file was text; other bytes stay unchanged.
     pub bytes: Cow<'a, [u8]>,
-    /// Places in `bytes` at which a line of the file ended that was joined with the next, ascending.
+    /// Offsets in `bytes` of joined line ends, ascending.
     pub joins: Vec<u32>,
-    /// Where each of these next lines begins in the text before lines were joined.
+    /// Offsets of the continuation lines in the text before joining.
     continuations: Vec<u32>,
 }
 
 impl<'a> Text<'a> {
-    /// Takes off a byte order mark, decodes UTF-16 that has one, and makes every line end a line feed.
+    /// Removes a byte order mark, decodes UTF-16 with such a mark, and turns every line end into a line feed.
     pub fn new(file: &'a [u8]) -> Self {
         let utf16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| -> Vec<u8> {
             let units = bytes.chunks_exact(2).map(|pair| match pair {
@@ -35,19 +35,19 @@ impl<'a> Text<'a> {
         Self { bytes, joins: Vec::new(), continuations: Vec::new() }
     }
 
-    /// Joins lines that end with a backslash with the next, as compilers of C do before anything else.
+    /// Joins lines that end with a backslash with the next one, as C compilers do first.
     pub fn joined(self) -> Self {
         let bytes = &self.bytes;
         let mut kept: Vec<u8> = Vec::new();
         let (mut joins, mut continuations) = (Vec::new(), Vec::new());
         let (mut from, mut start) = (0, 0);
         for end in memchr::memchr_iter(b'\n', bytes) {
-            // Compilers overlook blanks after the backslash.
+            // Compilers ignore blanks after the backslash.
             let line = bytes.get(start..end).unwrap_or_default().trim_ascii_end();
             let before = start;
             start = end + 1;
             let Some(joined) = line.strip_suffix(b"\\") else { continue };
-            // Lines that are not joined are taken over together with the next that is.
+            // Unjoined lines are copied together with the next joined one.
             kept.extend_from_slice(bytes.get(from..before + joined.len()).unwrap_or_default());
             joins.push(u32::try_from(kept.len()).unwrap_or(u32::MAX));
             continuations.push(u32::try_from(end + 1).unwrap_or(u32::MAX));
@@ -60,7 +60,7 @@ impl<'a> Text<'a> {
         Self { bytes: kept.into(), joins, continuations }
     }
 
-    /// Where a byte stood before lines were joined.
+    /// The offset of a byte before lines were joined.
     pub(crate) fn unjoined(&self, at: usize) -> usize {
         let before = self.joins.partition_point(|join| (*join as usize) <= at);
         let last =

@@ -1,4 +1,4 @@
-//! Words of a source text, with comments left out.
+//! Tokens of a source text, without comments.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
@@ -7,23 +7,23 @@ pub enum TokenKind {
     Number,
     /// A string or character literal with its prefix and quotes.
     Text,
-    /// Punctuation: one byte, but `->`, `::` and `##` are together.
+    /// Punctuation: one byte, except for `->`, `::` and `##`.
     Mark,
 }
 
-/// A token and where it stands.
+/// A token with its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
     pub kind: TokenKind,
-    /// First byte in the text that was lexed.
+    /// Offset of the first byte in the lexed text.
     pub start: u32,
-    /// The byte after the last.
+    /// Offset after the last byte.
     pub end: u32,
     /// Line of its first byte in the file, from 1.
     pub line: u32,
 }
 
-/// A text and tokens of it.
+/// A text and its tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Stream<'a> {
     /// The text that was lexed.
@@ -46,17 +46,17 @@ impl<'a> Stream<'a> {
             .unwrap_or_default()
     }
 
-    /// Whether a token is this punctuation.
+    /// Returns whether a token is this punctuation.
     pub fn is_mark(&self, at: usize, mark: &str) -> bool {
         self.kind(at) == Some(TokenKind::Mark) && self.bytes(at) == mark.as_bytes()
     }
 
-    /// The bytes of a name or keyword; `None` for everything else.
+    /// The bytes of a name or keyword; `None` for other tokens.
     pub fn word(&self, at: usize) -> Option<&'a [u8]> {
         (self.kind(at) == Some(TokenKind::Word)).then(|| self.bytes(at))
     }
 
-    /// Whether a token is this name or keyword.
+    /// Returns whether a token is this name or keyword.
     pub fn is_word(&self, at: usize, word: &str) -> bool {
         self.word(at) == Some(word.as_bytes())
     }
@@ -70,7 +70,7 @@ impl<'a> Stream<'a> {
         self.tokens.get(at).map_or(0, |token| token.line)
     }
 
-    /// Whether nothing stands between a token and the next.
+    /// Returns whether a token is directly followed by the next one.
     pub(crate) fn touches_next(&self, at: usize) -> bool {
         match (self.tokens.get(at), self.tokens.get(at + 1)) {
             (Some(one), Some(next)) => one.end == next.start,
@@ -98,12 +98,12 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// Whether a byte starts a name. All bytes above ASCII do.
+/// Returns whether a byte starts a name. All non-ASCII bytes do.
 pub fn begins_word(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$' || byte >= 0x80
 }
 
-/// Whether a byte goes on with a name.
+/// Returns whether a byte continues a name.
 pub(crate) fn continues_word(byte: u8) -> bool {
     begins_word(byte) || byte.is_ascii_digit()
 }

@@ -16,7 +16,7 @@ use wavesieve_files::regular;
 
 /// An observer of a scan's progress.
 pub trait Observer: Sync {
-    /// So many files will be read.
+    /// Reading starts, with this many files.
     fn begin(&self, _files: usize) {}
     fn read(&self, _file: &Path) {}
 }
@@ -24,23 +24,23 @@ pub trait Observer: Sync {
 /// An observer that ignores everything.
 impl Observer for () {}
 
-/// A scan, and what was left out of it.
+/// A scan, with the omitted files.
 #[derive(Debug)]
 pub struct TreeScan {
     /// The findings.
     pub scan: SourceScan,
-    /// Source files beyond the limit of files.
+    /// Number of source files beyond the limit.
     pub beyond: usize,
     /// Source files that are too large.
     pub large: Vec<PathBuf>,
-    /// Paths that could not be read, and why.
+    /// Paths that could not be read, with the reasons.
     pub unreadable: Vec<(PathBuf, String)>,
 }
 
-/// Scans the source files below a directory, or a single one. The same files give the same, whatever the number of threads.
+/// Scans the source files below a directory, or a single file. The result does not depend on the number of threads.
 ///
 /// # Errors
-/// Where the directory itself cannot be read.
+/// When the directory itself cannot be read.
 pub fn scan(directory: &Path, limits: Limits, target: &Target, observer: &dyn Observer) -> io::Result<TreeScan> {
     let mut listing = list(directory, limits)?;
     observer.begin(listing.files.len());
@@ -83,7 +83,7 @@ pub fn scan(directory: &Path, limits: Limits, target: &Target, observer: &dyn Ob
     Ok(TreeScan { scan, beyond: listing.beyond, large: listing.large, unreadable: listing.unreadable })
 }
 
-/// Reads no more of a file than is allowed, also where it has grown.
+/// Reads at most the allowed bytes of a file, even if it has grown.
 fn read(file: &SourceFile, limits: Limits) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(file.bytes).unwrap_or(0).min(1 << 24));
     regular::open(&file.path)?.take(limits.file_bytes).read_to_end(&mut bytes)?;

@@ -1,4 +1,4 @@
-//! `compare BASE NEW`: what differs between runs, and whether that is more than chance.
+//! `compare BASE NEW`: the differences between runs, and whether they exceed noise.
 
 mod run;
 mod runs;

@@ -263,7 +263,7 @@ impl CompareArguments {
         }
     }
 
-    /// Refuses what cannot be written before anything is read.
+    /// Rejects outputs that cannot be written, before anything is read.
     fn check_outputs(&self, format: CompareFormat, base: &[String], new: &[String]) -> Result<(), Failure> {
         let inputs = self.input.with_inputs(base.iter().chain(new).cloned().collect());
         let is_folder = matches!(format, CompareFormat::Csv | CompareFormat::Parquet);
@@ -330,7 +330,8 @@ impl CompareArguments {
         RunReader { input: &self.input, cache: &self.cache, runs_by, range, path, global }
     }
 
-    /// Both sides once more, with the ranges of a name in place of iterations; nothing if a run is saved, and cannot be divided by them.
+    /// Reads both sides again, with named ranges in place of iterations; `None` if a run is saved, because it cannot be
+    /// divided by them.
     fn read_by_step(
         &self,
         step: &str,
@@ -338,7 +339,7 @@ impl CompareArguments {
         new: &[String],
         global: &GlobalArguments,
     ) -> Result<Option<(Side, Side)>, Failure> {
-        // Notes about the inputs stand there already.
+        // Notes about the inputs were printed already.
         let mut quiet = global.clone();
         quiet.quiet = true;
         let reader = RunReader { range: Some(step), ..self.reader(&quiet) };
@@ -352,7 +353,7 @@ impl CompareArguments {
         Ok(Some((Side::of_distinct(runs).0, new)))
     }
 
-    /// Runs in order of time.
+    /// Writes the history of runs in order of time.
     fn write_history(&self, format: CompareFormat, global: &GlobalArguments) -> Result<u8, Failure> {
         if !self.input.is_empty() {
             refuse!("--history names all runs; leave out other inputs");
@@ -362,7 +363,7 @@ impl CompareArguments {
         }
         self.check_outputs(format, &self.history, &[])?;
         let reader = self.reader(global);
-        // Saved and other runs keep their places.
+        // Saved and other runs keep their positions.
         let mut named = Vec::new();
         for input in &self.history {
             named.extend(reader.runs("history", std::slice::from_ref(input))?);
@@ -426,7 +427,7 @@ impl CompareArguments {
     }
 }
 
-/// The command line without its outputs, as it can be repeated.
+/// The repeatable command line, without its outputs.
 fn command_line() -> String {
     let mut line = "wavesieve".to_owned();
     let mut words = invocation::arguments();
@@ -440,20 +441,20 @@ fn command_line() -> String {
     line
 }
 
-/// Whether a word is an option that names what is written, with its value.
+/// Returns whether a word is an option that names an output, with its value.
 fn is_output(word: &str) -> bool {
     let names = |output: &str| {
         let rest = word.strip_prefix(output);
-        // A short option needs nothing between.
+        // A short option needs no separator.
         rest.is_some_and(|rest| rest.starts_with('=') || !output.starts_with("--") && !rest.is_empty())
     };
     OUTPUTS.iter().any(|output| names(output))
 }
 
-/// Options that name what is written.
+/// Options that name outputs.
 const OUTPUTS: [&str; 4] = ["-o", "--output", "--save", "--charts"];
 
-/// Whether two paths are one file, also if neither exists yet.
+/// Returns whether two paths are the same file, even if neither exists yet.
 fn is_same_place(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

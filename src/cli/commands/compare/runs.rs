@@ -1,4 +1,4 @@
-//! The runs that `compare` is given: digests are read, traces are summed up, several at a time.
+//! The runs for `compare`: reads digests, and summarizes several traces in parallel.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub(super) struct RunReader<'a> {
     pub cache: &'a CacheArguments,
     /// Decides which files make one run; by default each input is one.
     pub runs_by: Option<&'a Regex>,
-    /// Name of the ranges that stand in place of iterations.
+    /// Name of the ranges that replace iterations.
     pub range: Option<&'a str>,
     pub path: PathChoice,
     pub global: &'a GlobalArguments,
@@ -28,7 +28,7 @@ pub(super) struct RunReader<'a> {
 
 /// A run before it is read.
 pub(super) struct NamedRun {
-    /// The side that it belongs to, in messages.
+    /// Name of its side in messages.
     side: String,
     source: RunSource,
 }
@@ -41,7 +41,7 @@ impl NamedRun {
 
 enum RunSource {
     Digest(PathBuf),
-    /// Inputs as they are named; a run that was found in inputs together with these.
+    /// Named inputs; a run among them is read together with all of them.
     Trace {
         named: Vec<String>,
         inputs: Vec<String>,
@@ -49,14 +49,14 @@ enum RunSource {
     },
 }
 
-/// A run that was read, with its trace if parts of that could not be.
+/// A run after reading, with its trace if some parts could not be read.
 struct ReadRun {
     digest: Digest,
     damaged: Option<Trace>,
 }
 
 impl RunReader<'_> {
-    /// The runs of a side: digests first, in the order of the inputs.
+    /// Finds the runs of a side: digests first, in the order of the inputs.
     pub(super) fn runs(&self, side: &str, inputs: &[String]) -> Result<Vec<NamedRun>, Failure> {
         let of_side = |source| NamedRun { side: side.to_owned(), source };
         let (mut found, mut traces) = (Vec::new(), Vec::new());
@@ -82,8 +82,8 @@ impl RunReader<'_> {
         Ok(found)
     }
 
-    /// Reads runs, several at a time; what jobs and memory there are is divided among them. Also returns whether parts could not be
-    /// read, which is reported.
+    /// Reads runs, several at a time; the available jobs and memory are divided among them. Also returns whether parts
+    /// could not be read, which is reported.
     pub(super) fn read(&self, runs: Vec<NamedRun>) -> Result<(Vec<Digest>, bool), Failure> {
         let all = self.global.jobs();
         let traces = runs.iter().filter(|run| matches!(run.source, RunSource::Trace { .. })).count();
@@ -94,7 +94,7 @@ impl RunReader<'_> {
         let read = Jobs { count: at_once, memory_bytes: u64::MAX }.run(&runs, |_| 0, work)?;
         let (mut digests, mut is_damaged) = (Vec::new(), false);
         for run in read {
-            // Nothing shows whether its bytes are as they were written.
+            // Changed bytes could not be detected.
             is_damaged |= run.digest.lacks_sum;
             digests.push(run.digest);
             is_damaged |= run.damaged.is_some_and(|trace| messages::report_damage(&trace, self.global));
@@ -125,7 +125,7 @@ impl RunReader<'_> {
         }
     }
 
-    /// Refuses a digest that was saved with other options than those of this comparison.
+    /// Rejects a digest that was saved with options other than those of this comparison.
     fn check_saved(&self, path: &Path, digest: &Digest) -> Result<(), Failure> {
         let filters = self.input.filters()?.command_line();
         let refuse = |reason: String| Err(Failure::Usage(format!("{} {reason}", path.display())));
@@ -143,8 +143,8 @@ impl RunReader<'_> {
     }
 }
 
-/// The digests that an input names: itself, those of a directory that holds nothing else, or those that a pattern matches; in the order
-/// of their names. Nothing for other inputs.
+/// The digests that an input names, in the order of their names: itself, the files of a directory with nothing else, or
+/// the matches of a pattern. Empty for other inputs.
 fn saved_digests(input: &str) -> Vec<PathBuf> {
     let path = Path::new(input);
     if is_digest(path) {
@@ -158,7 +158,7 @@ fn saved_digests(input: &str) -> Vec<PathBuf> {
         glob::glob(input).map(|paths| paths.filter_map(Result::ok).collect()).map_err(std::io::Error::other)
     };
     let mut found: Vec<PathBuf> = found.unwrap_or_default();
-    // A directory of traces in which digests lie too is traces.
+    // A directory with both digests and traces is read as traces.
     if !found.iter().all(|path| path.extension().is_some_and(|extension| extension == "wsd") && is_digest(path)) {
         return Vec::new();
     }

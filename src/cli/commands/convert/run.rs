@@ -228,7 +228,7 @@ pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &Gl
     end(&trace, outcome.written.events == 0, global)
 }
 
-/// Opens the inputs of a conversion, and the tables that are kept too.
+/// Opens the inputs of a conversion, and the requested derived tables.
 fn open(
     arguments: &ConvertArguments,
     exclude: &Path,
@@ -244,7 +244,7 @@ fn open(
     Ok((trace, with))
 }
 
-/// Converts to a temporary folder and sends the dataset to a store.
+/// Converts to a temporary folder and uploads the dataset to a store.
 fn upload(
     arguments: &ConvertArguments,
     address: &Address,
@@ -282,7 +282,7 @@ fn upload(
     end(&trace, outcome.written.events == 0, global)
 }
 
-/// Converts, and reports how to go on if the program is interrupted.
+/// Converts, and reports how to continue if the program is interrupted.
 fn run_plan(trace: &Trace, plan: &Plan<'_>, progress: Progress) -> Result<Outcome, Failure> {
     let said = at_interruption(plan.output, &progress);
     let outcome = convert(trace, plan, &progress);
@@ -291,7 +291,7 @@ fn run_plan(trace: &Trace, plan: &Plan<'_>, progress: Progress) -> Result<Outcom
     outcome.map_err(refusal)
 }
 
-/// The files that no process is read from.
+/// The files from which no process is read.
 fn unread(candidates: &[Candidate], trace: &Trace) -> Vec<String> {
     let read: BTreeSet<&Path> =
         trace.members().iter().flat_map(|member| member.files.iter()).map(PathBuf::as_path).collect();
@@ -351,7 +351,7 @@ fn finish_shards(arguments: &ConvertArguments, global: &GlobalArguments) -> Resu
     Ok(if unmatched.is_empty() { DONE } else { NO_DATA })
 }
 
-/// An output that cannot be written is wrong usage.
+/// Turns an output that cannot be written into wrong usage.
 fn refusal(error: anyhow::Error) -> Failure {
     match error.downcast::<Refused>() {
         Ok(refused) => Failure::Usage(refused.to_string()),
@@ -378,7 +378,7 @@ fn at_interruption(output: &Path, progress: &Progress) -> AtInterruption {
     })
 }
 
-/// A summary of the conversion, in a line.
+/// A one-line summary of the conversion.
 fn summary(shown: &str, processes: usize, outcome: &Outcome) -> String {
     let (rows, files) = (outcome.written.rows, outcome.written.files);
     let mebibytes = outcome.written.bytes as f64 / 1_048_576.0;

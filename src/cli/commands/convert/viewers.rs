@@ -1,4 +1,4 @@
-//! `convert --to pftrace|otf2|chrome-json`: time lines for viewers.
+//! `convert --to pftrace|otf2|chrome-json`: timelines for viewers.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -31,9 +31,9 @@ use wavesieve_tables::trace::{Trace, TraceProcess};
 const MANY_SLICES: u64 = 4_000_000;
 const LARGE_BYTES: u64 = 300 << 20;
 const TOO_LARGE_BYTES: u64 = 4 << 30;
-/// Dispatches above which tracks of analyses are left out unless asked for.
+/// Number of dispatches above which analysis tracks are left out by default.
 const MANY_DISPATCHES: u64 = 1_000_000;
-/// The name of the file that puts the parts of a trace together in a viewer.
+/// Name of the file that combines the parts of a trace in a viewer.
 const MANIFEST: &str = "perfetto_manifest.json";
 const ARCHIVE: &str = "traces";
 
@@ -55,7 +55,7 @@ enum GpuEvents {
     Typed,
 }
 
-/// Which names kernels have.
+/// The form of kernel names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Names {
     /// The whole names
@@ -65,13 +65,13 @@ enum Names {
     Short,
 }
 
-/// Into what files a trace is divided.
+/// How a trace is divided into files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Split {
     Rank,
-    /// So many equal parts of the time.
+    /// This many parts of equal time.
     Parts(u32),
-    /// As many parts as make no file larger.
+    /// As many parts as keep every file within this size.
     Bytes(u64),
 }
 
@@ -125,7 +125,7 @@ pub(super) struct TimelineArguments {
 }
 
 impl TimelineArguments {
-    /// Refuses these options where tables are written.
+    /// Rejects these options if tables are written.
     pub(super) fn refuse(&self) -> Result<(), Failure> {
         let given = [
             ("--args", self.args != Arguments::default()),
@@ -187,12 +187,12 @@ impl TimelineArguments {
         let by = self.by.unwrap_or(if format == ViewerFormat::ChromeJson { By::Stream } else { By::Queue });
         let options = Options { arguments: self.args, by, tracks, are_names_short: self.names == Names::Short };
         let job = Job { trace: &trace, options, findings, is_typed: self.gpu_events == GpuEvents::Typed };
-        // None until all was made.
+        // `None` until everything was written.
         let mut made: Option<Summary> = None;
         let written = if is_file {
             deliver((!is_standard_output).then_some(output), global, |_, out| {
                 let summary = made.insert(job.pftrace(&trace, members(&trace), output, out)?);
-                // Bytes on standard output cannot be taken back.
+                // Bytes on standard output cannot be removed.
                 if is_standard_output { Ok(()) } else { something(summary) }
             })
         } else {
@@ -242,7 +242,7 @@ fn is_nothing(summary: &Summary) -> bool {
     counts.slices + counts.instants + counts.counter_values == 0
 }
 
-/// Ends the writing of an output that would show nothing.
+/// Fails if the output would show nothing.
 fn something(summary: &Summary) -> Result<()> {
     anyhow::ensure!(!is_nothing(summary), "there is nothing to show");
     Ok(())
@@ -262,7 +262,7 @@ pub(in crate::cli::commands) fn nothing_written(
     Ok(if is_damaged { PARTIAL } else { NO_DATA })
 }
 
-/// Refuses an output that cannot be written, or that is an input.
+/// Rejects an output that cannot be written, or that is an input.
 pub(super) fn check_place(input: &InputArguments, output: &Path, is_file: bool) -> Result<(), Failure> {
     let shown = output.display();
     if output.exists() && input.contain(output) {
@@ -308,7 +308,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// A trace for Perfetto, compressed as its name says.
+    /// Writes a trace for Perfetto, compressed by its extension.
     fn pftrace<'t>(
         &self,
         trace: &'t Trace,
@@ -351,7 +351,7 @@ impl Job<'_> {
         }
     }
 
-    /// A file for each rank, and what puts them together.
+    /// Writes a file for each rank, and the manifest that combines them.
     fn ranks(&self, directory: &Path) -> Result<Summary> {
         let (mut summary, mut files) = (Summary::default(), Vec::new());
         for member in members(self.trace) {
@@ -364,11 +364,11 @@ impl Job<'_> {
         Ok(summary)
     }
 
-    /// A file for each of as many parts of the time.
+    /// Writes a file for each part of the time.
     fn parts(&self, input: &InputArguments, global: &GlobalArguments, directory: &Path, parts: u32) -> Result<Summary> {
         let mut summary = Summary::default();
         for part in 0..parts {
-            // The first and the last one have what is before and after the work of the GPUs, by which the parts are equal.
+            // The parts divide the GPU work evenly. The first and the last also cover the time before and after it.
             let bound = |part: u32| match part {
                 0 => String::new(),
                 part if part == parts => String::new(),
@@ -383,7 +383,7 @@ impl Job<'_> {
         Ok(summary)
     }
 
-    /// An archive for Vampir and others.
+    /// Writes an archive for Vampir and similar viewers.
     fn otf2(&self, directory: &Path, gpu_as_threads: bool) -> Result<Summary> {
         let mut archive = otf2::Archive::create(directory, ARCHIVE, gpu_as_threads)?;
         let mut summary = write(self.trace, &self.options, &self.findings, &mut archive)?;
@@ -391,7 +391,7 @@ impl Job<'_> {
         Ok(summary)
     }
 
-    /// A file of trace events for each rank.
+    /// Writes a file of trace events for each rank.
     fn chrome(&self, directory: &Path) -> Result<Summary> {
         let (mut summary, mut files) = (Summary::default(), Vec::new());
         let ranks = members(self.trace).count();
@@ -412,12 +412,12 @@ impl Job<'_> {
     }
 }
 
-/// The time that a file of trace events counts from: the start of the process.
+/// The time origin of a file of trace events: the start of the process.
 fn first_ns(member: &TraceProcess) -> i64 {
     member.process.facts.start_ns.unwrap_or_default()
 }
 
-/// A name that no file has yet: two processes may have one rank.
+/// An unused file name: two processes may have the same rank.
 fn unique_name(files: &[(String, String)], stem: &str) -> String {
     let name = |number: usize| match number {
         0 => format!("{stem}.pftrace"),
@@ -435,7 +435,7 @@ fn into_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<Summary>)
     Ok(summary)
 }
 
-/// Each file is of a machine of its own, so that equal pids do not meet.
+/// Each file belongs to a separate machine, so that equal pids do not clash.
 fn write_manifest(directory: &Path, files: &[(String, String)]) -> Result<()> {
     let files: Vec<serde_json::Value> = files
         .iter()
@@ -447,7 +447,7 @@ fn write_manifest(directory: &Path, files: &[(String, String)]) -> Result<()> {
     std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// How to look at what was written.
+/// The commands that open the written files.
 fn open_commands(output: &Path, is_file: bool) -> Vec<String> {
     let name = output.display().to_string();
     let is_plain = name.chars().all(|letter| letter.is_alphanumeric() || "/._-+:,=@%".contains(letter));

@@ -15,7 +15,7 @@ use crate::cli::output::messages::print_note;
 use wavesieve_engine::Registry;
 use wavesieve_lab::interactive::programs::withheld_variables;
 
-/// Names that a note lists.
+/// Maximum number of names in a note.
 const SHOWN_NAMES: usize = 8;
 
 /// Measure a kernel, tune its parameters, change it and check it, capture and replay it

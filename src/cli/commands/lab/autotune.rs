@@ -24,7 +24,7 @@ use wavesieve_lab::interactive::programs::words_of_line;
 use wavesieve_model::analysis::counter_plan::quoted;
 use wavesieve_report::charts::Layout;
 
-/// Commands that a plan shows.
+/// Maximum number of commands in a plan.
 const SHOWN_COMMANDS: usize = 5;
 
 /// A measured value.
@@ -49,7 +49,7 @@ enum PrintedUnit {
 }
 
 impl PrintedUnit {
-    /// In ms.
+    /// The factor to ms.
     fn factor(self) -> f64 {
         match self {
             Self::Ns => 1e-6,
@@ -343,7 +343,7 @@ fn format(arguments: &AutotuneArguments) -> Result<ResultFormat, Failure> {
     }
 }
 
-/// Refuses files that would overwrite the space, or each other.
+/// Rejects files that would overwrite the space, or each other.
 fn check_files(arguments: &AutotuneArguments) -> Result<(), Failure> {
     let inputs: Vec<Named<'_>> = arguments.space.as_deref().map(|path| ("--space", path)).into_iter().collect();
     let outputs = [

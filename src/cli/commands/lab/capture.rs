@@ -17,7 +17,7 @@ use wavesieve_lab::interactive::face::Interruptions;
 use wavesieve_lab::interactive::programs::{Application, End, Limits, run as run_program};
 use wavesieve_model::analysis::counter_plan::quoted;
 
-/// Output of the program that is handed on.
+/// Maximum bytes of the program's output that are passed on.
 const OUTPUT_BYTES: u64 = 16 << 20;
 /// The version of the JSON output.
 const SCHEMA_VERSION: &str = "1.0";
@@ -103,7 +103,7 @@ fn pattern(text: &str) -> Result<String, String> {
     regex::Regex::new(text).map(|_| text.to_owned()).map_err(|error| format!("not a regular expression: {error}"))
 }
 
-/// Dispatches, as they were written.
+/// The requested dispatches, in their original spelling.
 #[derive(Clone, Debug)]
 struct Dispatches {
     text: String,
@@ -119,7 +119,7 @@ fn dispatches(text: &str) -> Result<Dispatches, String> {
 struct Document<'a> {
     schema_version: &'a str,
     output: &'a Path,
-    /// How the program ended.
+    /// The end of the program.
     program: String,
     #[serde(flatten)]
     report: &'a Report,
@@ -167,7 +167,7 @@ pub(super) fn run(arguments: &CaptureArguments, global: &GlobalArguments) -> Res
     remove_unfinished(&output);
     let report = Report::read(&output, &arguments.dispatch.indices);
     if report.processes == 0 && report.notes.is_empty() {
-        // Nothing of ours is in it.
+        // The folder has no files of this program.
         let _ = std::fs::remove_dir(&output);
     }
     let (program, failure) = described(&ended.end, &application.words, arguments.time_limit);
@@ -198,7 +198,7 @@ pub(super) fn run(arguments: &CaptureArguments, global: &GlobalArguments) -> Res
     })
 }
 
-/// Variables without the one that ours is added to.
+/// Variables without the one that the library is added to.
 fn without_tools(environment: &[(String, String)]) -> Vec<(String, String)> {
     environment.iter().filter(|(name, _)| name != "HSA_TOOLS_LIB").cloned().collect()
 }
@@ -218,7 +218,7 @@ impl CaptureArguments {
     }
 }
 
-/// Captures are not mixed with other files.
+/// Rejects a folder with other files: captures are not mixed with them.
 fn check_free(output: &Path, named: &Path) -> Result<(), Failure> {
     let is_free = match std::fs::read_dir(output) {
         Ok(mut entries) => entries.next().is_none(),
@@ -230,7 +230,7 @@ fn check_free(output: &Path, named: &Path) -> Result<(), Failure> {
     refuse!("{} is not an empty folder; name another with --output", named.display())
 }
 
-/// A program that was ended leaves folders of captures that are not whole: hidden ones, with memory in them.
+/// Removes incomplete captures of a program that was ended: hidden folders with memory in them.
 fn remove_unfinished(output: &Path) {
     for entry in std::fs::read_dir(output).into_iter().flatten().flatten() {
         let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
@@ -240,7 +240,7 @@ fn remove_unfinished(output: &Path) {
     }
 }
 
-/// How a program ended, and what is wrong with that.
+/// Describes the end of a program, and the problem with it.
 fn described(end: &End, words: &[String], limit: Option<u64>) -> (String, Option<String>) {
     let name = words.first().map_or("", String::as_str);
     let (end, failure) = match end {
@@ -269,12 +269,12 @@ struct PlanDocument<'a> {
 /// The command and variables of a run that is only planned.
 #[derive(Serialize)]
 struct Plan {
-    /// Variables that are set for the program.
+    /// Variables to set for the program.
     #[serde(serialize_with = "as_object")]
     environment: Vec<(String, String)>,
     /// The command, as a line for a shell.
     command: String,
-    /// Why it cannot run.
+    /// The reason why it cannot run.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Paths of captures, looked at before anything runs.
+//! Checks paths of captures before anything runs.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,10 @@ use wavesieve_captures::captures::DISPATCH;
 use wavesieve_files::regular;
 use wavesieve_model::text::natural_order::natural_key;
 
-/// Captures of a directory that a message names.
+/// Maximum number of captures in a message.
 const NAMED: usize = 5;
 
-/// Refuses a path that is not a directory, or a directory of captures in place of a single capture.
+/// Rejects a path that is not a directory, or a directory of captures in place of a single capture.
 pub(super) fn check_capture(path: &Path) -> Result<(), Failure> {
     check_directory(path, "a capture", "name a directory that holds dispatch.json")?;
     if path.join(DISPATCH).exists() {
@@ -32,7 +32,7 @@ pub(super) fn check_capture(path: &Path) -> Result<(), Failure> {
     )
 }
 
-/// Refuses a path that is not a directory.
+/// Rejects a path that is not a directory.
 pub(super) fn check_directory(path: &Path, what: &str, advice: &str) -> Result<(), Failure> {
     let shown = path.display();
     let reason = match fs::metadata(path) {
@@ -44,7 +44,7 @@ pub(super) fn check_directory(path: &Path, what: &str, advice: &str) -> Result<(
     refuse!("no directory of {what} at {shown}: {reason}; {advice}")
 }
 
-/// Refuses a file of an option that cannot be read as one.
+/// Rejects a file of an option that cannot be read as a file.
 pub(super) fn check_readable(path: &Path, option: &str) -> Result<(), Failure> {
     let shown = path.display();
     let reason = match fs::metadata(path) {
@@ -59,7 +59,7 @@ pub(super) fn check_readable(path: &Path, option: &str) -> Result<(), Failure> {
     refuse!("{option} {shown}: {reason}; name a code object")
 }
 
-/// Refuses a place for a new directory that is taken.
+/// Rejects an existing path for a new directory.
 pub(super) fn check_new(path: &Path, option: &str) -> Result<(), Failure> {
     let is_free = match fs::symlink_metadata(path) {
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
@@ -72,7 +72,7 @@ pub(super) fn check_new(path: &Path, option: &str) -> Result<(), Failure> {
     refuse!("{option} {shown}: it is neither new nor an empty directory; name a new one")
 }
 
-/// Names of captures in a directory, in the order of their numbers.
+/// Names of captures in a directory, in numerical order.
 fn captures_in(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let is_capture = |entry: &fs::DirEntry| entry.path().join(DISPATCH).is_file();

@@ -64,7 +64,7 @@ pub(super) struct CodeArguments {
 
 fn dynamic_lds(text: &str) -> Result<u64, String> {
     let bytes = if text == "0" { 0 } else { memory::parse(text)? };
-    // A packet has 32 bits for it.
+    // A dispatch packet has 32 bits for it.
     if bytes > u64::from(u32::MAX) { Err("a launch adds less than 4G".to_owned()) } else { Ok(bytes) }
 }
 
@@ -98,7 +98,7 @@ pub(super) fn run(arguments: &CodeArguments, global: &GlobalArguments) -> Result
     if objects.is_empty() {
         return Ok(code);
     }
-    // Some files gave something.
+    // Some files had results.
     let mut code = if code == DONE { DONE } else { PARTIAL };
     let comparison = match &arguments.against {
         Some(against) => {
@@ -157,7 +157,7 @@ fn read(path: &Path) -> Result<Result<Vec<CodeObject>, u8>, Failure> {
     Ok(Err(code))
 }
 
-/// The format that was asked for, or the one that the extension of the file names.
+/// The requested format, or the format that the extension of the file names.
 fn format(arguments: &CodeArguments, path: Option<&Path>) -> Result<CodeFormat, Failure> {
     match (arguments.format, path.and_then(extension_of).as_deref()) {
         (Some(format), _) => Ok(format),

@@ -1,4 +1,4 @@
-//! The files of a command: none is written that is read, and none twice.
+//! The files of a command: no output is also an input, or written twice.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use crate::cli::exit::{Failure, refuse};
 use wavesieve_export::target::{parent, through_links};
 
-/// An option with the file that it names.
+/// An option with its file.
 pub(super) type Named<'a> = (&'static str, &'a Path);
 
-/// Refuses outputs that are an input or another output, also through links.
+/// Rejects outputs that are an input or another output, also through links.
 pub(super) fn check_apart(inputs: &[Named<'_>], outputs: &[Named<'_>]) -> Result<(), Failure> {
     for (place, (option, path)) in outputs.iter().enumerate() {
         let shown = path.display();
@@ -25,7 +25,7 @@ pub(super) fn check_apart(inputs: &[Named<'_>], outputs: &[Named<'_>]) -> Result
     Ok(())
 }
 
-/// Whether paths lead to the same file, or to the same place for a new one.
+/// Returns whether paths lead to the same file, or to the same place for a new one.
 pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
     match (fs::metadata(one), fs::metadata(other)) {
         (Ok(found), Ok(known)) => is_same(one, &found, other, &known),
@@ -34,13 +34,13 @@ pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Where a new file would be.
+/// The place of a new file.
 fn place(path: &Path) -> Option<PathBuf> {
     let path = through_links(path).ok()?;
     Some(parent(&path).canonicalize().ok()?.join(path.file_name()?))
 }
 
-/// Streams take several outputs, as `/dev/null` does.
+/// Special files such as `/dev/null` accept several outputs.
 #[cfg(unix)]
 fn is_same(_: &Path, found: &fs::Metadata, _: &Path, known: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-/// Minutes that an option takes, at most: two years.
+/// Maximum minutes of an option: two years.
 const MOST_MINUTES: u32 = 1_000_000;
 
-/// The time of a number of minutes.
+/// Parses a number of minutes.
 pub(super) fn minutes(text: &str) -> Result<Duration, String> {
     let number: f64 = text.trim().parse().map_err(|_| "give a number of minutes, such as 10".to_owned())?;
     if number > f64::from(MOST_MINUTES) {
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
     use crate::cli::commands::lab::LabArguments;
 
-    /// All options of `lab` that take a time, each with any number: it is taken, or refused with a reason.
+    /// Any number for an option of `lab` that takes a time is accepted, or rejected with a reason.
     #[test]
     fn times_of_any_size_are_taken_or_refused() {
         let lab = LabArguments::augment_args(Command::new("lab"));

@@ -21,13 +21,13 @@ use wavesieve_lab::optimize::{
 use wavesieve_lab::proposers::{KernelFacts, ModelProposer, Prompted, Question, Transform};
 use wavesieve_model::analysis::counter_plan::quoted;
 
-/// How often both run.
+/// Default number of runs of each program.
 const RUNS: u32 = 5;
-/// Candidates at most.
+/// Default maximum number of candidates.
 const ATTEMPTS: u32 = 8;
-/// How often a model may write again what does not build.
+/// Default number of times that a model may repair its change.
 const REPAIRS: u32 = 2;
-/// How much faster a kernel has to be, in percent.
+/// Default minimum speedup of a kernel, in percent.
 const MIN_GAIN_PCT: f64 = 2.0;
 
 #[derive(Args, Clone, Debug)]
@@ -196,7 +196,7 @@ pub(super) fn run(arguments: &OptimizeArguments, registry: &Registry, global: &G
             .map_err(OptimizeError::from)?;
     }
     let context = || format!("cannot make {}; name another place with --output", arguments.output.display());
-    // Folders that stay empty go away again.
+    // Empty folders are removed again.
     let _made = make_directory(&arguments.output)?;
     options.directory = arguments.output.canonicalize().with_context(context)?;
     let interruptions = Interruptions::of_program();
@@ -205,7 +205,7 @@ pub(super) fn run(arguments: &OptimizeArguments, registry: &Registry, global: &G
         Commands { place: place.clone(), time_limit_s: arguments.gates.time_limit, is_interrupted: &is_interrupted };
     let reporter = Reporter { is_quiet: global.quiet };
     let outcome = optimize(&options, &commands, &model, &reporter).inspect_err(|error| {
-        // Nothing was tried or measured yet: what is wrong with the options or the build does not block the next run.
+        // Nothing was tried or measured yet: wrong options or a failed build do not block the next run.
         if !matches!(error, OptimizeError::WroteOriginal { .. }) && !has_results(&options.directory) {
             drop(std::fs::remove_dir_all(&options.directory));
         }
@@ -293,7 +293,7 @@ fn transforms(words: &[String]) -> Result<Vec<Transform>, Failure> {
     named.collect()
 }
 
-/// Prints what would be tried or sent first.
+/// Prints the first change, or the first request to a model.
 fn dry_run(options: &Options, place: &SourcesPlace, model: Option<&ModelProposer<'_>>) -> Result<u8, Failure> {
     let path = place.root.join(&place.file);
     let text = read_source(&path)?;
@@ -389,7 +389,7 @@ fn summary(outcome: &Outcome, place: &SourcesPlace) -> String {
     lines.join("\n") + "\n"
 }
 
-/// An attempt in a line: what it was and where it ended.
+/// An attempt in one line: its change and its last gate.
 fn line(attempt: &Attempt) -> String {
     let verdicts: Vec<String> =
         attempt.gates.iter().map(|result| format!("{} {}", result.gate.word(), result.verdict.word())).collect();

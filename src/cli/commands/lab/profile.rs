@@ -20,11 +20,11 @@ use wavesieve_lab::profiling::{
     thread_trace, write_all,
 };
 
-/// Runs at most, where nothing else is asked for.
+/// Default maximum number of runs.
 const RUNS: usize = 15;
-/// Output of one program that is read.
+/// Maximum bytes of a program's output that are read.
 const OUTPUT_BYTES: u64 = 16 << 20;
-/// Place of traces in a plan.
+/// Path of traces in a plan.
 const PLANNED: &str = "profile";
 
 /// Form of the summary.
@@ -161,7 +161,7 @@ struct Profile {
     code: u8,
 }
 
-/// The exit code without a profile: there may be no kernel, or none of the kind.
+/// The exit code without a profile: the program may have no kernel, or none that matches.
 fn without_profile(error: anyhow::Error) -> Result<u8, Failure> {
     match error.downcast_ref::<MeasureError>() {
         Some(MeasureError::NoKernels { .. } | MeasureError::NoMatch { .. }) => {
@@ -181,7 +181,8 @@ struct Profiler<'a> {
 }
 
 impl Profiler<'_> {
-    /// Profiles with traces below a folder; writes the documents there if it will be kept at a place. Returns what is printed.
+    /// Profiles with traces below a folder. Writes the documents there if they will be kept at `settled`. Returns the
+    /// text to print.
     fn profile(&self, folder: &Path, settled: Option<&Path>) -> anyhow::Result<Profile> {
         let folder = folder.canonicalize().with_context(|| format!("cannot find {}", folder.display()))?;
         let request = self.arguments.request(self.application.clone(), &folder, self.working_directory.clone());
@@ -242,7 +243,7 @@ impl ProfileArguments {
     }
 }
 
-/// The commands that would run, a line each.
+/// The commands that would run, one per line.
 fn planned(arguments: &ProfileArguments, application: Application) -> Result<String, Failure> {
     let folder = arguments.output.clone().unwrap_or_else(|| PathBuf::from(PLANNED));
     let request = arguments.request(application, &folder, PathBuf::from("."));

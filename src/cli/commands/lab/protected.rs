@@ -1,4 +1,4 @@
-//! Outputs that would take the place of what a command reads.
+//! Protects the inputs of a command from its outputs.
 
 use std::fs;
 use std::path::Path;
@@ -8,9 +8,9 @@ use crate::cli::exit::{Failure, refuse};
 use crate::cli::output::delivery::resolved;
 use wavesieve_export::target::{Target, through_links};
 
-/// Refuses an output that is one of the inputs, or lies in one that is a directory, however both are spelled.
+/// Rejects an output that is one of the inputs, or lies in an input directory, whatever their spelling.
 pub(super) fn refuse_input<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
-    // A link is written through, also when it leads to nothing yet.
+    // A link is written through, even if its target does not exist yet.
     let place = match Target::resolve(output) {
         Ok(Target::File(place)) => place,
         Ok(Target::Stream(_) | Target::Open(_)) => return Ok(()),
@@ -28,7 +28,7 @@ pub(super) fn refuse_input<'a>(output: &Path, inputs: impl IntoIterator<Item = &
     Ok(())
 }
 
-/// Whether a directory has a link to the place among its files.
+/// Returns whether a directory has a link to the place among its files.
 fn holds(directory: &Path, place: &Path) -> bool {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries.into_iter().any(|entry| is_same_file(&entry.path(), place))

@@ -22,9 +22,9 @@ use wavesieve_lab::replay::{
 
 /// The version of the JSON output.
 const SCHEMA_VERSION: &str = "1.0";
-/// `--expect` with this name means the captured code.
+/// The value of `--expect` for the captured code.
 const ORIGINAL: &str = "original";
-/// Dispatches that are measured if nothing else is asked for.
+/// Default number of dispatches to measure.
 const ITERATIONS: u32 = 10;
 
 /// Form of the result.
@@ -168,7 +168,7 @@ fn exit_code(status: Status) -> u8 {
     }
 }
 
-/// Replays in this process; the answer goes next to the task, whole or not at all.
+/// Replays in this process; writes the answer next to the task, completely or not at all.
 fn run_task(task: &Path) -> Result<u8, Failure> {
     let named = || task.display().to_string();
     let bytes = fs::read(task).with_context(named)?;
@@ -182,7 +182,7 @@ fn run_task(task: &Path) -> Result<u8, Failure> {
 }
 
 impl ReplayArguments {
-    /// Refuses paths that cannot be what they are named for, and outputs that would replace inputs, before anything runs.
+    /// Rejects unusable paths, and outputs that would replace inputs, before anything runs.
     fn check_paths(&self) -> Result<(), Failure> {
         self.captures.iter().try_for_each(|capture| check_capture(capture))?;
         if let Some(hsaco) = &self.hsaco {
@@ -212,7 +212,7 @@ impl ReplayArguments {
         Ok(())
     }
 
-    /// The format that was asked for, or the one that the extension of the file names.
+    /// The requested format, or the format that the extension of the file names.
     fn format(&self) -> Result<ReplayFormat, Failure> {
         let path = self.output.as_deref();
         match (self.format, path.and_then(extension_of).as_deref()) {
@@ -227,7 +227,7 @@ impl ReplayArguments {
         self.expect.as_deref().is_some_and(|path| path != Path::new(ORIGINAL))
     }
 
-    /// Replays a capture, and before it the captured code, if that is what is expected.
+    /// Replays a capture, and before it the captured code if that is expected.
     fn replay(&self, capture: &Path, global: &GlobalArguments) -> Result<Outcome, Failure> {
         let request = Request {
             capture: capture.to_owned(),
@@ -249,7 +249,7 @@ impl ReplayArguments {
         }
         let directory = tempfile::tempdir().context("cannot make a temporary directory")?;
         let expected = directory.path().join(ORIGINAL);
-        // As many dispatches as those with which its memory is compared, if they add up.
+        // As many dispatches as the replay that is compared with it, if their effects add up.
         let iterations = if self.stateful { self.iterations } else { 1 };
         let original = Request {
             hsaco: None,

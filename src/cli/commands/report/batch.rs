@@ -1,4 +1,4 @@
-//! `report --group-by`: a document of each run, and an index of them.
+//! `report --group-by`: a document for each run, and an index of them.
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -29,27 +29,27 @@ use wavesieve_report::compare::{
 use wavesieve_report::html;
 use wavesieve_tables::trace::jobs::Jobs;
 
-/// Directory where none is given.
+/// Default directory.
 const DIRECTORY: &str = "reports";
-/// Heading of the index, and start of those of documents, where none is given.
+/// Default heading of the index, and start of the headings of documents.
 const TITLE: &str = "GPU trace analysis";
 
-/// Verdict of sides that are too different.
+/// Verdict for sides that differ too much.
 const NOT_COMPARABLE: &str = "not_comparable";
 
 /// The reports to write.
 pub(crate) struct Batch<'a> {
-    /// Where the traces are.
+    /// The traces.
     pub input: &'a InputArguments,
-    /// Where converted files are kept.
+    /// The place for converted files.
     pub cache: &'a CacheArguments,
-    /// Where and how documents are written.
+    /// The place and format of the documents.
     pub output: &'a DocumentOutput,
     /// Their content.
     pub document: &'a DocumentArguments,
     /// How files are grouped into runs.
     pub grouping: &'a Grouping,
-    /// Name of the run that the others are compared to.
+    /// Name of the baseline run.
     pub baseline: Option<&'a str>,
     pub format: DocumentFormat,
 }
@@ -59,7 +59,7 @@ struct RunOutcome {
     outcome: Outcome,
     code: u8,
     filters: Vec<(String, String)>,
-    /// The digest to compare with the baseline; `None` without a comparison.
+    /// The digest for the comparison with the baseline; `None` without a comparison.
     digest: Option<Digest>,
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArgumen
     }
     let _made = make_directory(&directory)?;
     let fill = |directory: &Path| write(batch, &grouped.runs, &outputs.within(directory), &options, global);
-    // A link is written through, which no exchange of directories could do.
+    // A link is written through; an exchange of directories would replace it.
     let (made, index) = match outputs.has_link() {
         true => fill(&directory)?,
         false => replace_entries(&directory, &outputs.listed_names(), &is_foreign, fill)?,
@@ -141,12 +141,12 @@ fn write(
     Ok((made, index))
 }
 
-/// That of the first run where all failed; otherwise the one that matters most.
+/// The exit code of the first run if all failed; otherwise the code with the highest precedence.
 fn code(made: &[RunOutcome], failed: usize) -> u8 {
     let has = |code: u8| made.iter().any(|made| made.code == code);
     match made.first() {
         Some(first) if failed == made.len() => first.code,
-        // A missing run hides no threshold that was exceeded.
+        // A missing run does not hide an exceeded threshold.
         _ if has(EXCEEDED) => EXCEEDED,
         _ if failed > 0 => SOME_FAILED,
         _ if has(PARTIAL) => PARTIAL,
@@ -195,7 +195,7 @@ fn run_comparison(path: &Path, found: &Comparison) -> RunComparison {
     }
 }
 
-/// Makes the documents, several at a time; what jobs and memory there are is divided among them.
+/// Makes the documents, several at a time; the available jobs and memory are divided among them.
 fn make_all(
     batch: &Batch<'_>,
     runs: &[Run],

@@ -1,4 +1,4 @@
-//! The files of a batch of documents, none of which may be anything else.
+//! The files of a batch of documents. They never replace foreign files.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -15,18 +15,18 @@ use wavesieve_report::batch::{Run, file_stems, listed_files};
 use wavesieve_report::folder;
 use wavesieve_report::html::is_page;
 
-/// Where the documents of runs and the index go.
+/// The paths of the run documents and the index.
 pub(crate) struct Outputs {
     pub index_page: PathBuf,
-    /// The same for scripts.
+    /// The index for scripts.
     pub index_json: PathBuf,
     /// The documents, in the order of the runs.
     pub documents: Vec<PathBuf>,
     /// The comparisons with the baseline, in the order of the runs; empty for one run.
     pub comparisons: Vec<PathBuf>,
-    /// Their names without extension.
+    /// Names of the documents without extension.
     stems: Vec<String>,
-    /// Those that an earlier report lists and that are there, but for inputs.
+    /// Existing files that an earlier report lists, except inputs.
     listed: BTreeSet<PathBuf>,
     /// Paths of the inputs.
     inputs: BTreeSet<PathBuf>,
@@ -34,21 +34,21 @@ pub(crate) struct Outputs {
     named: PathBuf,
 }
 
-/// Where the document of a run goes.
+/// The path of a run's document.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     /// The file or folder.
     pub document: &'a Path,
-    /// Its name without extension.
+    /// Its file name without extension.
     pub stem: &'a str,
 }
 
 impl Outputs {
-    /// Those in a directory.
+    /// Determines the files in a directory.
     ///
     /// # Errors
-    /// [`Failure::Usage`] when the path is not a directory, a file of it would be an input, or is there and was not written by an
-    /// earlier report.
+    /// [`Failure::Usage`] when the path is not a directory, or when one of the files is an input, or exists but was not
+    /// written by an earlier report.
     pub(crate) fn new(directory: &Path, runs: &[Run], format: DocumentFormat) -> Result<Self, Failure> {
         let refuse = |path: &Path, reason: &str| Err(Failure::Usage(format!("{} {reason}", path.display())));
         if directory.exists() && !directory.is_dir() {
@@ -103,13 +103,13 @@ impl Outputs {
         Ok(outputs)
     }
 
-    /// Those of the runs, in their order.
+    /// The files of the runs, in their order.
     pub(crate) fn places(&self) -> impl Iterator<Item = Place<'_>> {
         let places = self.documents.iter().zip(&self.stems);
         places.map(|(document, stem)| Place { document, stem })
     }
 
-    /// Whether a path is an input, or one lies in it.
+    /// Returns whether a path is an input, or contains one.
     pub(crate) fn is_input(&self, path: &Path) -> bool {
         path.canonicalize().is_ok_and(|path| self.inputs.iter().any(|input| input.starts_with(&path)))
     }
@@ -139,7 +139,7 @@ impl Outputs {
         self.listed.iter().filter_map(|path| path.file_name()).map(OsStr::to_owned).collect()
     }
 
-    /// A message with the directory that the user named, in place of the one that is written into.
+    /// A message with the directory as the user named it, in place of the actual one.
     pub(crate) fn as_named(&self, message: &str) -> String {
         let written = self.index_page.parent().map(|written| written.display().to_string()).unwrap_or_default();
         if written.is_empty() {
@@ -149,12 +149,12 @@ impl Outputs {
         }
     }
 
-    /// Whether a file is a link, which is written through.
+    /// Returns whether a file is a link, which is written through.
     pub(crate) fn has_link(&self) -> bool {
         self.all().any(Path::is_symlink)
     }
 
-    /// Removes documents that an earlier report lists and this one has not: of runs that are gone, or that failed this time.
+    /// Removes documents that an earlier report lists but this one does not: their runs are gone, or failed this time.
     pub(crate) fn remove_stale(&self, written: &BTreeSet<&Path>, global: &GlobalArguments) {
         let is_index = |path: &Path| path == self.index_page || path == self.index_json;
         let mut lines = Vec::new();
@@ -173,18 +173,18 @@ impl Outputs {
     }
 }
 
-/// Whether a path is a folder with anything but a document, or its content is not known.
+/// Returns whether a path is a folder with foreign files, or cannot be read.
 pub(crate) fn is_foreign(path: &Path) -> bool {
     path.is_dir() && !matches!(folder::place(path), Ok(folder::FolderPlace::Free | folder::FolderPlace::Ours))
 }
 
-/// Whether a text names a file, and leads nowhere else.
+/// Returns whether a text is a plain file name.
 fn is_name(text: &str) -> bool {
     let mut components = Path::new(text).components();
     matches!((components.next(), components.next()), (Some(Component::Normal(_)), None))
 }
 
-/// Removes a document, if it is still there.
+/// Removes a document if it still exists.
 fn remove(path: &Path) -> io::Result<()> {
     let Ok(facts) = path.symlink_metadata() else { return Ok(()) };
     if !facts.is_dir() {

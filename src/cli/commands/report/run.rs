@@ -1,4 +1,4 @@
-//! `report INPUT…`: documents to send around, one of all inputs or one of each run.
+//! `report INPUT…`: documents to share, one for all inputs or one for each run.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ use wavesieve_engine::Registry;
 use wavesieve_report::batch::Grouping;
 use wavesieve_report::html::is_page;
 
-/// Name of the file where none is given.
+/// Default file name.
 const STEM: &str = "report";
 
 /// Write shareable reports, for all inputs or per run

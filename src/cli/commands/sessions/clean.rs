@@ -95,7 +95,7 @@ pub(super) fn run(arguments: &CleanArguments, global: &GlobalArguments) -> Resul
     Ok(code)
 }
 
-/// All sessions of ours, or those that were not used for so many days, and warnings about files that are not sessions.
+/// All own sessions, or those that were unused for this many days, and warnings about files that are not sessions.
 fn chosen(store: &Store, days: Option<u32>) -> (Vec<String>, Vec<String>) {
     let (listed, warnings) = store.list();
     let before = days.and_then(|days| SystemTime::now().checked_sub(Duration::from_secs(u64::from(days) * DAY)));
@@ -109,7 +109,7 @@ fn chosen(store: &Store, days: Option<u32>) -> (Vec<String>, Vec<String>) {
     (own.map(|one| one.id).chain(strays).collect(), warnings)
 }
 
-/// The session that a name stands for.
+/// The session with this name.
 fn target(store: &Store, id: &str, arguments: &CleanArguments) -> Result<Target, Failure> {
     let named = arguments.source_dir.as_ref();
     let open = |path: &PathBuf| Repository::open(path).map_err(|reason| reason.to_string());
@@ -136,7 +136,7 @@ fn target(store: &Store, id: &str, arguments: &CleanArguments) -> Result<Target,
     };
     let checkpoints = repositories.iter().map(count).sum();
     if !stored && checkpoints == 0 {
-        // The session is another program's, or does not exist.
+        // The session belongs to another program, or does not exist.
         let (path, _) = store.find(id)?;
         return Err(SessionError::Foreign { id: id.to_owned(), path }.into());
     }
@@ -159,7 +159,7 @@ fn remove(store: &Store, target: &Target) -> Result<usize, String> {
     Ok(removed)
 }
 
-/// Whether the user wants that.
+/// Asks the user to confirm the removal.
 fn confirm(targets: &[Target], global: &GlobalArguments) -> Result<bool, Failure> {
     let mebibytes = targets.iter().map(|target| target.bytes).sum::<u64>() as f64 / 1_048_576.0;
     let checkpoints: usize = targets.iter().map(|target| target.checkpoints).sum();

@@ -17,7 +17,7 @@ use wavesieve_lab::interactive::checkpoints::Repository;
 use wavesieve_lab::interactive::edits::Edit;
 use wavesieve_lab::interactive::sessions::{EntryKind, Session};
 
-/// Characters of a summary in the name of a patch.
+/// Maximum characters of a summary in the name of a patch.
 const NAME_CHARACTERS: usize = 40;
 
 #[derive(Args, Clone, Debug)]
@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &ExportArguments, global: &GlobalArguments) -> Resu
     Ok(DONE)
 }
 
-/// The commit of a checkpoint, and where it is.
+/// The repository and the commit of a checkpoint.
 fn commit(session: &Session, id: u64) -> Result<(Repository, String), Failure> {
     let usage = |text: String| Failure::Usage(text);
     let name = &session.session_id;

@@ -1,4 +1,4 @@
-//! `sessions list|show|resume|clean|export`: the sessions of loops.
+//! `sessions list|show|resume|clean|export`: manages sessions.
 
 mod arguments;
 mod clean;

@@ -24,7 +24,7 @@ pub(super) struct ResumeArguments {
     llm: LlmArguments,
 }
 
-/// Goes on with a session as its own verb would.
+/// Resumes a session as its own verb would.
 pub(super) fn run(
     arguments: &ResumeArguments,
     registry: &Registry,

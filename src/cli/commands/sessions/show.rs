@@ -92,7 +92,7 @@ fn entry(entry: &HistoryEntry) -> Vec<String> {
     vec![entry.timestamp.clone(), what.to_owned(), checkpoint, entry.summary.clone(), files.join(", ")]
 }
 
-/// The checkpoints of a session; those of rocpd are not ours.
+/// The checkpoints of a session; empty for sessions of rocpd.
 pub(super) fn checkpoints(session: &Session) -> Result<Vec<Checkpoint>, String> {
     let Some(path) = session.repository.as_ref().filter(|_| session.format > 0) else { return Ok(Vec::new()) };
     let repository = Repository::open(path).map_err(|reason| reason.to_string())?;

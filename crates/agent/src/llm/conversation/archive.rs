@@ -1,4 +1,4 @@
-//! The history of a conversation: every turn as it happens, whatever becomes of it later.
+//! The history of a conversation: every turn is recorded when it happens, and stays recorded.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::state::Kept;
 
-/// Appends messages of a turn, each as a line of JSON.
+/// Appends the messages of a turn, each as a JSON line.
 pub(super) fn append(path: &Path, messages: &[&Kept], turn: u64, time: Option<&str>) -> io::Result<()> {
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)?;
@@ -18,7 +18,7 @@ pub(super) fn append(path: &Path, messages: &[&Kept], turn: u64, time: Option<&s
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path)?;
-    // A line that an earlier run could not finish stays alone.
+    // An incomplete line of an earlier run stays separate.
     let mut text = if ends_within_line(&mut file)? { "\n".to_owned() } else { String::new() };
     for message in messages {
         let mut line = json!({ "role": message.role.word(), "content": message.content, "turn": turn });

@@ -1,4 +1,4 @@
-//! The file of a conversation. It holds real names, so that it is for its owner alone.
+//! The file of a conversation. It holds real names, so only its owner can read it.
 
 use std::fs;
 use std::io::{ErrorKind, Read};
@@ -16,15 +16,15 @@ use wavesieve_export::atomic::{make_directory, write_private_file};
 use wavesieve_export::target::parent;
 use wavesieve_files::regular;
 
-/// The format that the file states.
+/// The format name in the file.
 pub(super) const FORMAT: &str = "wavesieve-conversation";
 pub(super) const VERSION: u32 = 1;
 const MOST_BYTES: u64 = 64 << 20;
-/// Suffix of the history's name after the file's.
+/// Suffix of the history file, after the name of the conversation file.
 const HISTORY: &str = "_history.jsonl";
 
 impl Conversation {
-    /// The conversation that options name, if they do. Its model becomes theirs unless they name another.
+    /// Opens the conversation that the options name, if any. Its model is used unless the options name another.
     ///
     /// # Errors
     /// [`LlmError::Usage`] when it cannot be continued, or not at the level of the options.
@@ -43,11 +43,11 @@ impl Conversation {
         Ok(Some(found))
     }
 
-    /// The conversation of a file; one without turns if the file is missing or empty. `compact_every` replaces what the file
-    /// has.
+    /// Opens the conversation of a file, without turns if the file is missing or empty. `compact_every` replaces the
+    /// value in the file.
     ///
     /// # Errors
-    /// [`LlmError::Usage`] when the file is something else, or damaged; it is left as it is.
+    /// [`LlmError::Usage`] when the file is not a conversation, or is damaged; it stays unchanged.
     pub fn open(path: &Path, compact_every: Option<u32>) -> Result<Self, LlmError> {
         let refused = |reason: String| {
             let shown = path.display();
@@ -70,10 +70,10 @@ impl Conversation {
         Ok(found)
     }
 
-    /// Writes the file, whole or not at all; nothing happens without one.
+    /// Writes the file, completely or not at all; does nothing without a file.
     ///
     /// # Errors
-    /// When it cannot be written, or another program changed it since it was read.
+    /// When it cannot be written, or another program changed it after it was read.
     pub fn save(&mut self) -> Result<(), LlmError> {
         let Some(path) = self.path.clone() else { return Ok(()) };
         let failed = |reason: String| LlmError::Conversation {
@@ -93,7 +93,7 @@ impl Conversation {
     }
 }
 
-/// The bytes of the file; none if it is not there.
+/// The bytes of the file; empty if it does not exist.
 fn read(path: &Path) -> Result<Vec<u8>, String> {
     let cannot = |error: std::io::Error| format!("it cannot be read: {error}");
     match fs::metadata(path) {
@@ -131,7 +131,7 @@ fn parsed(bytes: &[u8]) -> Result<Conversation, String> {
     }
 }
 
-/// The flaw in a conversation, if there is one.
+/// Returns the flaw in a conversation, if any.
 fn flaw(found: &Conversation) -> Option<String> {
     let roles = [Role::User, Role::Assistant].into_iter().cycle();
     let is_in_order = found.messages.iter().zip(roles).all(|(message, role)| message.role == role);
@@ -144,7 +144,7 @@ fn flaw(found: &Conversation) -> Option<String> {
     if Share::of_word(&found.share).is_none() {
         return Some(format!("{} is not a level", found.share));
     }
-    // It is appended to, and must not lead anywhere else.
+    // The history is appended to, and must not lead anywhere else.
     let history = found.history.iter();
     if let Some(name) = history.into_iter().find(|name| !name.ends_with(HISTORY) || name.contains(['/', '\\'])) {
         return Some(format!("history_path {name} is not the name of a file NAME{HISTORY}"));

@@ -1,4 +1,4 @@
-//! Questions that build on one another, and the file that keeps them.
+//! Questions that build on one another, and the file that stores them.
 
 mod archive;
 mod file;

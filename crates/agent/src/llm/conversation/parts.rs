@@ -1,4 +1,4 @@
-//! The data of a question in parts, of which each is sent once.
+//! The data of a question, in parts that are each sent once.
 
 use std::collections::BTreeSet;
 
@@ -13,16 +13,16 @@ use crate::llm::request::{Message, Role};
 
 const TURN: &str = data!("templates/llm/turn.md");
 
-/// A part of the data: that of the analysis, or the code of a source file.
+/// A part of the data: the analysis, or the code of a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataPart {
-    /// The file; none for the analysis.
+    /// The source file; `None` for the analysis.
     pub file: Option<String>,
     pub text: String,
     pub hash: String,
 }
 
-/// The parts of data that may leave: the code of each source file by itself.
+/// Splits the data to send: each source file is a separate part.
 pub fn parts(mut data: Value) -> Vec<DataPart> {
     let kernels = data.pointer_mut("/source/kernels").map(Value::take);
     let mut files: Vec<(String, Vec<Value>)> = Vec::new();
@@ -40,9 +40,9 @@ pub fn parts(mut data: Value) -> Vec<DataPart> {
 }
 
 impl Conversation {
-    /// The messages of a request with the next question, and the hashes of the parts that are new in it. Each part stands where it
-    /// was shared first, and is only mentioned later; one that changed since is sent anew. Questions and answers are sent as `masked` makes
-    /// them.
+    /// The messages of a request with the next question, and the hashes of its new parts. Each part is sent where it
+    /// was first shared, and only mentioned later; a part that changed is sent again. Questions and answers are sent in
+    /// the form that `masked` returns.
     pub(crate) fn with_question(
         &self,
         question: &str,
@@ -72,7 +72,7 @@ impl Conversation {
     }
 }
 
-/// A question with its parts, and the mention of those that stand above.
+/// A question with its parts, and a mention of the parts above.
 fn written(
     question: &str,
     shown: &[&DataPart],

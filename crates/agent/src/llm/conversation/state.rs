@@ -1,4 +1,4 @@
-//! The questions and answers so far.
+//! The questions and answers of a conversation so far.
 
 use std::path::{Path, PathBuf};
 
@@ -11,24 +11,24 @@ use crate::llm::payload::Share;
 use crate::llm::redaction::{KnownName, Remembered};
 use crate::llm::request::{Message, Role};
 
-/// Turns after which the earlier ones become a summary, by default.
+/// Default number of turns after which earlier ones become a summary.
 const COMPACT_EVERY: u32 = 10;
-/// Turns that stay as they are next to a summary.
+/// Number of latest turns that stay unchanged next to a summary.
 const KEEP_RECENT_TURNS: usize = 6;
 
-/// A message as it is kept: with the names that it is about, which are taken out when it is sent.
+/// A stored message. It has real names, which are redacted when it is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kept {
     pub role: Role,
     pub content: String,
-    /// Which parts of the data went with it, by their hashes. The data are not kept: they are made again from the trace, at
-    /// the level that is allowed then.
+    /// Hashes of the data parts that were sent with it. The data is not stored: it is rebuilt from the trace, at the
+    /// level that is allowed then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shared: Vec<String>,
 }
 
-/// A conversation; its serialized form is its file. Neither keys nor system texts are part of it: both are made anew each time.
+/// A conversation; its serialized form is its file. It has neither keys nor system texts: both are set anew each time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Conversation {
@@ -37,22 +37,22 @@ pub(crate) struct Conversation {
     /// The provider of the last answer, and its model.
     pub provider: String,
     pub model: String,
-    /// The highest level at which something was sent.
+    /// The highest level of data that was sent.
     pub(super) share: String,
     pub(super) compact_every: u32,
     pub(super) keep_recent_turns: usize,
-    /// File with all turns, next to that of the conversation; none of a conversation without a file.
+    /// File with all turns, next to the conversation file; `None` for a conversation without a file.
     #[serde(rename = "history_path")]
     pub(super) history: Option<String>,
-    /// Questions that were answered.
+    /// Number of answered questions.
     #[serde(rename = "turn_count")]
     pub turns: u64,
     pub(super) messages: Vec<Kept>,
-    /// Names that the messages hold: another trace would not know them.
+    /// Names in the messages: they would be unknown for another trace.
     pub(super) names: Vec<KnownName>,
     #[serde(skip)]
     pub(super) path: Option<PathBuf>,
-    /// The bytes of the file as they were read or written last, as a hash.
+    /// Hash of the file's bytes when it was last read or written.
     #[serde(skip)]
     pub(super) before: String,
 }
@@ -62,14 +62,14 @@ pub(crate) struct Conversation {
 pub struct Turn {
     pub question: Remembered,
     pub answer: Remembered,
-    /// Hashes of the parts of the data that went with the question.
+    /// Hashes of the data parts that were sent with the question.
     pub shared: Vec<String>,
-    /// When it was, for the history.
+    /// The time of the turn, for the history.
     pub time: Option<String>,
 }
 
 impl Conversation {
-    /// One without turns and without a file.
+    /// Makes a conversation without turns and without a file.
     pub fn new() -> Self {
         Self {
             format: super::file::FORMAT.to_owned(),
@@ -88,13 +88,13 @@ impl Conversation {
         }
     }
 
-    /// The earlier messages for the next request, without the data that went with them.
+    /// The earlier messages for the next request, without their data.
     pub fn messages(&self) -> Vec<Message> {
         let message = |kept: &Kept| Message { role: kept.role, text: kept.content.clone() };
         self.messages.iter().map(message).collect()
     }
 
-    /// The earlier messages as they are kept.
+    /// The stored earlier messages.
     pub fn kept(&self) -> &[Kept] {
         &self.messages
     }
@@ -104,27 +104,27 @@ impl Conversation {
         &self.names
     }
 
-    /// The highest level at which something was sent.
+    /// The highest level of data that was sent.
     pub fn share(&self) -> Share {
         Share::of_word(&self.share).unwrap_or(Share::Source)
     }
 
-    /// Sets the provider and model, and how much is sent.
+    /// Sets the provider and model, and the level of data.
     pub(crate) fn held_with(&mut self, provider: &str, model: &str, share: Share) {
         provider.clone_into(&mut self.provider);
         model.clone_into(&mut self.model);
         self.share = self.share().max(share).word().to_owned();
     }
 
-    /// File with all turns, if there is one.
+    /// File with all turns, if any.
     pub fn history(&self) -> Option<PathBuf> {
         let directory = self.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
         self.history.as_ref().map(|name| directory.join(name))
     }
 
-    /// Takes a question with its answer, writes both to the history, and replaces earlier turns by a summary if it is time for
-    /// that; `summarize` gets their messages. Returns what to warn of. A question without an answer is not part of the conversation:
-    /// nothing of it is to be taken back.
+    /// Adds a question with its answer, and writes both to the history. Replaces earlier turns by a summary when due;
+    /// `summarize` gets their messages. Returns warnings. An unanswered question is not part of the conversation, so
+    /// nothing has to be removed.
     pub fn answered(
         &mut self,
         turn: Turn,

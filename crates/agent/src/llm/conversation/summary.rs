@@ -1,4 +1,4 @@
-//! A summary in place of earlier turns.
+//! A summary that replaces earlier turns.
 
 use crate::llm::chain::{Listener, ask_chain};
 use crate::llm::error::LlmError;
@@ -7,12 +7,12 @@ use crate::llm::request::{Message, Reply, Request, Role};
 use crate::llm::settings::Endpoint;
 
 const SUMMARIZE: &str = data!("templates/llm/summarize.md");
-/// The question that a summary answers, when it stands in place of the turns.
+/// The question that a summary answers when it replaces the turns.
 pub(super) const SUMMARIZED: &str = data!("templates/llm/summarized.md");
 pub(super) const LABEL: &str = "[Session summary] ";
 const TOKENS: u32 = 600;
 
-/// Asks for a summary of messages, as a whole and without thinking.
+/// Requests a summary of messages, without streaming and without thinking.
 pub fn summary(
     gate: &Gate,
     endpoints: &[Endpoint],

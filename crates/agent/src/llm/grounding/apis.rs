@@ -1,4 +1,4 @@
-//! Names of programming interfaces: `share/llm/api_names.toml`.
+//! Names of application programming interfaces: `share/llm/api_names.toml`.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -25,7 +25,7 @@ fn families() -> &'static [Family] {
     &FORM.get_or_init(|| toml::from_str(NAMES).unwrap_or_default()).family
 }
 
-/// Whether a word is called as the names of an interface are: its prefix, and a capital letter behind.
+/// Returns whether a word looks like a name of an interface: its prefix, followed by a capital letter.
 pub(crate) fn is_of_interface(word: &str) -> bool {
     let begins = |prefix: &String| {
         word.strip_prefix(prefix.as_str())
@@ -34,7 +34,7 @@ pub(crate) fn is_of_interface(word: &str) -> bool {
     families().iter().any(|family| family.prefixes.iter().any(begins))
 }
 
-/// Whether an interface has a name.
+/// Returns whether an interface has this name.
 pub(crate) fn is_in_interface(word: &str) -> bool {
     families().iter().any(|family| family.names.contains(word))
 }

@@ -1,4 +1,4 @@
-//! Compares an answer with a document, and marks what is not in it.
+//! Compares an answer with a document, and marks statements that the document does not have.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -21,7 +21,7 @@ use wavesieve_report::document::Document;
 /// Marks a statement that is not in the document.
 pub const MARK: &str = " [?]";
 
-/// A value that a setting gets.
+/// A value that is assigned to a setting.
 static SETTING: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"([A-Za-z_][A-Za-z0-9_.]*)=[^\s`,;)]+").ok());
 /// Arguments of a call, written as code.
 static CALL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"`[^`\n]*[A-Za-z_>]\([^`\n]*\)[^`\n]*`").ok());
@@ -35,22 +35,22 @@ pub(crate) struct Grounding<'a> {
     source: &'static str,
 }
 
-/// An answer that was compared.
+/// The result of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
     /// Its paragraphs, with marks.
     pub paragraphs: Vec<String>,
     /// Statements that are not in the document, each once, in order.
     pub missing: Vec<String>,
-    /// Numbers and commands that were looked for.
+    /// Number of numbers and commands that were checked.
     pub looked_for: usize,
 }
 
-/// Something that is marked: its place, and how the list has it.
+/// A flaw to mark: its place, and its text in the list.
 type Flaw = (Range<usize>, String);
 
 impl<'a> Grounding<'a> {
-    /// Takes the numbers and names of a document.
+    /// Collects the numbers and names of a document.
     pub fn new(document: &Document, registry: &'a Registry, check_own: CheckOwn<'a>) -> Self {
         let checks = Checks { own: check_own, counters: Counters::of_document(document), registry: Some(registry) };
         let is_of_results = document.sections.iter().any(|section| section.id == RESULTS_SECTION);
@@ -63,7 +63,7 @@ impl<'a> Grounding<'a> {
         suggested(texts, structured, &self.checks)
     }
 
-    /// Compares the paragraphs of an answer.
+    /// Checks the paragraphs of an answer.
     pub fn check(&self, paragraphs: &[String]) -> Checked {
         let mut checked = Checked::default();
         for text in paragraphs {
@@ -73,7 +73,7 @@ impl<'a> Grounding<'a> {
             let mut end = 0;
             for (place, flaw) in flaws {
                 if place.end > end {
-                    // Behind the backtick that ends code, and the bracket that ends a token.
+                    // The mark comes after a backtick that ends code, and after the bracket that ends a token.
                     let is_inside = text.get(place.end..).is_some_and(|rest| rest.starts_with(['`', ']']));
                     let stop = if is_inside { place.end + 1 } else { place.end };
                     marked.push_str(text.get(end..stop).unwrap_or_default());
@@ -124,7 +124,7 @@ impl<'a> Grounding<'a> {
         flaws
     }
 
-    /// Names of variables that a text sets, are called as those of the field, and are not known.
+    /// Variables that a text sets, with names in the style of the field, but unknown.
     fn unknown_variables(&self, text: &str, skipped: &[Range<usize>]) -> Vec<Range<usize>> {
         let Some(setting) = SETTING.as_ref() else { return Vec::new() };
         let is_skipped =
@@ -143,7 +143,7 @@ impl<'a> Grounding<'a> {
         unknown.collect()
     }
 
-    /// Where values of settings that no figure is called as stand, and arguments of calls in code.
+    /// Ranges of setting values that do not belong to a figure, and of call arguments in code.
     fn settings(&self, text: &str) -> Vec<Range<usize>> {
         let (Some(setting), Some(call)) = (SETTING.as_ref(), CALL.as_ref()) else { return Vec::new() };
         let settings = setting

@@ -1,4 +1,4 @@
-//! The parts of sentences, and which figure the clause of a percentage is about.
+//! Splits sentences into clauses, and finds the figure that the clause of a percentage is about.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -7,16 +7,16 @@ use super::table::{stem, words};
 use wavesieve_engine::ColumnUnit;
 use wavesieve_report::document::Figure;
 
-/// Where sentences end.
+/// Ends of sentences.
 const SENTENCE_ENDS: [&str; 5] = [". ", "; ", "! ", "? ", "\n"];
-/// Where a part of a sentence ends that has a verb of its own.
+/// Ends of clauses.
 const CLAUSE_ENDS: [&str; 6] = [", ", " and ", " while ", " but ", " whereas ", " — "];
 
 /// The text around a number.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Around<'a> {
     pub sentence: &'a str,
-    /// Its clause up to the number, and behind it.
+    /// Its clause before and after the number.
     pub before: &'a str,
     pub after: &'a str,
 }
@@ -42,17 +42,17 @@ fn within(text: &str, place: &Range<usize>, ends: &[&str]) -> Range<usize> {
     start..end
 }
 
-/// A percentage that a document has as a figure.
+/// A percentage that is a figure of a document.
 #[derive(Clone, Debug)]
 pub(super) struct Share {
-    /// The words of its id, as facts have them.
+    /// The words of its id, in the form of facts.
     pub stems: Vec<String>,
-    /// The names that people use: the words of its label, or of its id.
+    /// Its names in texts: the words of its label, or of its id.
     names: [BTreeSet<String>; 2],
 }
 
 impl Share {
-    /// One of a figure, if it is a percentage with words of its own.
+    /// Makes a share from a figure, if it is a percentage with specific words.
     pub(super) fn of_figure(figure: &Figure, stems: Vec<String>) -> Option<Self> {
         if figure.unit != ColumnUnit::Percent {
             return None;
@@ -73,7 +73,8 @@ fn said(text: &str) -> BTreeSet<String> {
     text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).map(stem).collect()
 }
 
-/// The only figure that the clause of a percentage names, where it says nothing else: `idle is 33%`, but not `idle on rank 2`.
+/// The only figure that the clause of a percentage names, if it says nothing else: `idle is 33%`, but not `idle on rank
+/// 2`.
 pub(super) fn only_share<'a>(shares: &'a [Share], around: Around<'_>) -> Option<&'a Share> {
     let filling = &words().filling_words;
     let is_filling = |word: &String| filling.contains(word);

@@ -1,4 +1,4 @@
-//! Takes the numbers of a document: of figures, views, findings, tables, sentences and the GPUs.
+//! Collects the numbers of a document: from figures, views, findings, tables, sentences and GPUs.
 
 use std::collections::BTreeSet;
 
@@ -15,16 +15,16 @@ use wavesieve_export::cell::Cell;
 use wavesieve_model::analysis::hardware::devices::Catalog;
 use wavesieve_report::document::{Block, Document, Table};
 
-/// Section of a document that has results of calls, in place of an analysis.
+/// The section with results of calls, in a document without an analysis.
 pub(crate) const RESULTS_SECTION: &str = "results";
-/// Table of the rows of a statement, whose columns are called as its writer likes.
+/// The table with the rows of a statement. The writer of the statement chooses the column names.
 const STATEMENT_TABLE: &str = "sql";
-/// Shortest name by which a row is known in a sentence.
+/// Minimum length of a name that identifies a row in a sentence.
 const SHORTEST_NAME: usize = 5;
-/// Forms in which sentences shorten names.
+/// Lengths to which sentences shorten names.
 const SHORTENED_TO: [usize; 2] = [60, 160];
 
-/// Units by the last part of a name, if a column has no unit.
+/// Units by the last part of a column name, for columns without a unit.
 const UNITS_OF_NAMES: [(&str, UnitKind, f64); 6] = [
     ("mhz", UnitKind::Clock, 1e6),
     ("ghz", UnitKind::Clock, 1e9),
@@ -34,7 +34,7 @@ const UNITS_OF_NAMES: [(&str, UnitKind, f64); 6] = [
     ("bytes", UnitKind::Bytes, 1.0),
 ];
 
-/// Which number it is: what it is called, whether it identifies, and the row that it belongs to.
+/// The origin of a number: its name, whether it is an id, and its row.
 #[derive(Clone, Copy, Debug)]
 struct NumberPlace<'a> {
     name: &'a str,
@@ -42,7 +42,7 @@ struct NumberPlace<'a> {
 }
 
 impl Facts {
-    /// The numbers of figures, views, findings, tables and sentences.
+    /// Collects the numbers of figures, views, findings, tables and sentences.
     pub fn of_document(document: &Document) -> Self {
         let is_of_results = document.sections.iter().any(|section| section.id == RESULTS_SECTION);
         let mut facts = Self { is_of_results, ..Self::default() };
@@ -107,7 +107,7 @@ impl Facts {
             self.all.iter_mut().skip(first).for_each(|fact| fact.is_of_statement = true);
         }
         self.add_number(UnitKind::Plain, table.total_rows as f64, "rows", None);
-        // The first column of a whole table has each of what it is about.
+        // The first column of a complete table names all its subjects.
         let first = table.columns.first().filter(|column| column.unit == ColumnUnit::Name);
         let Some(column) = first.filter(|_| table.frame.height() == table.total_rows) else { return };
         let Ok(values) = table.frame.column(&column.name) else { return };
@@ -117,7 +117,7 @@ impl Facts {
         }
     }
 
-    /// The numbers of a table, each with its row, which `names` stand for too.
+    /// Adds the numbers of a table, each with its row. `names` are further names of the rows.
     fn add_frame(&mut self, frame: &DataFrame, columns: &[OutputColumn], names: &[String]) {
         let texts = columns.iter().filter(|column| matches!(column.unit, ColumnUnit::Name | ColumnUnit::Text));
         let texts: Vec<&OutputColumn> = texts.collect();
@@ -141,7 +141,7 @@ impl Facts {
         self.row_count += 1;
         for name in names.filter(|name| is_like_name(name)) {
             let forms = SHORTENED_TO.map(|most| shortened(name, most));
-            // `void ns::gemm<float>(int)` is also called `ns::gemm`.
+            // `void ns::gemm<float>(int)` is also named `ns::gemm`.
             let head = name.split(['<', '(']).next().unwrap_or_default().trim();
             let base = head.rsplit(' ').next().unwrap_or_default().to_owned();
             let known = forms.into_iter().chain([name.to_owned(), base]).filter(|name| is_like_name(name));
@@ -160,7 +160,7 @@ impl Facts {
             _ => return,
         };
         let is_id = words().id_columns.contains(place.name);
-        // Columns of statements have units by their names alone.
+        // Columns of statements have units only in their names.
         let is_undeclared = self.is_of_results && matches!(unit, ColumnUnit::Text | ColumnUnit::Name);
         let unit = match unit {
             _ if is_id => ColumnUnit::Id,
@@ -174,7 +174,7 @@ impl Facts {
             ColumnUnit::Bytes => (UnitKind::Bytes, 1.0),
             ColumnUnit::Percent => (UnitKind::Percent, 1.0),
             ColumnUnit::GigabytesPerSecond => (UnitKind::Rate, 1.0),
-            // Ranks and GPUs are ids wherever they stand.
+            // Ranks and GPUs are ids in every column.
             ColumnUnit::Id | ColumnUnit::Name | ColumnUnit::Text => {
                 return self.push(UnitKind::Plain, value, 0.0, stems(place.name), true, place.row);
             }
@@ -183,7 +183,7 @@ impl Facts {
         self.add_number(kind, value * factor, place.name, place.row);
     }
 
-    /// A number whose unit is a part of its name, if it has one.
+    /// Adds a number whose name may have a unit.
     fn add_unnamed(&mut self, value: f64, place: NumberPlace<'_>) {
         let last = place.name.rsplit(['_', '.']).next().unwrap_or_default();
         let first = place.name.split('.').next().unwrap_or_default();
@@ -194,7 +194,7 @@ impl Facts {
         self.add_number(UnitKind::Plain, value, place.name, place.row);
     }
 
-    /// Adds the known values of a GPU: figures of its architecture, and of the products that it may be.
+    /// Adds the known values of a GPU: of its architecture, and of the products that it may be.
     fn add_gpu(&mut self, name: &str) {
         let catalog = Catalog::builtin();
         let architecture = catalog.architecture(name).map(|(listed, _)| listed);
@@ -244,7 +244,7 @@ impl Facts {
     }
 }
 
-/// Whether a text is a name and no word of prose.
+/// Returns whether a text is a name, not a word of prose.
 fn is_like_name(text: &str) -> bool {
     let is_composed = text.contains(['_', ':', '<']) || text.chars().any(|letter| letter.is_ascii_digit());
     let has_capitals = text.chars().skip(1).any(|letter| letter.is_ascii_uppercase());

@@ -1,4 +1,4 @@
-//! Whether a command is confirmed: every simple command of it, by the tables of options, counters and programs.
+//! Confirms commands: checks every simple command by the tables of options, counters and programs.
 
 use super::counters::Counters;
 use super::effects::effect;
@@ -8,18 +8,18 @@ use super::table::{Monitor, words};
 use wavesieve_engine::Registry;
 use wavesieve_model::analysis::counter_plan::{check, words as split_words};
 
-/// Tells why this program does not take a command of its own; nothing where it does.
+/// Returns why this program rejects one of its own commands; `None` if it accepts it.
 pub(crate) type CheckOwn<'a> = &'a dyn Fn(&[String]) -> Option<String>;
 
-/// The knowledge that commands are compared with.
+/// The knowledge for checking commands.
 pub struct Checks<'a> {
     pub own: CheckOwn<'a>,
     pub counters: Counters,
-    /// The queries, by which commands of this program are checked further.
+    /// The queries, for further checks of this program's commands.
     pub registry: Option<&'a Registry>,
 }
 
-/// Why a line is not confirmed. In a sentence, the program that a profiler runs may be left out.
+/// The reason why a line is not confirmed. In a sentence, a profiler command may lack its program.
 pub fn problem(line: &str, is_sentence: bool, checks: &Checks<'_>) -> Option<String> {
     match simple_commands(line) {
         Ok(commands) => commands.iter().find_map(|command| of_command(command, is_sentence, checks)),
@@ -61,7 +61,7 @@ fn of_command(command: &str, is_sentence: bool, checks: &Checks<'_>) -> Option<S
     if has(&table.unchecked, name) {
         return effect(rest, &[]);
     }
-    // A mode that only reads has options of its own.
+    // A read-only mode has its own options.
     let is_mode = |mode: &&Monitor| rest.get(1).is_some_and(|word| mode.name == format!("{name} {word}"));
     if let Some(mode) = table.reader.iter().find(is_mode) {
         return of_monitor(mode, rest).or_else(|| effect(rest, &table.own_reads));
@@ -91,7 +91,7 @@ fn of_command(command: &str, is_sentence: bool, checks: &Checks<'_>) -> Option<S
     is_harmful.then(|| format!("it would run {profiled}"))
 }
 
-/// Why a program that only shows something does not take a command.
+/// The reason why a monitoring program rejects a command.
 fn of_monitor(monitor: &Monitor, command: &[String]) -> Option<String> {
     let has = |list: &[String], word: &str| {
         list.iter().any(|known| known == word || known.ends_with('*') && word.starts_with(known.trim_end_matches('*')))
@@ -114,7 +114,7 @@ fn is_variable_known(name: &str) -> bool {
     is_listed(&words().commands.variables, name)
 }
 
-/// Whether a variable exists, whether a command may set it or not.
+/// Returns whether a variable exists, whether or not a command may set it.
 pub(super) fn is_variable(name: &str) -> bool {
     is_variable_known(name) || is_listed(&words().commands.named_variables, name)
 }
@@ -123,7 +123,7 @@ fn is_listed(known: &[String], name: &str) -> bool {
     known.iter().any(|known| known == name || known.ends_with('_') && name.starts_with(known.as_str()))
 }
 
-/// The command of a launcher: the words behind its options, each of which has a number.
+/// The command of a launcher: the words after its options, each of which takes a number.
 fn behind_launcher(words_of: &[String]) -> Result<&[String], String> {
     let options = &words().commands.launcher_options;
     let is_number = |word: &str| !word.is_empty() && word.chars().all(|letter| letter.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Commands of a text: where they are, and whether their programs take them.
+//! Finds the commands of a text, and checks whether their programs accept them.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -14,16 +14,16 @@ static VARIABLES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^(?:[A
 static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\S+").ok());
 static OPTION: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\s--?[A-Za-z]").ok());
 
-/// A command with why it is not confirmed.
+/// A command, with the reason if it is not confirmed.
 #[derive(Clone, Debug)]
 pub struct Found {
     pub place: Range<usize>,
     pub line: String,
-    /// Why it is marked; nothing where all of it is confirmed.
+    /// The reason for its mark; `None` if it is confirmed.
     pub problem: Option<String>,
 }
 
-/// The commands of a text: in backticks, behind `$`, at the start of lines, and in sentences.
+/// Finds commands in backticks, after `$`, at the start of lines, and in sentences.
 pub fn commands(text: &str, checks: &Checks<'_>) -> Vec<Found> {
     let Some(code) = CODE.as_ref() else { return Vec::new() };
     let mut spans: Vec<Range<usize>> = Vec::new();
@@ -43,8 +43,8 @@ pub fn commands(text: &str, checks: &Checks<'_>) -> Vec<Found> {
     found
 }
 
-/// Whether what is written as code is a command: it begins with a program that is known, or with a word that has options,
-/// or a program that is known stands behind an operator. A profiler that is only mentioned is not one.
+/// Returns whether code is a command. It starts with a known program, or with a word followed by options, or a known
+/// program follows an operator. A profiler name alone is not a command.
 fn is_command(line: &str) -> bool {
     let table = &words().commands;
     let bare = VARIABLES.as_ref().map_or(line.into(), |variables| variables.replace(line, ""));
@@ -62,7 +62,7 @@ fn is_command(line: &str) -> bool {
     }
     let parts = match simple_commands(line) {
         Ok(parts) => parts,
-        // A line that cannot be divided is a command if it names one.
+        // A line that cannot be split is a command if it names one.
         Err(_) => line.split([';', '|', '&', '(', '`']).map(|part| part.trim().to_owned()).collect(),
     };
     let firsts = parts.iter().filter_map(|part| part.split_whitespace().next());
@@ -77,7 +77,7 @@ fn is_known(program: &str) -> bool {
     is_monitor || name == table.own || lists.into_iter().flatten().any(|known| known == name)
 }
 
-/// Commands that stand in a sentence or make up a line, outside of code.
+/// Finds commands in sentences or on separate lines, outside of code.
 fn in_sentences(text: &str, spans: &[Range<usize>]) -> Vec<Range<usize>> {
     let Some(word) = WORD.as_ref() else { return Vec::new() };
     let all: Vec<Range<usize>> = word.find_iter(text).map(|found| found.range()).collect();
@@ -118,7 +118,8 @@ fn is_variable(word: &str) -> bool {
     })
 }
 
-/// Whether a program in a sentence is meant to be run: it has options, or a verb is before it and something behind.
+/// Returns whether a program in a sentence is meant to be run: it has options, or a verb comes before it and a word
+/// after it.
 fn is_meant(program: &str, line: &str, before: &str) -> bool {
     let table = &words().commands;
     let second = line.split_whitespace().nth(1).unwrap_or_default();
@@ -135,12 +136,12 @@ fn is_meant(program: &str, line: &str, before: &str) -> bool {
     let is_mark =
         before.trim_end_matches(['.', ')']).chars().all(|letter| letter.is_ascii_digit() || "-*$•".contains(letter));
     let is_called = table.verbs.contains(&verb) || is_mark || before.ends_with([':', '$']);
-    // Prose begins with this program too; a profiler never does anything without options.
+    // Prose starts with this program's name too; a profiler needs options to do anything.
     let has_options = OPTION.as_ref().is_some_and(|option| option.is_match(line));
     second.starts_with('-') || has_operator || is_called && (has_options || program == table.own)
 }
 
-/// The last word of a command that begins in a sentence.
+/// The last word of a command that starts in a sentence.
 fn last_word<'a>(all: &[Range<usize>], first: usize, spans: &[Range<usize>], at: &impl Fn(usize) -> &'a str) -> usize {
     let table = &words().commands;
     let is_operator = |word: &str| matches!(word, "|" | "||" | "&&" | ";" | "&" | ">" | ">>" | "<");
@@ -153,7 +154,7 @@ fn last_word<'a>(all: &[Range<usize>], first: usize, spans: &[Range<usize>], at:
         if !open && is_end {
             break;
         }
-        // Behind a semicolon, prose goes on more often than a command.
+        // After a semicolon, prose is more likely than a command.
         let previous = at(place - 1);
         let is_of_prose = previous.ends_with(';') && !is_known(word);
         if !open && (is_of_prose || previous.ends_with([',', '.', ':', '!', '?', ')']) && previous.len() > 1) {
@@ -168,14 +169,14 @@ fn last_word<'a>(all: &[Range<usize>], first: usize, spans: &[Range<usize>], at:
     last
 }
 
-/// Whether a word opens quotes, or closes them.
+/// Returns whether a word opens or closes quotes.
 fn quotes(word: &str) -> bool {
     word.matches(['\'', '"']).count() % 2 == 1
 }
 
-/// A word without the marks of a sentence behind it.
+/// A word without trailing punctuation.
 fn trimmed(word: &str) -> &str {
     let bare = word.trim_end_matches([',', '.', ':', ';', '!', '?', ')', '”']);
-    // Three points stand for further words.
+    // Three dots stand for further words.
     if bare.is_empty() || word.ends_with("...") { word } else { bare }
 }

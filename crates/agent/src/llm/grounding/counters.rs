@@ -1,4 +1,4 @@
-//! The counters that a command may ask for.
+//! The counters that a command may request.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use wavesieve_model::analysis::hardware::devices::target;
 use wavesieve_model::analysis::hardware::metrics::{Definitions, Metric, OnArchitecture, SUFFIXES};
 use wavesieve_report::document::{Block, Document};
 
-/// Counters that formulas name on the architectures of a document, and those that it shows.
+/// Counters in formulas for the architectures of a document, and counters that the document shows.
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
     known: BTreeSet<String>,
@@ -16,7 +16,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Those of the architectures of a document; of all, if it has none that formulas are written for.
+    /// Counters for the architectures of a document, or for all if no formulas exist for its architectures.
     pub fn of_document(document: &Document) -> Self {
         let definitions = Definitions::builtin();
         let gpus: BTreeSet<&str> =
@@ -50,7 +50,7 @@ impl Counters {
         Self { known, architectures: if has_formulas { architectures } else { "any architecture".to_owned() } }
     }
 
-    /// Why one of the counters of a command is not confirmed.
+    /// The reason why a counter of a command is not confirmed.
     pub fn problem(&self, words: &[String]) -> Option<String> {
         let mut is_counter = false;
         for word in words.iter().take_while(|word| *word != "--") {
@@ -84,7 +84,7 @@ fn is_placeholder(name: &str) -> bool {
     name == "COUNTER" || name.chars().all(|letter| matches!(letter, '.' | '…'))
 }
 
-/// The counter without its instance, device, and how its instances are taken together.
+/// The counter without its instance, device, and reduction suffix.
 fn bare(name: &str) -> &str {
     let name = name.split(['[', ':']).next().unwrap_or(name);
     SUFFIXES.iter().find_map(|(suffix, _)| name.strip_suffix(suffix)).unwrap_or(name)

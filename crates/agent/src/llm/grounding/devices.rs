@@ -1,4 +1,4 @@
-//! Names of GPUs that are not those of the document: `share/gpus.toml`, and words for those of other makers.
+//! Finds names of GPUs that the document does not have: `share/gpus.toml`, and names of other vendors.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -16,13 +16,13 @@ static DEVICE: LazyLock<Option<Regex>> =
 pub(super) struct Devices {
     /// Words of the document that name a GPU, in lower case.
     named: BTreeSet<String>,
-    /// Names of products of its architectures, in capitals.
+    /// Product names of its architectures, in upper case.
     products: BTreeSet<&'static str>,
     has_architecture: bool,
 }
 
 impl Devices {
-    /// Takes those that stand in a document; `words` has its words in lower case.
+    /// Collects the devices of a document; `words` are its words in lower case.
     pub(super) fn of_words(words: &BTreeSet<String>) -> Self {
         let named: BTreeSet<String> = words.iter().filter(|word| is_device(word)).cloned().collect();
         let catalog = Catalog::builtin();
@@ -33,7 +33,7 @@ impl Devices {
         Self { named, products, has_architecture }
     }
 
-    /// Where names of other GPUs stand in a text.
+    /// Finds names of other GPUs in a text.
     pub(super) fn others(&self, text: &str) -> Vec<Range<usize>> {
         let Some(device) = DEVICE.as_ref() else { return Vec::new() };
         let others = device.find_iter(text).filter(|found| is_device(found.as_str()) && self.is_other(found.as_str()));
@@ -48,7 +48,7 @@ impl Devices {
             return true;
         }
         let word = word.to_uppercase();
-        // MI200 stands for all that begin so.
+        // MI200 stands for all products of its series.
         let family = word.strip_suffix("00").unwrap_or(&word);
         self.has_architecture && !self.products.iter().any(|product| product.starts_with(family))
     }

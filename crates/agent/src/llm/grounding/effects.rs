@@ -1,9 +1,9 @@
-//! Effects of a command besides printing: options that send data away, and those that write files elsewhere.
+//! Side effects of commands: options that send data, and options that write files elsewhere.
 
 use super::table::words;
 
-/// Why a command that sends data, or writes outside of the folder where it is run, is not confirmed. `reads` are options that
-/// only read for this program.
+/// The reason why a command is not confirmed if it sends data, or writes outside of its working directory. `reads` are
+/// options that only read for this program.
 pub(super) fn effect(command: &[String], reads: &[String]) -> Option<String> {
     let table = &words().commands;
     let own: Vec<&str> = command.iter().skip(1).map(String::as_str).take_while(|word| *word != "--").collect();
@@ -18,7 +18,7 @@ pub(super) fn effect(command: &[String], reads: &[String]) -> Option<String> {
             let value = joined.or(next).filter(|value| is_writing(name) && is_outside(value))?;
             return Some(outside(name, value));
         }
-        // Short options may stand together and have their values joined: -qo/etc/x.
+        // Short options may be combined, with their values attached: -qo/etc/x.
         let letters = word.strip_prefix('-')?;
         letters.char_indices().find_map(|(at, letter)| {
             let name = format!("-{letter}");
@@ -38,13 +38,14 @@ fn has(list: &[String], word: &str) -> bool {
     list.iter().any(|known| known == word)
 }
 
-/// Options that send, or beginnings of them that end in a hyphen.
+/// Returns whether an option sends data. The table has whole options, or prefixes that end in a hyphen.
 fn is_sending(name: &str) -> bool {
     let sends = &words().commands.sends;
     sends.iter().any(|known| known == name || known.ends_with('-') && name.starts_with(known.as_str()))
 }
 
-/// Whether a file may be outside of the folder where a command is run; what the shell may change counts as outside.
+/// Returns whether a path may be outside of the working directory of a command; paths with shell expansions count as
+/// outside.
 fn is_outside(value: &str) -> bool {
     value.starts_with(['/', '~', '\\', '{']) || value.contains('$') || value.contains("..")
 }

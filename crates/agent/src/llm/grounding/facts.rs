@@ -1,4 +1,4 @@
-//! The numbers of a document, and whether a number of an answer is one of them.
+//! The numbers of a document, and the check whether it supports a number of an answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,51 +6,51 @@ use super::clauses::{Around, Share, only_share};
 use super::numbers::Written;
 use super::table::{UnitKind, stem, words};
 
-/// Whole numbers of nanoseconds or bytes that may be quoted without their unit are at least so large.
+/// Minimum integer of nanoseconds or bytes that may be quoted without its unit.
 const LEAST_WITHOUT_UNIT: f64 = 1000.0;
-/// How far a fraction may be from a percentage that it stands for.
+/// Maximum difference between a fraction and the percentage that it stands for.
 const FRACTION_PCT: f64 = 0.5;
 
 #[derive(Clone, Debug)]
 pub(super) struct Fact {
     pub kind: UnitKind,
-    /// In the base of its kind.
+    /// In the base unit of its kind.
     pub value: f64,
-    /// How far it may itself be from what was measured.
+    /// Its own rounding error.
     pub tolerance: f64,
-    /// The words of its figure or column, or those behind it in a sentence, in the singular.
+    /// The words of its figure or column, or the words after it in a sentence, in the singular.
     pub stems: Vec<String>,
-    /// Whether it identifies something and counts nothing.
+    /// Whether it is an id, not a count.
     pub is_id: bool,
-    /// Row of a table, or finding, that it belongs to.
+    /// The row of a table, or the finding, that it belongs to.
     pub row: Option<usize>,
-    /// Whether it is of a statement, whose columns are called as its writer likes.
+    /// Whether it comes from a statement, whose writer chooses the column names.
     pub is_of_statement: bool,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     pub(super) all: Vec<Fact>,
-    /// The rows that a name stands in.
+    /// The rows of a name.
     pub(super) rows: BTreeMap<String, BTreeSet<usize>>,
     pub(super) row_count: usize,
-    /// Fractions that stand in sentences.
+    /// Fractions in sentences.
     pub(super) fractions: Vec<(f64, f64)>,
     /// Percentages that are figures.
     pub(super) shares: Vec<Share>,
-    /// Whether these are results of calls.
+    /// Whether the numbers are results of calls.
     pub(super) is_of_results: bool,
 }
 
-/// The words of a name of a column, in the singular: those before `per`, by which it is divided.
+/// The words of a column name in the singular, up to `per`.
 pub(super) fn stems(name: &str) -> Vec<String> {
     let parts = name.split(|letter: char| !letter.is_alphanumeric()).filter(|part| !part.is_empty());
     parts.take_while(|part| *part != "per").map(stem).collect()
 }
 
 impl Facts {
-    /// Whether a number stands in the document, up to rounding. A percentage next to a name is one of the rows of that name, or
-    /// of a figure that the sentence names; in a clause that is about one figure, it is that one.
+    /// Returns whether the document has a number, up to rounding. A percentage next to a name must come from a row of
+    /// that name, or from a figure that the sentence names. In a clause about one figure, it must be that one.
     pub fn support(&self, written: &Written, around: Around<'_>) -> bool {
         if let Some(place) = written.identifies {
             let is_of = |fact: &Fact| fact.kind == UnitKind::Plain && fact.is_id && shares(&place.names, &fact.stems);
@@ -68,7 +68,7 @@ impl Facts {
         }
     }
 
-    /// A count of something is a number of that; any other number without a unit may be any.
+    /// Returns whether a count has a number with the same noun; any other number without a unit may match any number.
     fn has_count(&self, written: &Written) -> bool {
         let nouns: Vec<&String> = written.nouns().flat_map(|noun| &noun.names).collect();
         let is_count = |fact: &Fact| fact.kind == UnitKind::Plain && !fact.is_id;
@@ -84,7 +84,7 @@ impl Facts {
         if self.all.iter().any(is_of) {
             return self.has(written, &is_of);
         }
-        // In a list of ids, only the first stands behind its noun.
+        // In a list of ids, only the first follows its noun.
         let is_id = |fact: &Fact| written.counts.is_empty() && fact.is_id && fact.kind == UnitKind::Plain;
         self.has(written, &|fact| is_quoted_bare(fact, written) || is_id(fact))
     }
@@ -114,13 +114,13 @@ impl Facts {
         is_among(&|fact| is_of_row(fact) || fact.stems.iter().any(|word| said.contains(word)))
     }
 
-    /// The rows of the names that stand in a sentence.
+    /// The rows of the names in a sentence.
     fn named(&self, sentence: &str) -> BTreeSet<usize> {
         let names = self.rows.iter().filter(|(name, _)| sentence.contains(name.as_str()));
         names.flat_map(|(_, rows)| rows.iter().copied()).collect()
     }
 
-    /// A fraction stands in a sentence of the document, has both its parts in a row, or is a percentage.
+    /// Returns whether a fraction is in a sentence of the document, has both parts in a row, or equals a percentage.
     fn has_fraction(&self, parts: (f64, f64), written: &Written) -> bool {
         if self.fractions.contains(&parts) {
             return true;
@@ -149,14 +149,14 @@ impl Facts {
     }
 }
 
-/// Whether a column of a table does not say what it counts.
+/// Returns whether a column name does not say what it counts.
 fn is_unsaid(fact: &Fact) -> bool {
     let unsaid = &words().unsaid_words;
     fact.row.is_some() && !fact.stems.is_empty() && fact.stems.iter().all(|stem| unsaid.contains(stem))
 }
 
-/// Whether a count of a statement may be of the noun of a number, though its column is not called so: the column names no
-/// other noun, or both are runs of kernels.
+/// Returns whether a count from a statement may match the noun of a number though its column has another name: the
+/// column names no other noun, or both are runs of kernels.
 fn is_called_otherwise(fact: &Fact, written: &Written) -> bool {
     let table = words();
     let is_execution = |stems: &[String]| stems.iter().any(|stem| table.executions.contains(stem));
@@ -168,7 +168,7 @@ fn shares(names: &[String], stems: &[String]) -> bool {
     names.iter().any(|name| stems.contains(name))
 }
 
-/// Whether something is so many times something else: counts and ids are not factors.
+/// Returns whether a number may be a factor, as in "3 times": counts and ids are not.
 fn is_factor(fact: &Fact) -> bool {
     let is_called_so =
         ["ratio", "factor", "speedup", "time"].iter().any(|word| fact.stems.iter().any(|stem| stem == word));
@@ -176,7 +176,7 @@ fn is_factor(fact: &Fact) -> bool {
     fact.kind == UnitKind::Times || is_plain && (is_called_so || fact.value.fract() != 0.0)
 }
 
-/// Whether a number without a unit may be this one.
+/// Returns whether a number without a unit may be this one.
 fn is_quoted_bare(fact: &Fact, written: &Written) -> bool {
     match fact.kind {
         UnitKind::Plain => !fact.is_id,

@@ -1,4 +1,4 @@
-//! The forms in which people write numbers.
+//! Notations of numbers in texts.
 
 use std::sync::LazyLock;
 
@@ -6,25 +6,25 @@ use regex::Regex;
 
 use super::table::words;
 
-/// The least number in words that is looked for; prose is full of one and two.
+/// Minimum spelled-out number that is checked; prose often has one and two.
 const LEAST_SPELLED: f64 = 3.0;
 
 /// A number without its unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberForm {
-    /// Bytes of the text that it takes.
+    /// Its length in the text in bytes.
     pub length: usize,
     pub value: f64,
-    /// Half of its last digit.
+    /// Half a unit of its last digit.
     pub tolerance: f64,
     pub has_decimals: bool,
-    /// Zeros at its end, which may not be exact.
+    /// Number of trailing zeros, which may be due to rounding.
     pub zeros: usize,
-    /// Another possible value, with half of its last digit: commas divide thousands here and decimals there.
+    /// Another possible value, with half a unit of its last digit: a comma may separate thousands or decimals.
     pub other: Option<(f64, f64)>,
     /// The parts of a fraction.
     pub parts: Option<(f64, f64)>,
-    /// Whether it only counts before a unit or a noun, being a word or a list with commas otherwise.
+    /// Whether it is a number only before a unit or a noun; otherwise it is a word or a list with commas.
     pub needs_unit: bool,
 }
 
@@ -63,7 +63,7 @@ fn found<'a>(pattern: &LazyLock<Option<Regex>>, text: &'a str) -> Option<&'a str
     Some(pattern.as_ref()?.find(text)?.as_str())
 }
 
-/// The number in digits at the beginning of a text.
+/// The number in digits at the start of a text.
 pub fn digits(text: &str) -> Option<NumberForm> {
     let is_end = |length: usize| {
         let next = text.get(length..).and_then(|rest| rest.chars().next());
@@ -122,7 +122,7 @@ fn raised(letter: char) -> char {
     }
 }
 
-/// The number in words at the beginning of a text: `seventeen`, `twenty-four`, `three hundred`.
+/// The spelled-out number at the start of a text: `seventeen`, `twenty-four`, `three hundred`.
 pub fn spelled(text: &str) -> Option<NumberForm> {
     let table = &words().spelled;
     let word = |text: &str| {

@@ -1,4 +1,4 @@
-//! Whether what a model says is in the document: numbers, names and commands.
+//! Checks whether a document supports the numbers, names and commands of a model.
 
 mod apis;
 mod check;

@@ -1,4 +1,4 @@
-//! The names that may be used: those of the document, and of what the program has.
+//! The names that an answer may use: names of the document and of this program.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -16,9 +16,9 @@ use wavesieve_export::cell::Cell;
 use wavesieve_model::analysis::hardware::metrics::Definitions;
 use wavesieve_report::document::{Block, Document};
 
-/// Shorter names stand within too many words to be looked for.
+/// Minimum length of names to search: shorter ones occur within too many words.
 const SHORTEST_NAME: usize = 4;
-/// Longest brackets behind a name.
+/// Maximum length of brackets after a name.
 const LONGEST_BRACKETS: usize = 500;
 
 static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"`([^`\n]+)`").ok());
@@ -34,13 +34,13 @@ static OF_KERNEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     words: BTreeSet<String>,
-    /// Names that may hold anything, the longest first.
+    /// Names with arbitrary characters, the longest first.
     long: Vec<String>,
     devices: Devices,
 }
 
 impl Names {
-    /// The names of a document, of queries, rules, metrics and counters.
+    /// Collects the names of a document, of queries, rules, metrics and counters.
     pub fn of_document(document: &Document, registry: &Registry) -> Self {
         let mut names = Self::default();
         for finding in &document.findings {
@@ -125,7 +125,7 @@ impl Names {
         }
     }
 
-    /// Where names of the document stand in a text.
+    /// Finds names of the document in a text.
     pub fn places(&self, text: &str) -> Vec<Range<usize>> {
         let mut places: Vec<Range<usize>> = Vec::new();
         for name in &self.long {
@@ -139,7 +139,7 @@ impl Names {
         places
     }
 
-    /// Names in a text that nothing is known of; those in these places are left out.
+    /// Finds unknown names in a text, outside of the skipped ranges.
     pub fn unknown(&self, text: &str, skipped: &[Range<usize>]) -> Vec<Range<usize>> {
         let (Some(code), Some(identifier), Some(of_kernel)) = (CODE.as_ref(), IDENTIFIER.as_ref(), OF_KERNEL.as_ref())
         else {
@@ -153,13 +153,13 @@ impl Names {
         for found in identifier.find_iter(text) {
             let (place, word) = (found.range(), found.as_str());
             let span = spans.iter().find(|span| span.start <= place.start && place.end <= span.end);
-            // Words of prose are not names; what is written as code, or has capitals within, is one.
+            // Words of prose are not names; code, or a word with inner capitals, is one.
             let is_name = is_composed(word) || span.is_some() && word.len() >= SHORTEST_NAME;
             let is_flag = text.get(..place.start).is_some_and(|before| before.ends_with(['-', '/', '@']));
             if !is_name || is_flag || is_skipped(&place) || self.is_known(word) {
                 continue;
             }
-            // A text written as code is one name.
+            // A text in backticks is one name.
             let whole = span.cloned().unwrap_or_else(|| with_brackets(text, &place));
             if !unknown.iter().any(|taken| taken.start < whole.end && whole.start < taken.end) {
                 unknown.push(whole);
@@ -191,7 +191,7 @@ impl Names {
             return is_in_interface(word);
         }
         let is_unchecked = table.unchecked_prefixes.iter().any(|prefix| word.starts_with(prefix.as_str()));
-        // Two sentences without a blank between them, or names of which each is known.
+        // Two sentences without a blank between them, or several known names.
         let mut parts = word.split('.');
         is_unchecked
             || crate::llm::payload::Share::of_word(word).is_some()
@@ -199,13 +199,13 @@ impl Names {
                 && parts.all(|part| !is_composed(part) && part.len() < SHORTEST_NAME || self.is_known(part))
     }
 
-    /// Whether the document, a query, a rule or a metric has a word.
+    /// Returns whether the document, a query, a rule or a metric has a word.
     pub(crate) fn has_word(&self, word: &str) -> bool {
         self.words.contains(&word.to_lowercase())
     }
 }
 
-/// Whether a word has the form of a name: parts with bars or colons between them, or capitals within.
+/// Returns whether a word looks like a name: parts joined by underscores or colons, or inner capitals.
 fn is_composed(word: &str) -> bool {
     let mut before = ' ';
     let has_capitals = word.chars().any(|letter| {
@@ -216,7 +216,7 @@ fn is_composed(word: &str) -> bool {
     word.contains("::") || word.trim_matches('_').contains('_') || has_capitals && word.len() > SHORTEST_NAME
 }
 
-/// A name with its arguments in brackets, which follow directly: `ncclDevKernel(ncclDevKernelArgs<4096>)`.
+/// A name with its arguments in directly following brackets: `ncclDevKernel(ncclDevKernelArgs<4096>)`.
 fn with_brackets(text: &str, place: &Range<usize>) -> Range<usize> {
     let behind = text.get(place.end..).unwrap_or_default();
     let (mut depth, mut length) = (0usize, 0);
@@ -242,7 +242,7 @@ fn is_technical(word: &str) -> bool {
     LOWER.contains(&lower) || lower.strip_suffix('s').is_some_and(|one| LOWER.contains(one))
 }
 
-/// Whether a name is not part of a longer word.
+/// Returns whether a name is not part of a longer word.
 fn is_whole(text: &str, place: &Range<usize>) -> bool {
     let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     let name = text.get(place.clone()).unwrap_or_default();

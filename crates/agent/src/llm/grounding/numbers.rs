@@ -1,4 +1,4 @@
-//! Numbers of a text, with their units and what they count.
+//! Numbers of a text, with their units and nouns.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -8,24 +8,24 @@ use regex::Regex;
 use super::forms::{NumberForm, digits, spelled};
 use super::table::{Noun, UnitKind, stem, words};
 
-/// Words behind a number that may say what it counts.
+/// Maximum number of words after a number that may be its noun.
 const MOST_WORDS: usize = 5;
-/// Most that are picked of many, as in `the top three`.
+/// Maximum number in phrases such as `the top three`.
 const MOST_PICKED: f64 = 20.0;
 
-/// A number as it was written.
+/// A number in a text.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// Its place with its unit, in bytes.
+    /// Its byte range, including the unit.
     pub place: Range<usize>,
-    /// Its possible values, each with half of its last digit: how far the true value may be away.
+    /// Its possible values, each with half a unit of its last digit as tolerance.
     pub readings: Vec<(f64, f64)>,
-    /// The quantity that it measures, with the possible factors of its unit to the base of that.
+    /// Its quantity, with the possible factors from its unit to the base unit.
     pub kind: UnitKind,
     pub factors: Vec<f64>,
-    /// The things that may be counted: the words behind, in the singular.
+    /// Its possible nouns: the following words, in the singular.
     pub counts: Vec<String>,
-    /// The thing that it identifies.
+    /// The kind of thing that it identifies.
     pub identifies: Option<&'static Noun>,
     pub has_decimals: bool,
     /// The parts of a fraction.
@@ -38,7 +38,7 @@ impl Written {
         self.readings.first().map_or(0.0, |(value, _)| *value)
     }
 
-    /// The nouns of the table that it may count.
+    /// The known nouns that it may count.
     pub(crate) fn nouns(&self) -> impl Iterator<Item = &'static Noun> {
         let is_of = |noun: &&Noun| noun.words.iter().any(|word| self.counts.contains(word));
         words().noun.iter().filter(is_of)
@@ -51,7 +51,7 @@ static RANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static SKIPPED: LazyLock<Vec<Regex>> =
     LazyLock::new(|| words().skipped.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
 
-/// The numbers of a text that say something about a trace; those in these places are left out.
+/// The numbers of a text that are statements about a trace, outside of the skipped ranges.
 pub fn numbers(text: &str, skipped: &[Range<usize>]) -> Vec<Written> {
     let mut places: Vec<Range<usize>> = skipped.to_vec();
     places.extend(SKIPPED.iter().flat_map(|pattern| pattern.find_iter(text).map(|found| found.range())));
@@ -71,7 +71,7 @@ pub fn numbers(text: &str, skipped: &[Range<usize>]) -> Vec<Written> {
         let Some(form) = form.filter(|_| !places.iter().any(|taken| taken.contains(&place))) else { continue };
         let end = place + form.length;
         let (number, end) = match written(text, place, &form) {
-            // A list with commas is as many numbers as it has.
+            // A list with commas is several numbers.
             None if form.needs_unit && letter.is_ascii_digit() => {
                 let whole = rest.split(',').next().map_or(0, str::len);
                 let first = rest.get(..whole).and_then(digits);
@@ -93,7 +93,7 @@ fn is_of_word(letter: char) -> bool {
     letter.is_alphanumeric() || matches!(letter, '_' | '-')
 }
 
-/// Blanks that may stand between a number and its unit.
+/// Blanks that are allowed between a number and its unit.
 fn is_blank(letter: char) -> bool {
     matches!(letter, ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}')
 }
@@ -105,7 +105,7 @@ fn is_of_unit(letter: char) -> bool {
 fn written(text: &str, start: usize, form: &NumberForm) -> Option<Written> {
     let end = start + form.length;
     let (before, rest) = (text.get(..start)?, text.get(end..)?);
-    // x99.9 is as many times.
+    // x99.9 is a factor.
     let is_factor = is_prefixed(before);
     let is_digits = text.get(start..).is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()));
     if !is_factor && is_part_of_name(before) || is_part_of_version(rest) || is_mark_of_list(before, rest) {
@@ -135,7 +135,7 @@ fn written(text: &str, start: usize, form: &NumberForm) -> Option<Written> {
     if let Some((_, length)) = unit {
         let behind = rest.get(blanks + length..).unwrap_or_default();
         if behind.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_') {
-            // 256x256, or a name that begins with digits.
+            // 256x256, or a name that starts with digits.
             return None;
         }
         end += blanks + length;
@@ -166,7 +166,7 @@ fn written(text: &str, start: usize, form: &NumberForm) -> Option<Written> {
     if kind == UnitKind::Plain && is_factor {
         kind = UnitKind::Times;
     }
-    // Launched 288 times is a count, 17 times faster is not one.
+    // "Launched 288 times" is a count, "17 times faster" is not.
     let is_counted = word == "times" && !following.get(1).is_some_and(|word| has(&table.comparisons, word));
     let mut counts = if kind == UnitKind::Plain { counts } else { Vec::new() };
     if kind == UnitKind::Times && is_counted {
@@ -179,7 +179,7 @@ fn written(text: &str, start: usize, form: &NumberForm) -> Option<Written> {
         form.other.filter(|_| kind != UnitKind::Plain).map(|(value, tolerance)| (value * scale, tolerance * scale)),
     );
     let identifies = table.place.iter().find(|place| has(&place.words, &last));
-    // To process 8 of them is done, and no process.
+    // In "to process 8 of them", `process` is a verb.
     let is_done = before.trim_end().strip_suffix(last.as_str()).is_some_and(|before| before.ends_with("to "));
     let identifies = identifies.filter(|_| kind == UnitKind::Plain && !is_done);
     let found = Written {
@@ -196,19 +196,19 @@ fn written(text: &str, start: usize, form: &NumberForm) -> Option<Written> {
     (!form.needs_unit || is_said).then_some(found)
 }
 
-/// Whether letters or a bar follow directly that are not a unit.
+/// Returns whether letters or an underscore that are not a unit follow directly.
 fn is_joined(rest: &str, word: &str) -> bool {
     (!word.is_empty() || rest.starts_with('_')) && !word.starts_with('/')
 }
 
-/// Whether an `x` stands before that makes it a factor.
+/// Returns whether an `x` before a number makes it a factor.
 fn is_prefixed(before: &str) -> bool {
     let mut letters = before.chars().rev();
     let is_sign = letters.next().is_some_and(|letter| matches!(letter, 'x' | '×'));
     is_sign && !letters.next().is_some_and(|letter| letter.is_alphanumeric() || letter == '_')
 }
 
-/// Whether what stands before makes a number a part of a name.
+/// Returns whether the text before a number makes it a part of a name.
 fn is_part_of_name(before: &str) -> bool {
     let mut letters = before.chars().rev();
     match (letters.next(), letters.next()) {
@@ -234,7 +234,7 @@ fn is_of_these(rest: &str) -> bool {
     ["of these", "of them", "of those"].iter().any(|words| rest.starts_with(words))
 }
 
-/// The number of blanks, at most one letter of them or a hyphen, and the letters of a unit behind.
+/// The length of the blank or hyphen before a unit in bytes, and the letters of the unit.
 fn next_unit(rest: &str) -> (usize, &str) {
     let blank = rest.chars().next().filter(|letter| is_blank(*letter)).map_or(0, char::len_utf8);
     let letters = |start: usize| {
@@ -249,7 +249,7 @@ fn next_unit(rest: &str) -> (usize, &str) {
     (blank, letters(blank))
 }
 
-/// The meaning of a unit, with its length in bytes: all of the letters, or those before a slash as in `ms/iteration`.
+/// The meaning of a unit, with its length in bytes: all letters, or the letters before a slash as in `ms/iteration`.
 fn unit_of(word: &str) -> Option<((UnitKind, Vec<f64>), usize)> {
     let known = |word: &str| words().unit.iter().find(|unit| unit.words.iter().any(|name| name == word));
     let (unit, length) = match known(word) {
@@ -267,7 +267,7 @@ fn last_word(before: &str) -> String {
     before.split_whitespace().next_back().filter(|_| is_adjacent).map(cleaned).unwrap_or_default()
 }
 
-/// The things that a number may count, in the singular, and the words behind it as they are: up to where a part of the sentence ends.
+/// The possible nouns of a number in the singular, and the following words unchanged, up to the end of the clause.
 fn counted(rest: &str) -> (Vec<String>, Vec<String>) {
     let table = words();
     let (mut counts, mut following) = (Vec::new(), Vec::new());

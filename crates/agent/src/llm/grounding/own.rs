@@ -1,4 +1,4 @@
-//! Commands of this program whose options are right: whether their statements and columns are.
+//! Checks the statements and columns in commands of this program whose options are valid.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use wavesieve_model::schema;
 
 const UNREAD: &str = "its statement is in a file, which is not looked at";
 
-/// Why a command that has the right options cannot run, judged without its input.
+/// The reason why a command with valid options cannot run, without its inputs.
 pub(super) fn cannot_run(words: &[String], registry: Option<&Registry>) -> Option<String> {
     let mut rest = words.iter().skip(1).map(String::as_str).skip_while(|word| word.starts_with('-'));
     let verb = rest.next()?;
@@ -28,7 +28,7 @@ fn of_sql(words: &[&str]) -> Option<String> {
     if words.iter().any(|word| *word == "--file" || word.starts_with("--file=")) {
         return Some(UNREAD.to_owned());
     }
-    // A statement has blanks in it, as values of options seldom have.
+    // A statement has blanks, which other option values seldom have.
     let pairs = std::iter::once("").chain(words.iter().copied()).zip(words.iter().copied());
     let mut pairs = pairs.map(|(before, word)| (!before.starts_with("--"), word));
     let statement = pairs.find(|(is_own, word)| *is_own && word.contains(char::is_whitespace));
@@ -46,12 +46,12 @@ fn of_sql(words: &[&str]) -> Option<String> {
     if !is_query(statement) {
         return Some("its statement is not a SELECT".to_owned());
     }
-    // Names of AMD's tables stand for others.
+    // Names of AMD's tables stand for other tables.
     let is_own = !words.iter().any(|word| word.ends_with("rocpd"));
     if is_own { of_statement(statement) } else { None }
 }
 
-/// The tables that a statement reads, and those that it makes itself.
+/// The tables that a statement reads, and the tables that it defines itself.
 #[derive(Default)]
 struct Tables {
     read: BTreeSet<String>,

@@ -1,14 +1,14 @@
-//! The simple commands of a line, as a shell would divide it.
+//! Splits a line into simple commands, as a shell would.
 
 /// Redirections that only join or drop output.
 const HARMLESS_REDIRECTIONS: [&str; 8] =
     ["2>&1", "1>&2", ">&2", "&>/dev/null", "2>/dev/null", ">/dev/null", "> /dev/null", "2> /dev/null"];
 
-/// The simple commands of a line in their order: what stands between `;`, `&`, `|` and ends of lines. Quotes hold together,
-/// and a word in angle brackets, such as `<app>`, stands for one that the reader puts in.
+/// The simple commands of a line in order, separated by `;`, `&`, `|` and line ends. Quoted parts are kept together. A
+/// word in angle brackets, such as `<app>`, is a placeholder for the reader.
 ///
 /// # Errors
-/// The reason for which it cannot be divided, or runs what is not seen here.
+/// The reason why it cannot be split, or runs commands that are not visible here.
 pub(crate) fn simple_commands(line: &str) -> Result<Vec<String>, &'static str> {
     let mut found = vec![String::new()];
     let mut quote = None;
@@ -63,7 +63,7 @@ fn push(found: &mut [String], text: &str) {
     }
 }
 
-/// The length of a word in angle brackets at the beginning.
+/// The length of a placeholder in angle brackets at the start.
 fn placeholder(rest: &str) -> Option<usize> {
     let inner = rest.strip_prefix('<')?;
     let (word, _) = inner.split_once('>')?;

@@ -3,17 +3,17 @@
 use super::command_check::Checks;
 use super::commands::commands;
 
-/// Commands that are listed of an answer.
+/// Maximum number of listed commands of an answer.
 const MOST_COMMANDS: usize = 5;
 
-/// A command, and why it is not confirmed.
+/// A command, with the reason if it is not confirmed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggested {
     pub line: String,
     pub problem: Option<String>,
 }
 
-/// The commands of texts in their order, then those that an answer has in fields of their own; each once.
+/// The commands of texts in order, then those in separate fields of an answer; each once.
 pub fn suggested(texts: &[String], structured: &[String], checks: &Checks<'_>) -> Vec<Suggested> {
     let own_fields = structured.iter().map(|line| format!("`{}`", line.replace('`', "'").trim()));
     let of_texts = texts.iter().cloned().chain(own_fields);
@@ -21,7 +21,7 @@ pub fn suggested(texts: &[String], structured: &[String], checks: &Checks<'_>) -
     for text in of_texts {
         for command in commands(&text, checks) {
             let line = command.line.split_whitespace().collect::<Vec<&str>>().join(" ");
-            // A program that is obsolete is mentioned, and no command.
+            // A single word is a mention of a program, not a command.
             if line.contains(' ') && !found.iter().any(|known| known.line == line) {
                 found.push(Suggested { line, problem: command.problem });
             }

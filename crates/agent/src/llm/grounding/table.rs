@@ -21,7 +21,7 @@ pub enum UnitKind {
     Clock,
     /// Operations per second.
     Flops,
-    /// How many times.
+    /// A factor.
     Times,
     /// A count or any other number.
     Plain,
@@ -32,7 +32,7 @@ pub enum UnitKind {
 pub struct Unit {
     pub words: Vec<String>,
     pub kind: UnitKind,
-    /// Its size in the base of its kind; several if writers disagree.
+    /// Its size in the base unit; several values if texts use it differently.
     pub factors: Vec<f64>,
 }
 
@@ -40,7 +40,7 @@ pub struct Unit {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Noun {
     pub words: Vec<String>,
-    /// Parts of the names of figures and columns that it is about.
+    /// Parts of the names of figures and columns with this noun.
     pub names: Vec<String>,
 }
 
@@ -51,50 +51,50 @@ pub struct Scale {
     pub factor: f64,
 }
 
-/// A program that only shows something, and the arguments that it may get.
+/// A program that only shows information, and its allowed arguments.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Monitor {
     pub name: String,
-    /// Its possible first words; anything if empty.
+    /// Its possible first words; empty for any word.
     #[serde(default)]
     pub verbs: Vec<String>,
-    /// Its options; any if empty. A star stands for any end.
+    /// Its options; empty for any option. A star matches any ending.
     #[serde(default)]
     pub options: Vec<String>,
 }
 
-/// The words that commands may be made of.
+/// The vocabulary of commands.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Commands {
     /// This program.
     pub own: String,
-    /// Programs whose options are known.
+    /// Programs with known options.
     pub profilers: Vec<String>,
-    /// Programs that should not be used any more.
+    /// Obsolete programs.
     pub outdated: Vec<String>,
-    /// Programs that are known, and their options not.
+    /// Known programs with unknown options.
     pub unchecked: Vec<String>,
-    /// Programs that are noticed anywhere.
+    /// Programs that are detected anywhere.
     pub harmful: Vec<String>,
-    /// Programs that start others on many machines.
+    /// Programs that start others on many nodes.
     pub launchers: Vec<String>,
-    /// Their options, each with a number.
+    /// Options of launchers, each of which takes a number.
     pub launcher_options: Vec<String>,
-    /// Variables that may be set, or their beginnings.
+    /// Variables that may be set, or prefixes of them.
     pub variables: Vec<String>,
-    /// Options that send data away, or beginnings of them that end in a hyphen.
+    /// Options that send data, or prefixes of them that end in a hyphen.
     pub sends: Vec<String>,
     /// Options that write to a file or folder.
     pub writes: Vec<String>,
-    /// Those of them that only read here.
+    /// Options among these that only read here.
     pub own_reads: Vec<String>,
     /// Programs that show the state of GPUs.
     pub monitor: Vec<Monitor>,
-    /// Modes of profilers that only read.
+    /// Read-only modes of profilers.
     pub reader: Vec<Monitor>,
-    /// Variables that exist, or their beginnings; commands may not set them.
+    /// Existing variables, or prefixes of them, that commands may not set.
     pub named_variables: Vec<String>,
     /// Words after which a program in a sentence begins a command.
     pub verbs: BTreeSet<String>,
@@ -105,47 +105,47 @@ pub struct Commands {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Words {
-    /// Before numbers that are not exact.
+    /// Words before inexact numbers.
     pub loose: Vec<String>,
-    /// Behind `times`, where it is a factor.
+    /// Words after `times` that make it a factor.
     pub comparisons: Vec<String>,
-    /// Before numbers that count parts of the answer itself.
+    /// Words before numbers that count parts of the answer itself.
     pub structure_before: Vec<String>,
-    /// Behind such numbers, in the singular.
+    /// Words after such numbers, in the singular.
     pub structure_after: Vec<String>,
-    /// Before small numbers that pick some of many: the top three.
+    /// Words before small numbers that select some of many: the top three.
     pub picked_before: Vec<String>,
-    /// Behind such numbers.
+    /// Words after such numbers.
     pub picked_after: Vec<String>,
-    /// Next to percentages that state how sure the model is.
+    /// Words next to percentages that express the model's confidence.
     pub own_judgement: Vec<String>,
-    /// Patterns of what is not a number of a trace.
+    /// Patterns of texts that are not numbers of a trace.
     pub skipped: Vec<String>,
-    /// Words at which what a number counts ends.
+    /// Words that end the noun of a number.
     pub noun_ends: BTreeSet<String>,
-    /// Words of names of columns that tell nothing apart.
+    /// Words in column names that do not distinguish columns.
     pub plain_words: BTreeSet<String>,
-    /// Words of columns that do not say what they count, as statements have them.
+    /// Words in column names of statements that do not say what is counted.
     pub unsaid_words: BTreeSet<String>,
-    /// Words for a run of a kernel, which statements call as they like.
+    /// Words for a run of a kernel, which statements may use.
     pub executions: BTreeSet<String>,
-    /// Columns and figures that identify, whatever their unit.
+    /// Columns and figures that are ids, whatever their unit.
     pub id_columns: BTreeSet<String>,
-    /// Words that say nothing more next to a figure and its percentage.
+    /// Words without additional meaning next to a figure and its percentage.
     pub filling_words: BTreeSet<String>,
-    /// GPUs of other makers, and the makers.
+    /// GPUs and names of other vendors.
     pub other_devices: BTreeSet<String>,
     pub unchecked_prefixes: Vec<String>,
-    /// Identifiers that are in no document and right nevertheless.
+    /// Identifiers that are valid but in no document.
     pub unchecked_words: BTreeSet<String>,
-    /// Names of the field, in any case.
+    /// Technical names, in any case.
     pub technical_words: BTreeSet<String>,
     pub commands: Commands,
     pub unit: Vec<Unit>,
     pub noun: Vec<Noun>,
     pub place: Vec<Noun>,
     pub scale: Vec<Scale>,
-    /// Numbers in words.
+    /// Spelled-out numbers.
     pub spelled: BTreeMap<String, f64>,
 }
 

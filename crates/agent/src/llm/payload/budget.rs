@@ -1,14 +1,14 @@
-//! Leaves out of the data what matters least, for models that take little.
+//! Drops the least important data, for models with small inputs.
 
 use serde_json::Value;
 
 /// Rows of tables and of evidence that are kept, step by step.
 const ROWS: [(usize, usize); 3] = [(10, 4), (5, 2), (3, 1)];
-/// Tables and findings that are kept in any case.
+/// Minimum number of tables and findings that are kept.
 const FEWEST: usize = 2;
 
-/// Takes rows, tables, findings and source code away until the data has no more bytes than this; figures and views
-/// stay. Tables are put in the order in which they matter.
+/// Drops rows, tables, findings and source code until the data fits into this many bytes; figures and views stay.
+/// Tables are sorted by importance.
 pub fn within(data: &mut Value, most: usize, order: &[String]) {
     if is_within(data, most) {
         return;
@@ -20,7 +20,7 @@ pub fn within(data: &mut Value, most: usize, order: &[String]) {
     if let Some(tables) = list(data, "tables") {
         tables.sort_by_key(place);
     }
-    // Half of the tables with more rows say more than all of them with few.
+    // Half of the tables with more rows are more useful than all of them with few rows.
     for (rows, of_evidence) in ROWS {
         for_each(data, "tables", |table| cut(table, rows));
         for_each(data, "findings", |finding| {

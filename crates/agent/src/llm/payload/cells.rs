@@ -1,4 +1,4 @@
-//! Values and tables as they are sent.
+//! Values and tables in the form that is sent.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -21,16 +21,16 @@ const WORDS: &str = data!("share/llm/words.toml");
 
 const MOST_ROWS: usize = 10;
 const LONGEST_NAME: usize = 160;
-/// Digits of numbers that are sent; answers are compared with all of them.
+/// Significant digits of sent numbers; answers are compared with full precision.
 const DIGITS: i32 = 6;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lists {
     words: BTreeSet<String>,
-    /// Columns in which this program writes sentences.
+    /// Columns with sentences from this program.
     pub sentences: BTreeSet<String>,
-    /// Words that name something together with its number.
+    /// Words that form a name together with a number.
     pub indexed: BTreeSet<String>,
 }
 
@@ -39,15 +39,15 @@ pub fn lists() -> &'static Lists {
     LISTS.get_or_init(|| toml::from_str(WORDS).unwrap_or_default())
 }
 
-/// Texts that are the same for everyone: those of the table of words, ids of rules and tables, and the words of the guide. A
-/// range that is called as one of them reveals nothing.
+/// Public texts: the vocabulary table, ids of rules and tables, and the words of the guide. A range with such a name
+/// reveals nothing.
 pub fn words() -> &'static BTreeSet<String> {
     static FORM: OnceLock<BTreeSet<String>> = OnceLock::new();
     FORM.get_or_init(|| {
         let mut words = lists().words.clone();
         words.extend(RULES.iter().map(|rule| rule.id.to_owned()));
         words.extend(tables().iter().map(|table| table.name.to_owned()));
-        // A tool that is called as a range is must keep its name.
+        // A tool that has the name of a range must keep it.
         words.extend(tool_docs().into_iter().map(|tool| tool.name));
         let of_guide = GUIDE.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
         words.extend(of_guide.filter(|word| !word.is_empty()).map(ToOwned::to_owned));
@@ -55,12 +55,12 @@ pub fn words() -> &'static BTreeSet<String> {
     })
 }
 
-/// Whether a column has command lines, which leave at no level.
+/// Returns whether a column has command lines, which are not sent at any level.
 pub fn is_command(column: &str) -> bool {
     column == "command"
 }
 
-/// The token's word for a replaced name.
+/// The word in the token of a redacted name.
 pub fn kind_of(column: &str, unit: ColumnUnit) -> &'static str {
     if is_command(column) {
         "COMMAND"
@@ -87,14 +87,14 @@ pub fn value(cell: &Cell, column: &str, unit: ColumnUnit, share: Share, names: &
     }
 }
 
-/// Whether this program wrote a text of a table of its own: a sentence without any name.
+/// Returns whether a text in an own table comes from this program: a sentence without any name.
 fn is_own(text: &str, column: &str, names: &TokenMap) -> bool {
     lists().sentences.contains(column)
         && Vocabulary::builtin().has_words(text)
         && !names.names().iter().any(|name| text.contains(&name.text))
 }
 
-/// A number with as many digits as are of use.
+/// A number with the useful digits.
 pub fn number(value: f64) -> Value {
     if value == 0.0 || !value.is_finite() {
         return Number::from_f64(value).map_or(Value::Null, Value::Number);
@@ -105,12 +105,12 @@ pub fn number(value: f64) -> Value {
     Number::from_f64(rounded).map_or(Value::Null, Value::Number)
 }
 
-/// A text of the level of figures: itself where it is the same for everyone, otherwise a token. A kernel always gets one.
+/// A text at the level of figures: unchanged if it is public, otherwise a token. Kernel names always become tokens.
 pub fn masked(text: &str, kind: &str, names: &mut TokenMap) -> String {
     if is_public(text, kind) { text.to_owned() } else { names.name(kind, text) }
 }
 
-/// Whether a text of a kind is the same for everyone. A kernel never is.
+/// Returns whether a text of a kind is public. Kernel names never are.
 pub(super) fn is_public(text: &str, kind: &str) -> bool {
     text.is_empty() || kind != "KERNEL" && Vocabulary::builtin().has_text(text) || is_number(text)
 }
@@ -120,7 +120,7 @@ fn is_number(text: &str) -> bool {
         && text.chars().all(|letter| letter.is_ascii_digit() || matches!(letter, '.' | ',' | '-' | 'x' | ' '))
 }
 
-/// A table as it is sent, with the units of its columns.
+/// A table in the form that is sent, with the units of its columns.
 pub fn table(
     frame: &DataFrame,
     columns: &[OutputColumn],
@@ -150,7 +150,8 @@ mod tests {
 
     use super::*;
 
-    /// Facts 30 and 33: calls, shares and directions have one name each, in every table; names are tokens, and shapes numbers.
+    /// Facts 30 and 33: calls, shares and directions have the same names in every table; names are tokens, and shapes
+    /// are numbers.
     #[test]
     fn values_are_called_as_the_tables_do() {
         let frame = df!("direction" => ["H2D"], "kernel_name" => ["conv2d_forward_kernel"], "calls" => [42i64],
@@ -169,7 +170,7 @@ mod tests {
         assert_eq!(shown["rows"], json!([["H2D", "[KERNEL_1]", 42, 80.0, "256,256,1"]]));
     }
 
-    /// Texts of this program stay at every level, and a command line is a token.
+    /// Texts of this program stay at every level, and a command line becomes a token.
     #[test]
     fn texts_of_the_program_stay() {
         let mut names = TokenMap::default();

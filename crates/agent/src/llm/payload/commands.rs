@@ -1,8 +1,8 @@
-//! Commands without the program that was traced.
+//! Commands without the traced program.
 
 use serde_json::{Map, Value};
 
-/// Stands for the program in commands.
+/// Replaces the program in commands.
 const PROGRAM: &str = "APP";
 /// Separates a profiler with its options from the program.
 const END: &str = "--";
@@ -13,7 +13,7 @@ pub(super) fn without_program(words: &[String]) -> String {
     if own.len() < words.len() { format!("{} {END} {PROGRAM}", own.join(" ")) } else { own.join(" ") }
 }
 
-/// Takes the program and its arguments out of the commands of an object.
+/// Removes the program and its arguments from the commands of an object.
 pub(super) fn without_program_in(fields: &mut Map<String, Value>) {
     let is_command = fields.get("words").is_some_and(Value::is_array);
     if let Some(Value::Array(words)) = fields.get_mut("words")

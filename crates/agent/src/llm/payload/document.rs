@@ -1,4 +1,4 @@
-//! A document as it is sent.
+//! A document in the form that is sent.
 
 use serde_json::{Map, Value, json};
 
@@ -16,7 +16,7 @@ const MOST_FINDINGS: usize = 20;
 const MOST_EVIDENCE: usize = 2;
 const MOST_TABLES: usize = 24;
 
-/// The data that are sent of an analysis at a level. Texts that are replaced are added to the names.
+/// The data of an analysis to send at a level. Redacted texts are added to the names.
 pub fn payload(analysis: &Analysis, share: Share, names: &mut TokenMap) -> Value {
     let document = &analysis.document;
     let figures: Vec<Value> = document
@@ -54,7 +54,7 @@ pub fn payload(analysis: &Analysis, share: Share, names: &mut TokenMap) -> Value
         put("summary", Value::String(document.summary.clone()));
         put("notes", document.notes.iter().map(|note| Value::String(note.text.clone())).collect());
     }
-    // With a trace, the findings have what of the source matters.
+    // With a trace, the findings already have the relevant parts of the source.
     if let Some(tree) = analysis.source.as_ref().filter(|_| document.tier == 0) {
         put("scan", scan(&tree.scan, share, names));
     }
@@ -64,7 +64,7 @@ pub fn payload(analysis: &Analysis, share: Share, names: &mut TokenMap) -> Value
     Value::Object(fields)
 }
 
-/// Whether a GPU is called as all of its architecture are.
+/// Returns whether a GPU name is just its architecture.
 fn is_architecture(name: &str) -> bool {
     name.strip_prefix("gfx")
         .is_some_and(|rest| (3..=6).contains(&rest.len()) && rest.chars().all(|letter| letter.is_ascii_hexdigit()))

@@ -1,4 +1,4 @@
-//! Names that are known from the trace and the machine, so that they are found wherever they stand.
+//! Names from the trace and the machine, so that they are found anywhere.
 
 use std::path::Path;
 
@@ -13,18 +13,18 @@ use wavesieve_export::cell::Cell;
 use wavesieve_report::analysis::Analysis;
 use wavesieve_tables::trace::views::View;
 
-/// Shortest part of a name that stands for it.
+/// Minimum length of a name part that is redacted by itself.
 const SHORTEST_PART: usize = 5;
-/// Shortest word of a command line that is replaced.
+/// Minimum length of a command-line word that is redacted.
 const SHORTEST_WORD: usize = 4;
-/// Shortest command line that is replaced as a whole.
+/// Minimum length of a command line that is redacted as a whole.
 const SHORTEST_COMMAND: usize = 6;
-/// Forms in which sentences shorten names.
+/// Lengths to which sentences shorten names.
 const SHORTENED_TO: [usize; 2] = [60, 160];
-/// Queries whose names of kernels, ranges and calls are replaced even where no table shows them.
+/// Queries with names of kernels, ranges and calls that are redacted even if no table shows them.
 const QUERIES_WITH_NAMES: [&str; 3] = ["kernel_summary", "range_summary", "api_summary"];
 
-/// The names that are replaced at a level.
+/// The names to redact at a level.
 pub fn known_names(analysis: &Analysis, share: Share, variables: &Variables, rules: &Rules) -> TokenMap {
     let mut names = TokenMap::default();
     let is_plain =
@@ -35,7 +35,7 @@ pub fn known_names(analysis: &Analysis, share: Share, variables: &Variables, rul
         names.alias_anywhere(&input.path, &token);
         for part in [Path::new(&input.path).file_name(), Path::new(&input.path).file_stem()].into_iter().flatten() {
             let part = part.to_string_lossy();
-            // `1` of `1.db` stands in other words.
+            // `1` of `1.db` occurs in other words.
             if part.contains('.') && !is_plain(&part) {
                 names.alias_anywhere(&part, &token);
             } else if !is_plain(&part) {
@@ -94,7 +94,7 @@ fn is_number(word: &str) -> bool {
     word.chars().all(|letter| letter.is_ascii_digit() || matches!(letter, '.' | ',' | '-' | '+' | 'e' | 'x'))
 }
 
-/// Names of kernels, ranges and calls, with the forms in which people and sentences write them.
+/// Adds names of kernels, ranges and calls, with their usual short forms.
 fn names_of_trace(analysis: &Analysis, names: &mut TokenMap) {
     for query in QUERIES_WITH_NAMES {
         for view in [View::Steady, View::WholeRun] {
@@ -116,7 +116,7 @@ fn names_of_trace(analysis: &Analysis, names: &mut TokenMap) {
     }
 }
 
-/// A name with the parts by which it is called too.
+/// Adds a name, with its parts that are also used as names.
 pub(super) fn add_name(name: &str, kind: &str, names: &mut TokenMap) {
     if name.is_empty() || words().contains(name) {
         return;
@@ -125,7 +125,7 @@ pub(super) fn add_name(name: &str, kind: &str, names: &mut TokenMap) {
     for most in SHORTENED_TO {
         names.alias(&shortened(name, most), &token);
     }
-    // `void ns::gemm<float>(int)` is also called `ns::gemm` and `gemm`.
+    // `void ns::gemm<float>(int)` is also named `ns::gemm` and `gemm`.
     let head = name.split(['<', '(']).next().unwrap_or_default().trim();
     let base = head.rsplit(' ').next().unwrap_or_default();
     let last = base.rsplit("::").next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! How much is sent.
+//! The level of data to send.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub enum Share {
 }
 
 impl Share {
-    /// The word of the option.
+    /// The word of the level on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Figures => "figures",

@@ -1,4 +1,4 @@
-//! Results of tools, and sentences, as they are sent.
+//! Masks tool results and sentences before they are sent.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -13,42 +13,45 @@ use super::vocabulary::Vocabulary;
 use crate::llm::redaction::{Redactor, TokenMap};
 use wavesieve_engine::ColumnUnit;
 
-/// Words, and tokens that stand for some already.
+/// Words, and existing tokens.
 static WORD: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\[[A-Z]+_[0-9]+\]|[\p{L}\p{N}_]+(?:\.[0-9]+\b)*").ok());
 
-/// Stands for a word that a model did not write.
+/// Replaces a word that the model did not write.
 const OTHER_WORD: &str = "[WORD]";
-/// The beginning of commands of this program.
+/// The start of commands of this program.
 const PROGRAM: &str = "wavesieve ";
 
-/// Prepares what is sent about a trace at a level.
+/// Masks data about a trace at a level.
 pub(crate) struct Masking<'a> {
     pub share: Share,
     pub redactor: &'a mut Redactor,
-    /// Words that the model wrote itself, such as names of columns.
+    /// Words that the model wrote itself, such as column names.
     pub written: &'a BTreeSet<String>,
-    /// Whether sentences repeat such words, as errors do. In other sentences a word that comes back would confirm a guess.
+    /// Whether sentences repeat such words, as errors do. In other sentences, a repeated word would confirm a guess.
     pub repeats: bool,
-    /// Whether texts have no other names than those that the model wrote: a name among them that became its token would confirm a guess.
+    /// Whether the only names in texts are those that the model wrote: a name among them that became its token would
+    /// confirm a guess.
     pub is_echo: bool,
-    /// Whether this program alone chose what stands in the columns, as it does not in results of SQL.
+    /// Whether only this program determines the texts in the columns, unlike in results of SQL.
     pub is_own: bool,
-    /// Texts by hashed token, if rows come from a statement over tokens. All else in such rows is a number, a part of a token or a word of the
-    /// model: a literal that became the token of a name would confirm a guess.
+    /// Original texts by hashed token, if rows come from a statement over tokens. Everything else in such rows is a
+    /// number, a part of a token or a word of the model: a literal that became the token of a name would confirm a
+    /// guess.
     pub originals: Option<&'a BTreeMap<String, String>>,
 }
 
 impl<'a> Masking<'a> {
-    /// Of sentences and tables of this program, which repeat nothing.
+    /// Makes a mask for sentences and tables of this program, which do not repeat words of the model.
     pub fn new(share: Share, redactor: &'a mut Redactor, written: &'a BTreeSet<String>) -> Self {
         Self { share, redactor, written, repeats: false, is_echo: false, is_own: true, originals: None }
     }
 
-    /// A sentence: at the level of figures, every word that is not one of the language, the program or the model is a token.
+    /// Masks a sentence: at the level of figures, every word outside of the vocabularies of the language, the program
+    /// and the model becomes a token.
     pub fn sentence(&mut self, text: &str) -> String {
         let (written, repeats) = (self.written, self.repeats);
-        // A word may have a number behind a dot.
+        // A word may end in a dot and a number.
         let is_written = |word: &str| word.split('.').all(|part| written.contains(part));
         self.masked_words(text, &|word| Vocabulary::builtin().has_word(word) || repeats && is_written(word))
     }
@@ -61,10 +64,10 @@ impl<'a> Masking<'a> {
         let replaced = word.replace_all(&text, |found: &Captures<'_>| {
             let word = found.get(0).map_or("", |part| part.as_str());
             let is_plain = word.starts_with('[') || is_public(word);
-            // Only here: a word of a sentence may stand for something else elsewhere.
+            // Only here: the word may have another meaning elsewhere.
             match (is_plain, is_echo) {
                 (true, _) => word.to_owned(),
-                // A token would show that it is a name.
+                // A token would confirm that it is a name.
                 (false, true) => OTHER_WORD.to_owned(),
                 (false, false) => names.token("TEXT", word, true),
             }
@@ -72,7 +75,7 @@ impl<'a> Masking<'a> {
         replaced.into_owned()
     }
 
-    /// The result of a tool, with numbers as long as they are of use.
+    /// Masks the result of a tool, and rounds its numbers.
     pub fn result(&mut self, value: &mut Value) {
         match value {
             Value::String(text) if self.share == Share::Figures && Vocabulary::builtin().has_text(text) => {}
@@ -86,7 +89,7 @@ impl<'a> Masking<'a> {
 
     fn object(&mut self, fields: &mut Map<String, Value>) {
         without_program_in(fields);
-        // Before the columns are replaced themselves.
+        // The columns are read before they are masked themselves.
         let columns: Vec<(String, ColumnUnit)> =
             fields.get("columns").and_then(Value::as_array).into_iter().flatten().filter_map(column).collect();
         for (name, field) in fields.iter_mut() {
@@ -95,7 +98,7 @@ impl<'a> Masking<'a> {
                     rows.iter_mut().for_each(|row| self.row(row, &columns));
                 }
                 ("columns", Value::Array(columns)) => columns.iter_mut().for_each(|column| self.column(column)),
-                // Commands of this program are not names.
+                // Commands of this program are not private.
                 (name, Value::String(text)) if is_command(name) && !text.starts_with(PROGRAM) => {
                     *text = masked(text, "COMMAND", self.redactor.map_mut());
                 }
@@ -105,7 +108,7 @@ impl<'a> Masking<'a> {
         }
     }
 
-    /// The name of a column comes from the program or the model, and not from the trace.
+    /// Column names come from the program or the model, not from the trace.
     fn column(&mut self, column: &mut Value) {
         let is_alias = self.originals.is_some();
         let name = column.as_object_mut().and_then(|fields| fields.remove("name"));
@@ -122,7 +125,7 @@ impl<'a> Masking<'a> {
         }
     }
 
-    /// A row: values in the order of the columns, or by their names, which may lie in `values`.
+    /// Masks a row: values in the order of the columns, or by name, possibly within `values`.
     fn row(&mut self, row: &mut Value, columns: &[(String, ColumnUnit)]) {
         match row {
             Value::Array(values) => {
@@ -147,7 +150,7 @@ impl<'a> Masking<'a> {
         }
     }
 
-    /// A value of a table: its texts are names, whatever words they have.
+    /// Masks a value of a table: its texts are names, whatever words they contain.
     fn cell(&mut self, value: &mut Value, column: &str, unit: ColumnUnit) {
         if let Some(originals) = self.originals {
             return known(value, kind_of(column, unit), originals, self.redactor.map_mut());
@@ -166,7 +169,7 @@ impl<'a> Masking<'a> {
     }
 }
 
-/// Puts the tokens that a model knows, or gets to know, in the place of hashed ones.
+/// Replaces hashed tokens with the tokens that the model knows, or will know.
 fn known(value: &mut Value, kind: &str, originals: &BTreeMap<String, String>, names: &mut TokenMap) {
     match value {
         Value::String(text) if text.contains('[') => {
@@ -208,7 +211,7 @@ mod tests {
         Masking { repeats: true, ..Masking::new(share, redactor, written) }
     }
 
-    /// A command line leaves at no level: neither in a suggested command nor in a cell.
+    /// A command line is not sent at any level: neither in a suggested command nor in a cell.
     #[test]
     fn arguments_of_the_program_do_not_leave() {
         let command = "python3 train.py --ranks 4";
@@ -241,7 +244,7 @@ mod tests {
         }
     }
 
-    /// Results of this program can be read; columns of a statement may be called as its own are.
+    /// Results of this program stay readable; a statement may use the same column names.
     #[test]
     fn sentences_of_the_program_stay_in_its_own_tables() {
         let result =
@@ -283,7 +286,8 @@ mod tests {
         );
     }
 
-    /// Rows of a statement over tokens: words of the model and parts of tokens stay as they are, also where a name is called so.
+    /// Rows of a statement over tokens: words of the model and parts of tokens stay unchanged, even if they equal a
+    /// name.
     #[test]
     fn words_of_a_statement_come_back_as_they_were_written() {
         let name = "void zebra::gemm<float>(int)";

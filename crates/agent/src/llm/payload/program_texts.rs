@@ -1,4 +1,4 @@
-//! The files of this program whose texts and words say nothing about anyone.
+//! Files of this program whose texts and words are public.
 
 /// Files whose words are not names.
 pub(super) const TEXTS: [&str; 22] = [
@@ -26,7 +26,7 @@ pub(super) const TEXTS: [&str; 22] = [
     data!("templates/llm/turn.md"),
 ];
 
-/// Tables with texts, ids and names in quotes, each of which may stand in a cell.
+/// Tables with quoted texts, ids and names, each of which may occur in a cell.
 pub(super) const TABLES: [&str; 46] = [
     data!("share/api_classes.toml"),
     data!("share/bottlenecks.toml"),

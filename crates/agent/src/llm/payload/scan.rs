@@ -1,4 +1,5 @@
-//! A scan of source code as it is sent before there is a trace: kernels and files as tokens unless names are allowed.
+//! A source scan in the form that is sent before there is a trace: kernels and files are tokens unless names are
+//! allowed.
 
 use serde_json::{Value, json};
 
@@ -9,12 +10,12 @@ use crate::llm::redaction::TokenMap;
 use wavesieve_source::scan::{DetectedPattern, SourceScan};
 
 const MOST_KERNELS: usize = 10;
-/// Patterns that are sent, the most severe first.
+/// Maximum number of sent patterns, the most severe first.
 const MOST_PATTERNS: usize = 30;
-/// Places of a pattern that are sent.
+/// Maximum number of sent places per pattern.
 const MOST_PLACES: usize = 3;
 
-/// Lets the names of kernels and files be found wherever they stand, such as in a question.
+/// Makes the names of kernels and files known, so that they are found anywhere, for example in a question.
 pub(crate) fn names_of_scan(scan: &SourceScan, names: &mut TokenMap) {
     for kernel in &scan.detected_kernels {
         add_name(&kernel.name, "KERNEL", names);
@@ -77,7 +78,7 @@ pub fn scan(scan: &SourceScan, share: Share, names: &mut TokenMap) -> Value {
     })
 }
 
-/// The file of a place such as `a/b.hip:12`.
+/// The file in a place such as `a/b.hip:12`.
 fn file_of(place: &str) -> &str {
     place.rsplit_once(':').map_or(place, |(file, _)| file)
 }

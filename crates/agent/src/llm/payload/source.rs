@@ -1,4 +1,4 @@
-//! Source code as it is sent: the kernels that a scan found, with their code.
+//! Source code in the form that is sent: the kernels from a scan, with their code.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use wavesieve_files::regular::{self, SMALL_BYTES};
 use wavesieve_source::scan::{DetectedKernel, SourceScan};
 
-/// Kernels whose code is sent.
+/// Maximum number of kernels with code.
 const MOST_KERNELS: usize = 8;
 const MOST_LINES: usize = 60;
 const LONGEST_LINE: usize = 300;
@@ -25,7 +25,7 @@ pub fn source(scan: &SourceScan) -> Value {
     json!({ "model": scan.programming_model, "risks": scan.risk_areas, "kernels": kernels })
 }
 
-/// The lines from the definition on.
+/// The lines from the start of the definition.
 fn code(directory: &Path, kernel: &DetectedKernel) -> Option<String> {
     let bytes = regular::read(&directory.join(&kernel.file), SMALL_BYTES).ok()?;
     let text = String::from_utf8_lossy(&bytes);

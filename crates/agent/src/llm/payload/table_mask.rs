@@ -1,8 +1,9 @@
-//! Tables as a model may ask them by SQL: with tokens for texts, before its statement or condition runs.
+//! Masks tables for SQL of a model: texts become tokens before its statement or condition runs.
 //!
-//! A text that was sent before has the token by which the model knows it. Any other has one that a hash with a secret key
-//! gives, always as long: neither its order nor its length tells anything, and it depends on nothing that runs at the same time. What of
-//! these a result shows is put back before the result is masked as all others are.
+//! A text that was sent before keeps the token that the model knows. Any other text gets a token from a hash with a
+//! secret key, always of the same length. Its order and its length reveal nothing, and it does not depend on anything
+//! that runs at the same time. In a result, these tokens become texts again before the result is masked like all
+//! others.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,24 +22,24 @@ use crate::llm::redaction::{Redactor, Rules, TokenMap, pattern_with, statement_w
 use wavesieve_engine::ColumnUnit;
 use wavesieve_tables::trace::selection::TextMask;
 
-/// The kind of hashed tokens of whole texts.
+/// The kind of hashed tokens for whole texts.
 const ANY_TEXT: &str = "TEXT";
-/// Bytes of a hash that a token has.
+/// Number of hash bytes in a token.
 const HASHED: usize = 8;
 
 static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\[[A-Z]+_x[0-9a-f]{16}\]").ok());
 
-/// The parts of a mask, as they are handed to the process that runs the tools.
+/// The parameters of a mask, as passed to the process that runs the tools.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct MaskOptions {
     pub share: Share,
-    /// Rules of the user's own.
+    /// The user's own redaction rules.
     pub redact: Option<PathBuf>,
     /// Texts that were sent before, with their tokens.
     pub names: TokenMap,
 }
 
-/// Puts tokens in the place of texts.
+/// Replaces texts with tokens.
 #[derive(Debug)]
 pub(crate) struct TableMask {
     share: Share,
@@ -52,7 +53,7 @@ struct Work {
     redactor: Redactor,
     /// Redacted forms of texts, by text.
     passed: BTreeMap<String, String>,
-    /// Texts that the tokens of this mask stand for, by token.
+    /// Original texts of this mask's tokens, by token.
     made: BTreeMap<String, String>,
 }
 
@@ -60,7 +61,8 @@ impl TableMask {
     pub fn new(options: MaskOptions) -> Result<Self, LlmError> {
         let MaskOptions { share, redact, names } = options;
         let redactor = Redactor::new(Rules::new(share, redact.as_deref())?, names.clone());
-        // The names of a trace, its machines and people: a reader who knows them all learns nothing from their order.
+        // The key comes from the names of the trace, its machines and users: a reader who knows them all learns nothing
+        // from the order of tokens.
         let mut key = Sha256::new();
         for text in names.texts() {
             key.update((text.len() as u64).to_le_bytes());
@@ -70,20 +72,20 @@ impl TableMask {
         Ok(Self { share, names, key: key.finalize().into(), work: Mutex::new(work) })
     }
 
-    /// A number that differs between masks that know other names.
+    /// A number that differs between masks with different names.
     pub fn fingerprint(&self) -> u64 {
         let [a, b, c, d, e, f, g, h, ..] = self.key;
         u64::from_le_bytes([a, b, c, d, e, f, g, h])
     }
 
-    /// The originals of the tokens of this mask in a text, by token.
+    /// The originals of this mask's tokens in a text, by token.
     pub(crate) fn originals_in(&self, text: &str) -> BTreeMap<String, String> {
         let work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
         let tokens = TOKEN.iter().flat_map(|token| token.find_iter(text));
         tokens.filter_map(|token| Some((token.as_str().to_owned(), work.made.get(token.as_str())?.clone()))).collect()
     }
 
-    /// The token of a text. `made` remembers the text if the token may be put back.
+    /// The token of a text. `made` records the text if the token may be restored.
     fn token(&self, kind: &str, text: &str, made: Option<&mut BTreeMap<String, String>>) -> String {
         if let Some(token) = self.names.token_of(text) {
             return token.to_owned();
@@ -93,7 +95,7 @@ impl TableMask {
         hash.update(text.as_bytes());
         let mut token = format!("[{kind}_x");
         for byte in hash.finalize().iter().take(HASHED) {
-            // Writing into a text does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(token, "{byte:02x}");
         }
         token.push(']');
@@ -103,7 +105,7 @@ impl TableMask {
         token
     }
 
-    /// A text without what leaves at no level.
+    /// A text without data that is not sent at any level.
     fn redacted(&self, text: &str) -> String {
         let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(passed) = work.passed.get(text) {
@@ -117,9 +119,9 @@ impl TableMask {
             put.push_str(safe.get(end..place.start).unwrap_or_default());
             end = place.end;
             let token = safe.get(place).unwrap_or_default();
-            // A secret never comes back: in a part of its text, no rule would find it again.
+            // A secret is never restored: no rule would find it again in a part of its text.
             let restored = Some(&mut *made).filter(|_| redactor.map().is_restored(token));
-            // The number of a new token would tell what came before it.
+            // The number of a new token would reveal its predecessors.
             let own = redactor.map().original_of(token).map(|original| self.token(kind(token), original, restored));
             put.push_str(own.as_deref().unwrap_or(token));
         }
@@ -147,7 +149,7 @@ impl TextMask for TableMask {
             self.share == Share::Figures && !is_public(text, kind) || is_command(column) && !text.is_empty();
         if is_hidden {
             let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
-            // One token for one text in all columns, so that statements can join them.
+            // One token for the same text in all columns, so that statements can join them.
             let kind = if is_command(column) { kind } else { ANY_TEXT };
             return self.token(kind, text, Some(&mut work.made));
         }
@@ -168,8 +170,8 @@ fn kind(token: &str) -> &str {
     token.trim_start_matches('[').rsplit_once('_').map_or("TEXT", |(kind, _)| kind)
 }
 
-/// The first part of what a model wrote to be compared with texts that is neither a token nor the same for everyone: it would be a
-/// guess, and whether it is right would tell.
+/// The first part of a model's comparison text that is neither a token nor public: it would be a guess, and the result
+/// would confirm or refute it.
 pub(crate) fn strange_part(text: &str, share: Share, redactor: &mut Redactor) -> Option<String> {
     let text = redactor.map().bracketed(text);
     let tokens = redactor.map().places(&text);
@@ -212,7 +214,7 @@ mod tests {
         let texts: Vec<String> = (0..200).map(|place| format!("secret{}", "a".repeat(place))).collect();
         let tokens: Vec<String> = texts.iter().map(|text| mask.masked("message", text)).collect();
         assert!(tokens.iter().all(|token| token.len() == tokens[0].len()), "{tokens:?}");
-        // About as many neighbors among sorted texts have tokens in one order as in the other.
+        // About half of the neighbors among sorted texts have tokens in ascending order.
         let rising = tokens.windows(2).filter(|pair| pair[0] < pair[1]).count();
         assert!((70..130).contains(&rising), "{rising}");
         for (column, text) in

@@ -1,4 +1,4 @@
-//! Words and texts that say nothing about anyone: those of the language, of this program and its documentation.
+//! Public words and texts: of the language, of this program and of its documentation.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -10,12 +10,12 @@ use wavesieve_engine::{ColumnUnit, Query, Registry};
 use wavesieve_model::analysis::hardware::metrics::{Definitions, SUFFIXES};
 use wavesieve_model::schema::{Table, tables};
 
-/// Shortest text of a statement that counts as one of the program.
+/// Minimum length of a statement's text that counts as the program's.
 const SHORTEST_TEXT: usize = 3;
-/// Most digits of the number of something, such as a rank.
+/// Maximum digits of an index, such as a rank.
 const MOST_DIGITS: usize = 4;
 
-/// The words that may leave at the level of figures.
+/// The words that may be sent at the level of figures.
 pub struct Vocabulary {
     /// Whole texts of the documentation.
     texts: BTreeSet<String>,
@@ -24,7 +24,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// That of the program as it was built; queries of the user are not in it.
+    /// The vocabulary of the built program, without the user's queries.
     pub fn builtin() -> &'static Self {
         static VOCABULARY: OnceLock<Vocabulary> = OnceLock::new();
         VOCABULARY.get_or_init(|| {
@@ -47,17 +47,17 @@ impl Vocabulary {
         })
     }
 
-    /// Whether a text stands in the documentation as a whole.
+    /// Returns whether the documentation has a text as a whole.
     pub(crate) fn has_text(&self, text: &str) -> bool {
         self.texts.contains(text) || is_gpu(&text.to_lowercase()) || self.texts.contains(bare(text))
     }
 
-    /// Whether a text has only words that are not names.
+    /// Returns whether all words of a text are public.
     pub fn has_words(&self, text: &str) -> bool {
         words_of(text).all(|word| self.has_word(word))
     }
 
-    /// Whether a word is not a name: one of the language or the program, or a number, with its unit or not.
+    /// Returns whether a word is public: from the language or the program, or a number with or without a unit.
     pub(crate) fn has_word(&self, word: &str) -> bool {
         let lower = word.to_lowercase();
         let rest = lower.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
@@ -121,22 +121,22 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| !word.is_empty())
 }
 
-/// The texts in quotes within the lines of a text.
+/// The quoted texts within single lines.
 fn literals(text: &str, quote: char) -> impl Iterator<Item = &str> {
     text.lines().flat_map(move |line| line.split(quote).skip(1).step_by(2)).filter(|text| !text.trim().is_empty())
 }
 
-/// A counter without its instance, device, and how its instances are taken together.
+/// A counter without its instance, device, and reduction suffix.
 fn bare(name: &str) -> &str {
     let end = name.find(['[', ':']).unwrap_or(name.len());
     let (start, rest) = name.split_at_checked(end).unwrap_or((name, ""));
-    // Anything else behind it is a name of somebody, as in `file:///home/me`.
+    // Any other suffix is a private name, as in `file:///home/me`.
     let is_place = rest.replace("device=", "").chars().all(|letter| letter.is_ascii_digit() || "[]:,".contains(letter));
     let name = if is_place { start } else { name };
     SUFFIXES.iter().find_map(|(suffix, _)| name.strip_suffix(suffix)).unwrap_or(name)
 }
 
-/// Whether a word names something of this program, or a number format, with its number, such as rank3 and fp16.
+/// Returns whether a word is a term of this program, or a number format, with its number, such as rank3 and fp16.
 fn is_indexed(word: &str) -> bool {
     let base = word.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let digits = word.get(base.len()..).unwrap_or_default();
@@ -151,7 +151,7 @@ fn is_unit(rest: &str) -> bool {
     )
 }
 
-/// Whether a word is an architecture or a product, such as gfx942 or MI300X.
+/// Returns whether a word is an architecture or a product, such as gfx942 or MI300X.
 fn is_gpu(word: &str) -> bool {
     let of_architecture = word.strip_prefix("gfx");
     let of_product = word.strip_prefix("mi").map(|rest| rest.trim_end_matches(['x', 'a']));
@@ -191,7 +191,7 @@ mod tests {
         }
     }
 
-    /// Words of questions, which no user chose as a name.
+    /// Words of questions that a user would not choose as a name.
     #[test]
     fn questions_of_the_field_have_no_names() {
         let vocabulary = Vocabulary::builtin();

@@ -1,4 +1,4 @@
-//! Messages of Anthropic.
+//! Anthropic's Messages API.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::llm::models::model;
 use crate::llm::request::{Reply, Request, Role, ToolCall};
 use crate::llm::settings::Endpoint;
 
-/// Name of the tool by which an answer follows a schema.
+/// Name of the tool that makes an answer follow a schema.
 const ANSWER: &str = "answer";
 
 const READING: Reading = Reading { event: take_event, whole: take_whole, out_of_tokens: "max_tokens" };
@@ -28,7 +28,7 @@ pub fn ask(gate: &Gate, endpoint: &Endpoint, request: &Request, listener: &dyn L
     })
 }
 
-/// The body of a request. Thinking counts as part of the tokens, which must be more than it may take.
+/// The body of a request. Thinking tokens count toward the limit, which must be larger than their maximum.
 pub fn body(endpoint: &Endpoint, request: &Request, system: &str, tokens: u32) -> Value {
     let mut messages: Vec<Value> = request
         .messages
@@ -36,7 +36,7 @@ pub fn body(endpoint: &Endpoint, request: &Request, system: &str, tokens: u32) -
         .map(|message| json!({ "role": message.role.word(), "content": message.text }))
         .collect();
     messages.extend(turns(request));
-    // A model's thoughts must come back with the call, which the redaction of their text forbids.
+    // The thoughts of a model would have to be sent back with the call, which redaction of their text prevents.
     let thinking = endpoint.thinking.filter(|_| request.tools.is_empty());
     let mut body = json!({
         "model": endpoint.provider.aliases.get(&endpoint.model).unwrap_or(&endpoint.model),
@@ -45,14 +45,14 @@ pub fn body(endpoint: &Endpoint, request: &Request, system: &str, tokens: u32) -
     });
     let Some(fields) = body.as_object_mut() else { return body };
     if !system.is_empty() {
-        // The system text is the same for every trace, so that a second request within minutes costs a tenth.
+        // The system text is the same for every trace, so a second request within minutes costs a tenth.
         let text = json!([{ "type": "text", "text": system, "cache_control": { "type": "ephemeral" } }]);
         fields.insert("system".to_owned(), text);
     }
     if let Some(tokens) = thinking {
         fields.insert("thinking".to_owned(), json!({ "type": "enabled", "budget_tokens": tokens }));
     }
-    // A model that thinks cannot be made to use a tool.
+    // A thinking model cannot be forced to use a tool.
     let schema = request.schema.as_ref().filter(|_| model(&endpoint.model).json_schema && endpoint.thinking.is_none());
     if let Some(schema) = schema {
         let tool = json!({ "name": ANSWER, "description": "Gives the answer.", "input_schema": schema });
@@ -66,7 +66,7 @@ pub fn body(endpoint: &Endpoint, request: &Request, system: &str, tokens: u32) -
             .map(|tool| json!({ "name": tool.name, "description": tool.description, "input_schema": tool.schema }));
         fields.insert("tools".to_owned(), tools.collect());
         if request.closing.is_some() {
-            // Results of tools are only taken along with the tools.
+            // Results of tools are only accepted together with the tools.
             fields.insert("tool_choice".to_owned(), json!({ "type": "none" }));
         }
     }
@@ -98,7 +98,7 @@ fn turns(request: &Request) -> Vec<Value> {
             })
             .collect();
         if let Some(fields) = results.last_mut().filter(|_| is_last).and_then(Value::as_object_mut) {
-            // All earlier steps are sent again with every step.
+            // Every step sends all earlier steps again.
             fields.insert("cache_control".to_owned(), json!({ "type": "ephemeral" }));
         }
         results.extend(request.closing.iter().filter(|_| is_last).map(|text| json!({ "type": "text", "text": text })));
@@ -137,7 +137,7 @@ fn take_whole(received: &mut Received, value: &Value) {
     received.is_ended = true;
 }
 
-/// The call of a block; `None` where it is the answer by a schema.
+/// The call of a block; `None` if the block is the answer by a schema.
 fn called(block: &Value) -> Option<ToolCall> {
     let text = |name: &str| block.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let is_written = |input: &&Value| input.as_object().is_some_and(|fields| !fields.is_empty());
@@ -210,7 +210,7 @@ fn take_event(received: &mut Received, value: &Value) {
     }
 }
 
-/// The block that an event is about.
+/// The index of an event's block.
 fn place(value: &Value) -> u64 {
     value.get("index").and_then(Value::as_u64).unwrap_or(0)
 }

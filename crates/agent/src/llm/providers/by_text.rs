@@ -1,4 +1,4 @@
-//! Tools for models and servers that know of none: calls and results are texts.
+//! Tools for models and servers without tool support: calls and results are texts.
 
 use minijinja::{Environment, context};
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use crate::llm::request::{Message, Reply, Request, Role, ToolCall};
 
 const INSTRUCTIONS: &str = data!("templates/llm/by_text.md");
 
-/// The JSON that a model wrote.
+/// The JSON of a model.
 enum Spoken {
     Call(ToolCall),
     Answer(String),
@@ -28,8 +28,8 @@ pub fn ask(
     Ok(reply)
 }
 
-/// Takes a call, or an answer, that was written as JSON out of the text of a reply. Small models do so even where they could
-/// call.
+/// Takes a call, or an answer, in JSON form out of the text of a reply. Small models write such JSON even if they could
+/// make calls.
 pub(crate) fn take_spoken(reply: &mut Reply, request: &Request) {
     if request.tools.is_empty() || !reply.calls.is_empty() {
         return;
@@ -44,7 +44,7 @@ pub(crate) fn take_spoken(reply: &mut Reply, request: &Request) {
     }
 }
 
-/// The request without tools: their descriptions and earlier calls become text.
+/// The request without tools: descriptions and earlier calls become text.
 fn plain(gate: &Gate, request: &Request) -> Result<Request, LlmError> {
     let tools: Vec<Value> = request
         .tools
@@ -61,7 +61,7 @@ fn plain(gate: &Gate, request: &Request) -> Result<Request, LlmError> {
             let arguments = call.parsed().unwrap_or_default();
             let told = serde_json::json!({ "tool": call.name, "arguments": arguments }).to_string();
             let kind = if result.is_error { "Error" } else { "Result" };
-            // The name of another is a word of the model.
+            // A tool name that is not offered is a word of the model.
             let name = request.tools.iter().find(|tool| tool.name == call.name).map_or("the call", |tool| &tool.name);
             let back = format!("{kind} of {name}:\n{}", result.text);
             let mut redactor = gate.redactor().borrow_mut();
@@ -80,7 +80,7 @@ fn plain(gate: &Gate, request: &Request) -> Result<Request, LlmError> {
     })
 }
 
-/// The first object of a text that is a call of a tool or an answer.
+/// The first object in a text that is a tool call or an answer.
 fn spoken(text: &str, request: &Request) -> Option<Spoken> {
     let text = without_fence(text);
     let objects = text.match_indices('{').filter_map(|(start, _)| {
@@ -95,7 +95,7 @@ fn of_object(object: &Map<String, Value>, request: &Request) -> Option<Spoken> {
     if let Some(answer) = object.get("answer") {
         return Some(Spoken::Answer(answer.as_str().map_or_else(|| answer.to_string(), ToOwned::to_owned)));
     }
-    // Models that were trained to call write the name so, and some of them the arguments.
+    // Models that are trained for calls use `name`, and some of them `arguments`.
     let (name, is_certain) = text("tool").map(|name| (name, true)).or(text("name").map(|name| (name, false)))?;
     let is_offered = request.tools.iter().any(|tool| tool.name == name);
     if request.closing.is_some() || !(is_certain || is_offered) {

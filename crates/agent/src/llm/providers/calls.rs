@@ -1,12 +1,12 @@
-//! Calls of tools in chat completions, as the many servers write them: in parts or at once, arguments as text or as an object,
-//! with ids or without.
+//! Tool calls in chat completions, in the variants of different servers: in parts or at once, arguments as text or as
+//! an object, with or without ids.
 
 use serde_json::Value;
 
 use super::exchange::PartOfCall;
 use crate::llm::request::ToolCall;
 
-/// Takes calls that are complete.
+/// Adds complete calls.
 pub fn add_whole(calls: &mut Vec<PartOfCall>, whole: &[Value]) {
     for value in whole {
         let place = calls.len() as u64;
@@ -14,8 +14,8 @@ pub fn add_whole(calls: &mut Vec<PartOfCall>, whole: &[Value]) {
     }
 }
 
-/// Takes parts of calls. A part belongs to the call of its index, unless another call has begun there: some servers give
-/// all calls the same index.
+/// Adds parts of calls. A part belongs to the call of its index, unless another call started there: some servers use
+/// the same index for all calls.
 pub fn add_parts(calls: &mut Vec<PartOfCall>, parts: &[Value]) {
     for (at, value) in parts.iter().enumerate() {
         let place = value.get("index").and_then(Value::as_u64).unwrap_or(at as u64);
@@ -36,7 +36,7 @@ pub fn add_parts(calls: &mut Vec<PartOfCall>, parts: &[Value]) {
     }
 }
 
-/// Whether a part is of another call than the one that is known.
+/// Returns whether a part belongs to another call than the known one.
 fn begins_another(known: &ToolCall, part: &ToolCall) -> bool {
     let has_other_id = !part.id.is_empty() && !known.id.is_empty() && part.id != known.id;
     let has_own_id = !part.id.is_empty() && part.id == known.id;

@@ -1,4 +1,4 @@
-//! Claude Code: with a key the messages of Anthropic, otherwise the program on this machine, which has its own login.
+//! Claude Code: with a key, Anthropic's Messages API; otherwise the program on this machine, which has its own login.
 
 use std::io::{Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
@@ -17,7 +17,7 @@ use crate::llm::settings::Endpoint;
 use crate::llm::usage::Usage;
 use wavesieve_engine::findings::shortened;
 
-/// How often is looked whether the program has ended.
+/// Interval between checks whether the program has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const MOST_BYTES: u64 = 16 << 20;
 
@@ -47,7 +47,7 @@ fn by_program(gate: &Gate, endpoint: &Endpoint, request: &Request) -> Result<Rep
     let failed = |reason: String| LlmError::Program { provider: provider.clone(), reason };
     let texts: Vec<&str> = request.messages.iter().map(|message| message.text.as_str()).collect();
     let (system, texts) = gate.hand_over(endpoint, &request.system, &texts)?;
-    // One text has to hold all messages with their roles.
+    // A single text has to hold all messages with their roles.
     let text = match texts.as_slice() {
         [only] => only.clone(),
         all => {
@@ -59,9 +59,9 @@ fn by_program(gate: &Gate, endpoint: &Endpoint, request: &Request) -> Result<Rep
     std::fs::write(directory.path().join("CLAUDE.md"), system)
         .map_err(|error| failed(format!("cannot write its instructions: {error}")))?;
     let program = endpoint.provider.program.clone().unwrap_or_default();
-    // The question goes through a pipe: arguments of programs can be seen by everyone on the machine.
+    // The question goes through a pipe: every user of the machine can see program arguments.
     let mut child = Command::new(&program)
-        // Without tools and servers of the user, so that it answers and does nothing: what a trace says is not to be obeyed.
+        // Without the user's tools and servers, so that it only answers: it must not follow instructions in a trace.
         .args(["-p", "--output-format", "json", "--no-session-persistence", "--tools", "", "--strict-mcp-config"])
         .args(["--model", &endpoint.model])
         .current_dir(directory.path())
@@ -99,13 +99,13 @@ fn by_program(gate: &Gate, endpoint: &Endpoint, request: &Request) -> Result<Rep
 
 type Ended = Option<(String, String, std::process::ExitStatus)>;
 
-/// Hands over the text and waits for the end; `None` if that takes too long, after which the program is ended.
+/// Passes the text and waits for the end; `None` on a timeout, after which the program is ended.
 fn finish(child: &mut Child, text: &str, limit: Duration) -> std::io::Result<Ended> {
     let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let text = text.to_owned();
-    // A thread for each pipe: a program that writes before it has read everything must not wait for us.
+    // One thread for each pipe: a program that writes before it has read everything must not wait for us.
     let writer = std::thread::spawn(move || {
-        // If the program does not read on, its exit status is the better reason.
+        // If the program stops reading, its exit status gives the better reason.
         let _ = input.map(|mut input| input.write_all(text.as_bytes()));
     });
     fn reader(pipe: Option<impl std::io::Read + Send + 'static>) -> std::thread::JoinHandle<String> {

@@ -1,4 +1,4 @@
-//! Shared by the protocols over HTTP: from an answer of a server to an answer of a model.
+//! Common code of the HTTP protocols: turns the response of a server into an answer of a model.
 
 use std::cell::RefCell;
 
@@ -13,13 +13,13 @@ use crate::llm::transport::{Answer, EventReader, HttpFailure};
 use crate::llm::usage::Usage;
 use wavesieve_engine::findings::shortened;
 
-/// Longest text of a server in a message.
+/// Maximum length of a server's text in a message.
 const LONGEST_DETAIL: usize = 300;
 
-/// A call of which parts may still come.
+/// A call whose parts may still arrive.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PartOfCall {
-    /// Its place in the answer, by which parts are put together.
+    /// Its index in the answer, by which parts are joined.
     pub place: u64,
     pub call: ToolCall,
 }
@@ -28,18 +28,18 @@ pub(crate) struct PartOfCall {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Received {
     pub text: String,
-    /// An answer by a schema, where that is something else than text.
+    /// An answer by a schema, if it is separate from the text.
     pub structured: String,
-    /// Tools that are called.
+    /// Tool calls.
     pub calls: Vec<PartOfCall>,
-    /// Why the model ended.
+    /// The reason why the model stopped.
     pub finish: Option<String>,
     pub refusal: Option<String>,
     pub model: Option<String>,
     pub usage: Usage,
-    /// Whether the end of the stream was seen.
+    /// Whether the end of the stream arrived.
     pub is_ended: bool,
-    /// A failure that is reported within the stream: its kind and text.
+    /// A failure reported within the stream: its kind and text.
     pub error: Option<(String, String)>,
 }
 
@@ -53,25 +53,25 @@ impl Received {
     }
 }
 
-/// How a protocol reads what a server sends.
+/// How a protocol parses the data of a server.
 pub struct Reading {
-    /// Takes an event of a stream.
+    /// Parses an event of a stream.
     pub event: fn(&mut Received, &Value),
-    /// Takes an answer as a whole.
+    /// Parses a complete answer.
     pub whole: fn(&mut Received, &Value),
-    /// The reason that a model gives when it ran out of tokens.
+    /// The stop reason of a model that ran out of tokens.
     pub out_of_tokens: &'static str,
 }
 
 /// The outcome of an exchange.
 pub(crate) enum Exchange {
-    /// An answer, whole or not.
+    /// An answer, complete or not.
     Answered(Box<Received>, Option<HttpFailure>),
-    /// The server does not take the request; its status and what it says.
+    /// The server rejects the request, with this status and text.
     Rejected(u16, String),
 }
 
-/// Sends a body and reads what comes back.
+/// Sends a body and reads the response.
 pub fn exchange(
     gate: &Gate,
     endpoint: &Endpoint,
@@ -147,12 +147,12 @@ fn rejected(endpoint: &Endpoint, answer: &Answer) -> Result<Exchange, LlmError> 
         status @ (401 | 403) => Err(authentication(endpoint, Some(status), detail)),
         429 => Err(LlmError::RateLimit { provider: endpoint.provider.name.clone(), detail }),
         300..=399 => Ok(Exchange::Rejected(answer.status, "it leads elsewhere; correct its address".to_owned())),
-        // The whole text, by which a parameter that it does not know is noticed.
+        // The complete text, in which an unknown parameter is detected.
         status => Ok(Exchange::Rejected(status, if status == 400 { text.into_owned() } else { detail })),
     }
 }
 
-/// The provider does not take the key.
+/// The provider rejects the key.
 pub fn authentication(endpoint: &Endpoint, status: Option<u16>, detail: String) -> LlmError {
     LlmError::Authentication {
         provider: endpoint.provider.name.clone(),
@@ -162,7 +162,7 @@ pub fn authentication(endpoint: &Endpoint, status: Option<u16>, detail: String) 
     }
 }
 
-/// The error for a request that is not taken.
+/// The error for a rejected request.
 pub(crate) fn status_error(endpoint: &Endpoint, status: u16, text: &str) -> LlmError {
     let value = serde_json::from_str::<Value>(text).unwrap_or_default();
     let message = value.pointer("/error/message").and_then(Value::as_str).unwrap_or(text.trim());
@@ -170,14 +170,14 @@ pub(crate) fn status_error(endpoint: &Endpoint, status: u16, text: &str) -> LlmE
     LlmError::Status { provider: endpoint.provider.name.clone(), status, detail }
 }
 
-/// The outcome of an answer that was received.
+/// The outcome of a received answer.
 pub enum Verdict {
     Done(Reply),
-    /// All tokens were used before there was any text.
+    /// All tokens were used before any text was written.
     NoRoom(Usage),
 }
 
-/// Turns what was received into an answer.
+/// Turns received data into an answer.
 pub fn conclude(
     endpoint: &Endpoint,
     received: Box<Received>,
@@ -218,7 +218,7 @@ pub fn conclude(
         };
     }
     let mut warnings = Vec::new();
-    // A call whose end is missing is refused when it is made.
+    // A call with a missing end is rejected when it is executed.
     if is_out && received.calls.is_empty() {
         warnings.push("the answer ends where its tokens were used up".to_owned());
     }
@@ -244,8 +244,8 @@ pub fn conclude(
     }))
 }
 
-/// Asks once, and once more with a shorter system text and more tokens if there was no room for any text. `send` gets the
-/// system text and the number of tokens.
+/// Asks once. If there was no room for any text, asks once more with a shorter system text and more tokens. `send` gets
+/// the system text and the number of tokens.
 pub(crate) fn with_room(
     endpoint: &Endpoint,
     request: &Request,

@@ -1,4 +1,4 @@
-//! Chat completions of OpenAI, and of all servers that understand them.
+//! OpenAI's chat completions, for all servers that support them.
 
 use std::cell::Cell;
 
@@ -16,20 +16,20 @@ use crate::llm::settings::Endpoint;
 
 const READING: Reading = Reading { event: take_event, whole: take_whole, out_of_tokens: "length" };
 
-/// The newer name of the limit of tokens, and the older.
+/// The newer and the older name of the token limit.
 const LIMITS: [&str; 2] = ["max_completion_tokens", "max_tokens"];
 
-/// Which fields a server takes.
+/// The fields that a server accepts.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
-    /// Whether it knows the newer name of the limit.
+    /// Whether it accepts the newer name of the limit.
     pub has_completion_tokens: bool,
     pub has_stream_options: bool,
     pub has_schema: bool,
 }
 
 impl Dialect {
-    /// The dialect that is tried first.
+    /// The dialect for the first attempt.
     pub fn new(endpoint: &Endpoint) -> Self {
         Self {
             has_completion_tokens: endpoint.provider.token_field.is_none(),
@@ -38,7 +38,7 @@ impl Dialect {
         }
     }
 
-    /// The dialect without what a server complains about; `None` where that is not in it.
+    /// The dialect without the field of a server's complaint; `None` if it does not use that field.
     fn without(self, complaint: &str) -> Option<Self> {
         let names = |name: &str| complaint.contains(name);
         if self.has_completion_tokens && names("max_completion_tokens") {
@@ -95,7 +95,7 @@ pub fn body(endpoint: &Endpoint, request: &Request, system: &str, tokens: u32, d
             json!({ "type": "json_schema", "json_schema": { "name": "answer", "strict": true, "schema": schema } });
         fields.insert("response_format".to_owned(), format);
     }
-    // A model that may call no more is not even shown what it could call: not every server knows how to forbid it.
+    // A model that may not call any more does not see the tools: not every server can forbid calls.
     if !request.tools.is_empty() && request.closing.is_none() {
         let tools = request.tools.iter().map(|tool| {
             let function = json!({ "name": tool.name, "description": tool.description, "parameters": tool.schema });
@@ -117,7 +117,7 @@ fn turns(request: &Request) -> Vec<Value> {
     let mut messages = Vec::new();
     for turn in &request.turns {
         let calls = turn.calls.iter().map(|(call, _)| {
-            // Some servers fail on what is not JSON.
+            // Some servers fail on arguments that are not JSON.
             let arguments = Value::Object(call.parsed().unwrap_or_default()).to_string();
             json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": arguments } })
         });
@@ -133,7 +133,7 @@ fn turns(request: &Request) -> Vec<Value> {
     messages
 }
 
-/// A text, or the texts of its parts.
+/// A text, or the joined texts of its parts.
 fn text_of(content: Option<&Value>) -> Option<String> {
     match content? {
         Value::String(text) => Some(text.clone()),

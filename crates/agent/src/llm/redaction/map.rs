@@ -1,4 +1,4 @@
-//! Which token stands for what. The map never leaves the process.
+//! Maps tokens to the texts that they stand for. The map never leaves the process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -9,18 +9,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::llm::payload::Vocabulary;
 
-/// Shorter names than this stand within too many words; rules still find them.
+/// Minimum length of names to search: shorter ones occur in too many words. Rules still find them.
 const SHORTEST_NAME: usize = 3;
-/// Shorter names than this are not looked for within longer words.
+/// Minimum length of names to search within longer words.
 const SHORTEST_PART: usize = 4;
-/// Kinds of tokens whose names may be words of the language, such as an argument `size`: such a word is
-/// replaced in its own cell, and in no other text.
+/// Kinds of tokens whose names may be ordinary words, such as an argument `size`: such a word is redacted in its own
+/// cell, but in no other text.
 const OF_TRACE: [&str; 5] = ["KERNEL", "NAME", "TEXT", "ARGUMENT", "COMMAND"];
 
-/// A token, with its name and without its brackets where a model left them out.
+/// A token with its number. Its brackets are optional, because models may omit them.
 static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\[?\b([A-Z]+_[0-9]+)\b\]?").ok());
 
-/// A name with the other forms in which it is known, to be known again later.
+/// A name with its other known forms, to be recognized later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownName {
@@ -29,34 +29,34 @@ pub struct KnownName {
     pub forms: Vec<String>,
 }
 
-/// A text that is replaced wherever it stands.
+/// A text that is redacted wherever it occurs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Name {
     pub text: String,
     pub token: String,
-    /// In small letters, if it is found in any case and within longer words too.
+    /// The name in lower case, if it is searched in any case and within longer words.
     pub anywhere: Option<String>,
-    /// Whether it is looked for in what the rules leave, so that they find whole paths.
+    /// Whether it is searched only after the rules, so that they find whole paths.
     #[serde(default)]
     pub is_late: bool,
 }
 
-/// Tokens by what they stand for, and back.
+/// Tokens by text, and texts by token.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TokenMap {
     tokens: BTreeMap<String, String>,
-    /// The texts that tokens are replaced by in answers.
+    /// The texts that replace tokens in answers.
     originals: BTreeMap<String, String>,
     /// The texts of all tokens.
     texts_of_tokens: BTreeMap<String, String>,
     counts: BTreeMap<String, usize>,
-    /// Known names in the order of falling length.
+    /// Known names by falling length.
     names: Vec<Name>,
 }
 
 impl TokenMap {
-    /// The token for a text: that which it has, or a new one of this kind, such as `[PATH_1]`. One that is not restored
-    /// stays in answers as it is.
+    /// The token for a text: its existing one, or a new one of this kind, such as `[PATH_1]`. A token that is not
+    /// restored stays in answers.
     pub fn token(&mut self, kind: &str, original: &str, is_restored: bool) -> String {
         if let Some(token) = self.tokens.get(original) {
             return token.clone();
@@ -72,14 +72,14 @@ impl TokenMap {
         token
     }
 
-    /// A name that is replaced wherever it stands, with its token.
+    /// Adds a name that is redacted wherever it occurs; returns its token.
     pub fn name(&mut self, kind: &str, name: &str) -> String {
         let token = self.token(kind, name, true);
         self.alias(name, &token);
         token
     }
 
-    /// Another form of what a token stands for.
+    /// Adds another form of a token's text.
     pub fn alias(&mut self, name: &str, token: &str) {
         let name = name.trim();
         let is_word = || OF_TRACE.contains(&kind(token)) && Vocabulary::builtin().has_word(name);
@@ -92,8 +92,8 @@ impl TokenMap {
         self.names.insert(place, name);
     }
 
-    /// The same, in any case and within longer words: what a statement makes of the name of a machine, a person or a path. A
-    /// word of the language is found only by itself.
+    /// Adds another form that is found in any case and within longer words, for statements that change the name of a
+    /// machine, user or path. An ordinary word is found only by itself.
     pub(crate) fn alias_anywhere(&mut self, name: &str, token: &str) {
         self.alias(name, token);
         let name = name.trim();
@@ -105,7 +105,7 @@ impl TokenMap {
         }
     }
 
-    /// A person known only from a path. A word of the language is not a name there: folders are called by words too.
+    /// Adds a person known only from a path. An ordinary word is not a person: folders have such names too.
     pub fn person(&mut self, name: &str) {
         let is_known = self.names.iter().any(|known| known.text == name);
         if is_known || name.chars().count() < SHORTEST_NAME || Vocabulary::builtin().has_word(name) {
@@ -123,7 +123,7 @@ impl TokenMap {
         &self.names
     }
 
-    /// Where tokens of this map stand in a text, with their brackets.
+    /// Finds tokens of this map in a text, with their brackets.
     pub fn places(&self, text: &str) -> Vec<Range<usize>> {
         let Some(token) = TOKEN.as_ref().filter(|_| text.contains('[')) else { return Vec::new() };
         let is_own = |token: &str| {
@@ -138,12 +138,13 @@ impl TokenMap {
         found.filter(|found| is_own(found.as_str())).map(|found| found.range()).collect()
     }
 
-    /// The text with what its tokens stand for. Tokens that nothing is known of stay.
+    /// The text with names in place of its tokens. Unknown tokens stay.
     pub fn restored(&self, text: &str) -> String {
         self.replaced(text, |_, _, original| original.to_owned())
     }
 
-    /// The text with what tokens in their brackets stand for, and nothing else changed: data may have words like tokens.
+    /// The text with names in place of tokens in brackets, and nothing else changed: data may have words that look like
+    /// tokens.
     pub(crate) fn restored_in_brackets(&self, text: &str) -> String {
         let mut restored = String::new();
         let mut end = 0;
@@ -157,33 +158,32 @@ impl TokenMap {
         restored
     }
 
-    /// The token that a text has already.
+    /// The existing token of a text.
     pub(crate) fn token_of(&self, original: &str) -> Option<&str> {
         self.tokens.get(original).map(String::as_str)
     }
 
-    /// The text that a token stands for, also if it is never put back.
+    /// The text that a token stands for, even if it is never restored.
     pub(crate) fn original_of(&self, token: &str) -> Option<&str> {
         self.texts_of_tokens.get(token).map(String::as_str)
     }
 
-    /// Whether a token is put back into answers.
+    /// Returns whether a token is restored in answers.
     pub(crate) fn is_restored(&self, token: &str) -> bool {
         self.originals.contains_key(token)
     }
 
-    /// All that tokens stand for, in the order of their texts.
+    /// All texts behind tokens, sorted.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.tokens.keys().map(String::as_str)
     }
 
-    /// The text with brackets around all tokens that are known.
+    /// The text with brackets around all known tokens.
     pub fn bracketed(&self, text: &str) -> String {
         self.replaced(text, |_, token, _| token.to_owned())
     }
 
-    /// The text with its known tokens replaced, by what `by` makes of what stands before them, of them, and of what they
-    /// stand for.
+    /// The text with its known tokens replaced. `by` gets the text before a token, the token, and its original.
     pub(super) fn replaced(&self, text: &str, by: impl Fn(&str, &str, &str) -> String) -> String {
         let Some(pattern) = TOKEN.as_ref() else { return text.to_owned() };
         let replaced = pattern.replace_all(text, |found: &Captures<'_>| {
@@ -198,12 +198,12 @@ impl TokenMap {
         replaced.into_owned()
     }
 
-    /// Whether a text has a token that is never replaced back.
+    /// Returns whether a text has a token that is never restored.
     pub(crate) fn has_secret(&self, text: &str) -> bool {
         self.tokens.values().any(|token| !self.originals.contains_key(token) && text.contains(token))
     }
 
-    /// The names that the tokens of a text stand for.
+    /// The names behind the tokens of a text.
     pub fn names_in(&self, text: &str) -> Vec<KnownName> {
         let Some(pattern) = TOKEN.as_ref() else { return Vec::new() };
         let mut seen = BTreeSet::new();
@@ -219,7 +219,7 @@ impl TokenMap {
         found
     }
 
-    /// Knows a name again.
+    /// Makes a stored name known again.
     pub fn learn(&mut self, known: &KnownName) {
         let Some((first, others)) = known.forms.split_first() else { return };
         let token = self.name(&known.kind, first);

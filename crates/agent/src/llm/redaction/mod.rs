@@ -1,4 +1,4 @@
-//! Takes out of requests what must not leave, and puts it back into answers.
+//! Redacts private data in requests, and restores it in answers.
 
 mod map;
 mod nested;

@@ -4,22 +4,22 @@ use serde_json::{Map, Value};
 
 use super::pass::{FIELDS_OF_PROTOCOLS, Redactor};
 
-/// An object or a list in a text.
+/// Parses a text that is an object or a list.
 fn parsed(text: &str) -> Option<Value> {
     let is_json = text.trim_start().starts_with(['{', '[']);
     is_json.then(|| serde_json::from_str(text).ok()).flatten()
 }
 
-/// A text that is an object or a list, looked through text by text, so that it is one afterwards too. None for other texts.
+/// Redacts a text that is an object or a list, text by text, so that it stays JSON. `None` for other texts.
 pub(super) fn redacted(redactor: &mut Redactor, text: &str) -> Option<String> {
     let before = parsed(text)?;
     let mut value = before.clone();
     pass(redactor, &mut value, "");
-    // A text without anything to take out stays as it was written.
+    // A text without private data stays unchanged.
     Some(if value == before { text.to_owned() } else { value.to_string() })
 }
 
-/// Takes out of a value what must not leave, names of fields included.
+/// Redacts a value, including the names of fields.
 fn pass(redactor: &mut Redactor, value: &mut Value, field: &str) {
     match value {
         Value::String(text) => {
@@ -38,17 +38,17 @@ fn pass(redactor: &mut Redactor, value: &mut Value, field: &str) {
     }
 }
 
-/// A text as it stands in JSON, behind the name of its field and in quotes: rules look at both.
+/// A text in its JSON form, in quotes after the name of its field: rules match both.
 fn in_its_place(redactor: &mut Redactor, text: &str, field: &str) -> String {
     let (before, behind) =
         if text.contains(['"', '\n']) { (format!("{field}: "), "") } else { (format!("{field}: \""), "\"") };
     let whole = redactor.text(&format!("{before}{text}{behind}"));
-    // Without the beginning, a rule took the name of the field as well.
+    // If the start is missing, a rule redacted the name of the field as well.
     let inner = whole.strip_prefix(&before).and_then(|rest| rest.strip_suffix(behind));
     redactor.text(inner.unwrap_or(text))
 }
 
-/// All texts of the body of a request; of texts that are JSON, those in it.
+/// All texts in the body of a request, including texts within JSON texts.
 pub(super) fn texts(value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     collect(value, true, &mut found);

@@ -1,4 +1,4 @@
-//! The pass over the final bytes of a request.
+//! Redacts the final bytes of a request.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -9,22 +9,22 @@ use super::map::{KnownName, Name, TokenMap};
 use super::nested::{self, texts};
 use super::rules::Rules;
 
-/// Fields of the protocols whose values are not texts of anyone: a model can be called like a path.
+/// Protocol fields whose values are not private: a model name can look like a path.
 pub(super) const FIELDS_OF_PROTOCOLS: [&str; 3] = ["role", "type", "model"];
 
-/// Passes over a text until nothing changes; each makes it shorter by what can be found.
+/// Maximum number of passes over a text. They repeat until nothing changes, and each leaves less to find.
 const MOST_PASSES: usize = 16;
 
-/// Takes out what must not leave.
+/// Redacts private data.
 #[derive(Clone, Debug)]
 pub struct Redactor {
     rules: Rules,
     map: TokenMap,
-    /// Texts that the model wrote, or that repeat nothing else, as they stand in requests.
+    /// Texts that the model wrote, or that repeat nothing else, in the form of requests.
     returned: BTreeSet<String>,
 }
 
-/// A text that is kept on this machine, with the names in it.
+/// A text in the form that is stored on this machine, with its names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remembered {
     pub text: String,
@@ -38,41 +38,42 @@ enum Piece {
 }
 
 impl Redactor {
-    /// A redactor with known names.
+    /// Makes a redactor with known names.
     pub fn new(rules: Rules, map: TokenMap) -> Self {
         Self { rules, map, returned: BTreeSet::new() }
     }
 
-    /// Which token stands for what.
+    /// The map of tokens.
     pub fn map(&self) -> &TokenMap {
         &self.map
     }
 
-    /// Lets a text go back as it came: a guess of the model that came back as a token would be confirmed. Only a whole text of a body is
-    /// meant, of which JSON has each text in it too.
+    /// Lets a text go back unchanged: a guess of the model that came back as a token would be confirmed. It applies
+    /// only to a whole text of a body, and to the texts within it if it is JSON.
     pub fn returns(&mut self, text: &str) {
         if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str::<Value>(text) {
             self.returned.extend(texts(&value));
             self.returned.extend(strings(&value));
-            // As protocols write it again.
+            // In the form that protocols write again.
             self.returned.insert(value.to_string());
         }
         self.returned.insert(text.to_owned());
     }
 
-    /// The same for a text of which a part may go back, and all else is of this program.
+    /// [`Self::returns`] for a text of which a part may go back, while the rest comes from this program.
     pub(crate) fn returns_in(&mut self, part: &str, whole: &str) {
         if self.returned.contains(part) {
             self.returns(whole);
         }
     }
 
-    /// Knows names of an earlier request again.
+    /// Makes names of an earlier request known again.
     pub fn learn(&mut self, names: &[KnownName]) {
         names.iter().for_each(|name| self.map.learn(name));
     }
 
-    /// A text to keep on this machine: with real names if they are found again when it is sent, and without what is a secret.
+    /// A text in the form that is stored on this machine: with real names if they will be found again, and without
+    /// secrets.
     pub fn remembered(&mut self, text: &str) -> Remembered {
         let safe = self.text(text);
         let safe = self.map.bracketed(&safe);
@@ -83,17 +84,17 @@ impl Redactor {
         Remembered { text: found.unwrap_or(safe), names }
     }
 
-    /// The same, for names that are only now known.
+    /// The map, to add names that become known later.
     pub(crate) fn map_mut(&mut self) -> &mut TokenMap {
         &mut self.map
     }
 
-    /// The bytes of a request without what must not leave. JSON is looked through text by text, so that no escape
-    /// hides anything; other bytes are one text.
+    /// Redacts the bytes of a request. JSON is searched text by text, so that no escape hides anything; other bytes are
+    /// one text.
     pub fn bytes(&mut self, bytes: &[u8]) -> Vec<u8> {
         match serde_json::from_slice::<Value>(bytes) {
             Ok(mut value) => {
-                // A path in one text may name a person that an earlier text mentions.
+                // A path in one text may reveal a person that an earlier text mentions.
                 texts(&value).iter().for_each(|text| self.meet(text));
                 self.value(&mut value);
                 value.to_string().into_bytes()
@@ -102,10 +103,10 @@ impl Redactor {
         }
     }
 
-    /// Data without what must not leave, before it becomes text in which line breaks and tabs are letters.
+    /// Redacts data before it becomes text, in which line breaks and tabs would be letters.
     pub fn data(&mut self, data: &mut Value) {
         match data {
-            // Slashes of names within paths of ranges are marked.
+            // Slashes in names within range paths are escaped.
             Value::String(text) => *text = self.text(&text.replace("\\/", "/")),
             Value::Array(values) => values.iter_mut().for_each(|value| self.data(value)),
             Value::Object(fields) => fields.values_mut().for_each(|value| self.data(value)),
@@ -113,7 +114,7 @@ impl Redactor {
         }
     }
 
-    /// The kind of a known name that stands in bytes nevertheless.
+    /// The kind of a known name that is still in the bytes.
     pub fn leak(&self, bytes: &[u8]) -> Option<String> {
         let left = |text: &str| {
             let mut names = self.map.names().iter();
@@ -154,16 +155,16 @@ impl Redactor {
         }
     }
 
-    /// Knows people whom paths in a text name.
+    /// Adds people that paths in a text reveal.
     pub fn meet(&mut self, text: &str) {
         self.rules.people_in(text).iter().for_each(|name| self.map.person(name));
     }
 
-    /// A text without what must not leave.
+    /// Redacts a text.
     pub fn text(&mut self, text: &str) -> String {
         let mut text = text.to_owned();
         self.meet(&text);
-        // The rest on both sides of a token may be something again.
+        // The rest on either side of a token may match again.
         for _ in 0..MOST_PASSES {
             let passed = self.pass(&text);
             if passed == text {
@@ -221,7 +222,7 @@ impl Redactor {
     }
 }
 
-/// All texts of a value as they stand in it, also those that are JSON.
+/// All texts of a value as they stand, including those that are JSON.
 fn strings(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],
@@ -231,7 +232,7 @@ fn strings(value: &Value) -> Vec<String> {
     }
 }
 
-/// The pieces with their texts divided further.
+/// Splits the texts of the pieces further.
 fn each(pieces: Vec<Piece>, mut divide: impl FnMut(String) -> Vec<Piece>) -> Vec<Piece> {
     let mut divided = Vec::with_capacity(pieces.len());
     for piece in pieces {
@@ -244,7 +245,7 @@ fn each(pieces: Vec<Piece>, mut divide: impl FnMut(String) -> Vec<Piece>) -> Vec
     divided
 }
 
-/// The parts of a place that no token takes.
+/// The parts of a range outside of all tokens.
 fn between(place: Range<usize>, tokens: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut left = Vec::new();
     let mut start = place.start;
@@ -272,17 +273,17 @@ fn split_name(text: &str, name: &Name) -> Vec<Piece> {
     parts
 }
 
-/// Whether what stands between two texts is a part of a token.
+/// Returns whether the boundary between two texts is within a token.
 fn is_of_token(before: &str, after: &str) -> bool {
     let is_of_token = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
     before.trim_end_matches(is_of_token).ends_with('[') && after.trim_start_matches(is_of_token).starts_with(']')
 }
 
-/// The texts before and behind a name. A name within a longer word counts only where it is looked for anywhere.
+/// The texts before and after a name. A name within a longer word counts only if it is searched anywhere.
 fn find_name<'a>(text: &'a str, name: &Name) -> Option<(&'a str, &'a str)> {
     let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     if let Some(anywhere) = &name.anywhere {
-        // Letters of ASCII alone change, so that places stay.
+        // Only ASCII letters change, so positions stay.
         let small = text.to_ascii_lowercase();
         return small.match_indices(anywhere).find_map(|(start, _)| {
             let (before, after) = (text.get(..start)?, text.get(start + anywhere.len()..)?);

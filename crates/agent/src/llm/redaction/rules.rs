@@ -1,4 +1,4 @@
-//! Rules of the redaction: `share/llm/redaction.toml`, and a file of the user's own.
+//! Redaction rules: `share/llm/redaction.toml`, and the user's own file.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -16,7 +16,7 @@ const RULES: &str = data!("share/llm/redaction.toml");
 struct RedactionFile {
     #[serde(default)]
     public: Vec<String>,
-    /// Paths that name somebody: the groups of each pattern.
+    /// Patterns of paths that reveal a person, in their groups.
     #[serde(default)]
     people: Vec<String>,
     #[serde(default)]
@@ -40,15 +40,15 @@ fn yes() -> bool {
     true
 }
 
-/// A pattern with what stands in the place of what it finds.
+/// A pattern with the replacement of its matches.
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub token: String,
     pub pattern: Regex,
-    /// A match that this pattern finds is left alone.
+    /// A match that this pattern finds stays.
     pub except: Option<Regex>,
     pub is_restored: bool,
-    /// Levels at which it applies; all if empty.
+    /// Levels of the rule; empty for all.
     levels: Vec<String>,
 }
 
@@ -56,14 +56,14 @@ pub struct Rule {
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     pub rules: Vec<Rule>,
-    /// Names of accounts that are not secret.
+    /// Names of accounts that are not private.
     pub public: Vec<String>,
-    /// Paths that name a person.
+    /// Paths that reveal a person.
     people: Vec<Regex>,
 }
 
 impl Rules {
-    /// Those whom paths in a text name.
+    /// The people that paths in a text reveal.
     pub(crate) fn people_in(&self, text: &str) -> Vec<String> {
         let named = |pattern: &Regex| {
             let found = pattern.captures_iter(text).filter_map(|found| Some(found.get(1)?.as_str().to_owned()));
@@ -72,9 +72,9 @@ impl Rules {
         if text.contains(['/', '\\', '~']) { self.people.iter().flat_map(named).collect() } else { Vec::new() }
     }
 
-    /// Those of the user, then those that are built in.
+    /// The user's rules, then the built-in ones.
     pub fn new(share: Share, own: Option<&Path>) -> Result<Self, LlmError> {
-        // Patterns take a while to be prepared.
+        // Patterns take time to compile.
         static BUILTIN: OnceLock<Result<Rules, String>> = OnceLock::new();
         let mut found = Self::default();
         if let Some(path) = own {

@@ -1,4 +1,4 @@
-//! Statements and patterns of a model, whose tokens stand for names: with these, or with the tokens as texts.
+//! Tokens in statements and patterns of a model: replaced with names, or with the tokens as texts.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::map::TokenMap;
 
-/// Tokens that a model wrote as a pattern needs them.
+/// Tokens of a model that are escaped for a pattern.
 static ESCAPED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\\\[([A-Z]+_[0-9]+)\\\]").ok());
 
 /// The place of a name in a statement.
@@ -20,7 +20,8 @@ enum NamePlace {
     Comment,
 }
 
-/// A statement whose tokens are `put` as their place asks: the token and its name are given. Outside of quotes it becomes a text.
+/// A statement with its tokens replaced by `put`, quoted for their place. `put` gets the token and its name. A token
+/// outside of quotes becomes a text.
 pub(crate) fn statement_with(text: &str, map: &TokenMap, put: &dyn Fn(&str, &str) -> String) -> String {
     map.replaced(text, |before, token, original| {
         let put = put(token, original);
@@ -35,14 +36,14 @@ pub(crate) fn statement_with(text: &str, map: &TokenMap, put: &dyn Fn(&str, &str
     })
 }
 
-/// A regular expression that matches literally what is `put` for its tokens.
+/// A regular expression that matches the results of `put` literally in place of its tokens.
 pub(crate) fn pattern_with(text: &str, map: &TokenMap, put: &dyn Fn(&str, &str) -> String) -> String {
     let plain = ESCAPED.as_ref().map(|escaped| escaped.replace_all(text, "[$1]").into_owned());
     let plain = plain.as_deref().unwrap_or(text);
     map.replaced(plain, |_, token, original| regex::escape(&put(token, original)))
 }
 
-/// Where in a statement the end of its beginning is. A doubled quote ends a text and begins it again.
+/// The lexical place at the end of a statement's start. A doubled quote ends a text and starts it again.
 fn place(before: &str) -> NamePlace {
     let mut place = NamePlace::Code;
     let mut last = ' ';

@@ -1,4 +1,4 @@
-//! Texts that must not leave, and texts that stay.
+//! Texts that must be redacted, and texts that stay.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ fn redactor() -> Redactor {
     Redactor::new(Rules::new(Share::Figures, None).unwrap(), map)
 }
 
-/// Facts 33: paths and kernels; and what the path list of others misses.
+/// Facts 33: paths and kernels; and paths that other lists miss.
 #[test]
 fn what_is_taken_out() {
     for (text, expected) in &cases().passed {
@@ -41,7 +41,7 @@ fn what_is_taken_out() {
     }
 }
 
-/// Secrets, each within a sentence; nothing of them is left.
+/// Secrets, each within a sentence; no part of them stays.
 #[test]
 fn secrets_of_all_kinds_are_taken_out() {
     for (text, secret) in &cases().secrets {
@@ -50,18 +50,18 @@ fn secrets_of_all_kinds_are_taken_out() {
     }
 }
 
-/// Keys of every form that is known, behind and before what stands around them in names of kernels, paths and templates.
+/// Keys of all known forms, with surrounding text as in names of kernels, paths and templates.
 #[test]
 fn secrets_are_found_within_names() {
     let cases = cases();
     for token in &cases.tokens {
-        // The part that is a secret.
+        // The secret part.
         let secret = if token.contains("abcdefghij") { "abcdefghij" } else { token.split_at(token.len() - 8).1 };
         for before in &cases.before {
             let is_joined = before.ends_with(char::is_alphanumeric);
             let has_start = ["1b4e", "0123", "10.", "00:", "Bearer"].iter().any(|start| token.starts_with(start));
             if is_joined && has_start {
-                // A number or word that goes on before them is another one.
+                // A number or word that continues before it is a different one.
                 continue;
             }
             for after in ["", ">(int)", "_v2", "_kernel", ".kd", "/y", ")", " x"] {
@@ -99,7 +99,7 @@ fn people_of_paths_are_found_everywhere() {
         ] {
             for share in [Share::Figures, Share::Names, Share::Source] {
                 let mut redactor = Redactor::new(Rules::new(share, None).unwrap(), TokenMap::default());
-                // In one text, or in texts of a body, the path last.
+                // In one text, or in texts of a body with the path last.
                 let passed = redactor.text(&text);
                 assert!(!passed.to_lowercase().contains("azalea"), "{text}: {passed}");
                 assert_eq!(redactor.text(&passed), passed);
@@ -121,7 +121,7 @@ fn people_of_paths_are_found_everywhere() {
     }
 }
 
-/// Rules of a user take nothing out of tokens.
+/// A user's rules do not change tokens.
 #[test]
 fn tokens_are_whole() {
     let directory = tempfile::tempdir().unwrap();
@@ -136,7 +136,7 @@ fn tokens_are_whole() {
     assert_eq!(redactor.map().restored("[KERNEL_1]"), "conv2d_forward_kernel");
 }
 
-/// In a text within a text, line breaks would be letters in front of what is looked for.
+/// In a text within a text, line breaks would be letters before the private data.
 #[test]
 fn data_is_looked_through_before_it_becomes_text() {
     let code = "tower\n/gpfs01/me/x\n\tsk-ant-api03-abcdefghijk\n\t10.1.2.3";
@@ -203,7 +203,7 @@ fn arguments_stay_json() {
     );
 }
 
-/// Statements may change the case and the surroundings of names of machines, people, paths and commands.
+/// Statements may change the case and the surroundings of names of machines, users, paths and commands.
 #[test]
 fn names_are_found_in_any_case_and_within_words() {
     let mut map = TokenMap::default();

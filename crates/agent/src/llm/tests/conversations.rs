@@ -28,7 +28,7 @@ fn endpoints_of(server: &Server, provider: &str) -> Vec<Endpoint> {
     endpoints(&options, &variables).unwrap().0
 }
 
-/// Asks the next question, as commands do.
+/// Asks the next question in the way that commands do.
 fn send(
     conversation: &mut Conversation,
     (gate, endpoints, listener): (&Gate, &[Endpoint], &dyn Listener),
@@ -49,7 +49,7 @@ fn send(
     Ok((reply.text, warnings))
 }
 
-/// A conversation of a file in a directory, as JSON changes it.
+/// A conversation from a changed JSON file.
 fn with(path: &Path, change: impl FnOnce(&mut Value)) -> Conversation {
     let mut conversation = Conversation::open(path, None).unwrap();
     conversation.save().unwrap();
@@ -77,7 +77,7 @@ fn a_conversation_keeps_what_was_said() {
     let (text, _) = send(&mut conversation, (&gate, &endpoints, &heard), "one").unwrap();
     assert_eq!((text.as_str(), heard.0.borrow().len()), ("Hello world", 2));
     assert_eq!((conversation.messages().len(), conversation.turns), (2, 1));
-    // A question without an answer was not asked.
+    // An unanswered question does not count.
     send(&mut conversation, (&gate, &endpoints, &()), "lost").unwrap_err();
     assert_eq!((conversation.messages().len(), conversation.turns), (2, 1));
     send(&mut conversation, (&gate, &endpoints, &()), "two").unwrap();
@@ -89,7 +89,7 @@ fn a_conversation_keeps_what_was_said() {
     assert_eq!(roles, ["user", "assistant", "user"]);
 }
 
-/// Fact 25: with compact_every 2, the second answer is followed by one summary, if there is more than what stays.
+/// Fact 25: with compact_every 2, one summary follows the second answer, if there is more than the turns that stay.
 #[test]
 fn summaries_come_when_it_is_time() {
     let directory = tempfile::tempdir().unwrap();
@@ -110,7 +110,7 @@ fn summaries_come_when_it_is_time() {
     assert!(last.contains("300 words"), "{last}");
     send(&mut conversation, (&gate, &endpoints, &()), "q3").unwrap();
     assert_eq!(contents(&server.got()[3].json()["messages"]).len(), 6, "system text, summary, and one turn");
-    // Nothing is old: nothing to sum up.
+    // Nothing is old, so there is nothing to summarize.
     let server = Server::new(vec![answer("a")]);
     let endpoints = endpoints_of(&server, "openai");
     let mut conversation = with(&directory.path().join("other.json"), |value| value["compact_every"] = json!(1));
@@ -118,7 +118,7 @@ fn summaries_come_when_it_is_time() {
     assert_eq!((server.got().len(), conversation.messages().len()), (1, 2));
 }
 
-/// Facts 26 and 27: what a summary leaves, that a failed one leaves everything, and that the history has each turn once.
+/// Facts 26 and 27: the content after a summary, no change after a failed one, and each turn once in the history.
 #[test]
 fn a_summary_takes_the_place_of_old_turns_and_the_history_has_all() {
     let directory = tempfile::tempdir().unwrap();
@@ -141,7 +141,7 @@ fn a_summary_takes_the_place_of_old_turns_and_the_history_has_all() {
     };
     assert_eq!(shown(&conversation), ["q1", "a1", "q2", "a2", "q3", "a3"]);
     conversation.save().unwrap();
-    // The next run tries again, and sums up what is old by then.
+    // The next run tries again, and summarizes the turns that are old by then.
     let server = Server::new(vec![answer("a4"), answer("all about it")]);
     let mut conversation = Conversation::open(&path, Some(1)).unwrap();
     let (_, warnings) = send(&mut conversation, (&gate, &endpoints_of(&server, "openai"), &()), "q4").unwrap();
@@ -194,7 +194,7 @@ fn a_file_brings_everything_back_but_keys() {
         (&json!(5), &json!(3), &json!(1))
     );
     assert_eq!((back.provider.as_str(), back.model.as_str(), back.turns), ("openai", "gpt-x", 1));
-    // The model is that of the conversation, unless another one is named.
+    // The model comes from the conversation, unless another one is named.
     let model = |providers: &str, model: Option<&str>| {
         let mut options = LlmOptions {
             providers: vec![providers.to_owned()],
@@ -251,7 +251,7 @@ fn what_is_no_conversation_is_left_as_it_is() {
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
     assert!(Conversation::open(directory.path(), None).unwrap_err().to_string().contains("not a file"));
-    // Another program took a turn meanwhile.
+    // Another program added a turn meanwhile.
     fs::write(&path, &good).unwrap();
     let (mut one, mut other) = (Conversation::open(&path, None).unwrap(), Conversation::open(&path, None).unwrap());
     one.held_with("local", "x", Share::Figures);
@@ -278,21 +278,21 @@ fn what_was_shared_is_not_sent_again() {
     assert!(first[0].contains("figures") && first[0].contains("AAA") && first[0].contains("BBB"), "{first:?}");
     assert!(!first[0].contains("lready"), "{first:?}");
     let second = ask(&[("a.hip", "AAA"), ("b.hip", "BBB")]);
-    // Where it was shared it stands as before, so that a cache of the provider knows it again.
+    // The first message stays the same, so that a cache of the provider recognizes it.
     let body = |text: &str| text.split("Answer the question").next().unwrap().trim().to_owned();
     assert_eq!(body(&second[0]), body(&first[0]));
     assert!(!second[2].contains("figures") && !second[2].contains("AAA"), "{second:?}");
     assert!(second[2].contains("Already shared above and unchanged: the data, a.hip, b.hip."), "{second:?}");
     let third = ask(&[("a.hip", "AAA"), ("b.hip", "BBB"), ("c.hip", "CCC")]);
     assert!(third[4].contains("CCC") && !third[4].contains("AAA") && !third[4].contains("figures"), "{third:?}");
-    // A file that changed is sent anew, and its old code is gone.
+    // A changed file is sent again, and its old code is gone.
     let fourth = ask(&[("a.hip", "ANEW"), ("b.hip", "BBB"), ("c.hip", "CCC")]);
     assert!(!fourth[0].contains("AAA") && fourth[0].contains("BBB") && fourth[0].contains("left out"), "{fourth:?}");
     assert!(fourth[6].contains("ANEW") && !fourth[6].contains("BBB"), "{fourth:?}");
     assert_eq!(fourth.join("\n").matches("BBB").count(), 1);
 }
 
-/// Kept texts have real names, and these are known again when another trace is asked about.
+/// Stored texts have real names, which are recognized again with another trace.
 #[test]
 fn names_are_kept_and_taken_out_again() {
     let redactor = || Redactor::new(Rules::new(Share::Figures, None).unwrap(), TokenMap::default());
@@ -306,7 +306,7 @@ fn names_are_kept_and_taken_out_again() {
     assert_eq!(question.text, "is void lab::lab_mm<float>(int) slow in /scratch/falcon? password: [SECRET_1]");
     let plain = first.remembered("is lab_mm slow?");
     assert_eq!(plain.text, "is lab_mm slow?");
-    // Texts that would not be found again stay tokens.
+    // Texts that would not be recognized again stay tokens.
     assert_eq!(first.remembered("KERNEL_1 and [TEXT_1]").text, "[KERNEL_1] and [TEXT_1]");
     assert_eq!(first.remembered("two [KERNEL_2]s").text, "two [KERNEL_2]s");
     let answer = first.remembered("KERNEL_1 is slow, [KERNEL_9] is not");

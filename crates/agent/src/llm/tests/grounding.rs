@@ -1,4 +1,4 @@
-//! Answers with planted errors: what the comparison finds, misses, and marks for nothing.
+//! Answers with planted errors: found and missed errors, and false alarms.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use wavesieve_engine::Registry;
 use wavesieve_export::cell::Cell;
 use wavesieve_report::document::{Block, Document, Table};
 
-/// A figure as the document shows it.
+/// A figure as displayed in the document.
 fn shown(document: &Document, id: &str) -> String {
     document.figures.iter().find(|figure| figure.id == id).unwrap().shown()
 }
@@ -33,7 +33,7 @@ fn cell(document: &Document, id: &str, column: &str, row: usize) -> String {
     }
 }
 
-/// The answer with what stands in braces: `figure`, or `table.column.row`.
+/// The answer with values in place of braces: `figure`, or `table.column.row`.
 fn filled(document: &Document, answer: &str) -> String {
     let mut parts = answer.split('{');
     let mut text = parts.next().unwrap().to_owned();
@@ -47,7 +47,7 @@ fn filled(document: &Document, answer: &str) -> String {
     text
 }
 
-/// Answers by their class, each with what in it is wrong.
+/// Answers by class, each with its errors.
 const ANSWERS: &str = include_str!("grounding.toml");
 
 type Answers = BTreeMap<String, Vec<String>>;

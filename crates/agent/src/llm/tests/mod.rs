@@ -1,4 +1,4 @@
-//! Providers against a scripted server, and what leaves.
+//! Providers against a scripted server, and the data that they send.
 
 mod conversations;
 mod grounding;

@@ -1,4 +1,4 @@
-//! Secrets of many kinds, planted wherever a text comes from outside, leave in no request of any provider.
+//! Secrets of many kinds, planted in all foreign texts, appear in no request of any provider.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,13 +13,13 @@ use crate::llm::payload::Share;
 use crate::llm::settings::LlmOptions;
 use wavesieve_report::analysis::Analysis;
 
-/// Secrets, each with how a sentence or a command names it.
+/// Secrets, each with a sentence or command that contains it.
 #[derive(Clone, Debug)]
 struct Secrets {
     host: String,
     user: String,
     kernel: String,
-    /// Texts that must not stand anywhere, at any level, with the text around them.
+    /// Texts that must not appear at any level, with the text around them.
     always: Vec<(String, String)>,
 }
 
@@ -52,7 +52,7 @@ fn secrets() -> impl Strategy<Value = Secrets> {
     )
 }
 
-/// The level, with a document that has the secrets where texts come from outside.
+/// The level, after planting the secrets in all foreign texts of a document.
 fn planted(analysis: &mut Analysis, secrets: &Secrets, share: Share) {
     if share == Share::Figures {
         plant(&mut analysis.document, &secrets.kernel);
@@ -75,7 +75,7 @@ fn planted(analysis: &mut Analysis, secrets: &Secrets, share: Share) {
         vec![format!("/opt/{}/app", secrets.user), format!("--password={}", secrets.always[3].0)];
 }
 
-/// The requests to a provider, all attempts.
+/// The requests to a provider, from all attempts.
 fn sent(analysis: &Analysis, provider: &str, share: Share, secrets: &Secrets) -> Vec<String> {
     let directory = tempfile::tempdir().unwrap();
     let audit = directory.path().join("audit");
@@ -85,7 +85,7 @@ fn sent(analysis: &Analysis, provider: &str, share: Share, secrets: &Secrets) ->
         ("WAVESIEVE_LLM_PRIVATE_MODEL", "big"),
         ("USER", secrets.user.as_str()),
         ("HOSTNAME", secrets.host.as_str()),
-        // Where no program is called `claude`: what it would get is recorded before.
+        // A PATH without `claude`: its input is recorded before.
         ("PATH", "/nonexistent"),
     ]);
     let name = match provider {

@@ -1,4 +1,4 @@
-//! Nothing that was planted leaves at the level of figures, with any provider and in any attempt.
+//! At the level of figures, planted texts are never sent, with any provider and in any attempt.
 
 use std::cell::RefCell;
 
@@ -22,7 +22,7 @@ pub(super) fn analysis(fixture: &str) -> Analysis {
     AnalysisOptions::builtin().unwrap().analyze(&trace).unwrap()
 }
 
-/// Puts a secret wherever a document has a text that came from outside.
+/// Puts a secret into every foreign text of a document.
 pub(super) fn plant(document: &mut Document, secret: &str) {
     document.title = format!("run of {secret}");
     document.summary = format!("first: {secret}_kernel");
@@ -128,7 +128,7 @@ fn planted_secrets_do_not_leave_at_the_level_of_figures() {
                 prop_assert!(place.is_none(), "{}: …{:?}", provider, place.and_then(|place| text.get(place.saturating_sub(60)..)));
                 prop_assert!(text.contains("busy_pct") && text.contains("[KERNEL_1]"));
             }
-            // The record has what was sent, twice, and no key.
+            // The record has both requests, without keys.
             let record = std::fs::read_to_string(&audit).unwrap();
             let lines: Vec<Value> = record.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
             prop_assert_eq!(lines.len(), 2);
@@ -171,11 +171,11 @@ fn levels_add_names_and_nothing_else() {
         }
     }
     assert!(figures.len() < names.len());
-    // The same again: nothing depends on order or chance.
+    // The same again: the result depends neither on order nor on chance.
     assert_eq!(sent(Share::Figures), figures);
 }
 
-/// Questions are masked word by word, the earlier ones of a conversation too.
+/// Questions are masked word by word, including earlier ones of a conversation.
 #[test]
 fn words_of_questions_do_not_leave_at_the_level_of_figures() {
     let mut analysis = analysis("merged");

@@ -16,7 +16,7 @@ use crate::llm::request::{Message, Reply, Request, Role};
 use crate::llm::settings::{LlmOptions, endpoints};
 use crate::llm::usage::Usage;
 
-/// Keeps the parts of an answer as they come.
+/// Collects the parts of an answer as they arrive.
 #[derive(Default)]
 pub(super) struct Parts(pub RefCell<Vec<String>>);
 
@@ -201,7 +201,7 @@ fn a_cut_stream_keeps_its_text() {
     let reply = ask_with("anthropic", &server, &[], |options| options.is_whole = false).unwrap();
     assert!(reply.is_cut && reply.text == "so far" && !reply.warnings.is_empty(), "{reply:?}");
     assert_eq!(server.got().len(), 1);
-    // Nothing came: that is tried again.
+    // An empty response is retried.
     let server = Server::new(vec![Answer::events(&[]).breaking(), Answer::json(&message("hello"))]);
     let reply = ask_with("anthropic", &server, &[], |options| options.is_whole = false).unwrap();
     assert_eq!((reply.text.as_str(), server.got().len()), ("hello\nmore", 2));
@@ -255,7 +255,7 @@ fn private_servers_get_headers_of_the_user() {
         let got = &server.got()[0];
         assert_eq!((got.header("x-team"), got.header("n")), (Some("gpu"), Some("3")));
         assert_eq!(got.header("authorization"), Some("Bearer k1"));
-        // The name of the user is not sent.
+        // The user's name is not sent.
         assert_eq!(got.header("user"), None);
     }
 }

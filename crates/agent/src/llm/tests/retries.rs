@@ -73,12 +73,12 @@ fn a_chain_moves_on_where_that_can_help() {
     let reply = ask(&busy(), &second).unwrap();
     assert_eq!((reply.provider.as_str(), reply.text.as_str()), ("local", "fine"));
     assert_eq!(second.got()[0].json()["model"], "tiny");
-    // A model that one does not have, the other may.
+    // Another provider may have the model.
     let absent = Server::new(vec![Answer::status(404, r#"{"error": {"message": "no such model"}}"#)]);
     let second = Server::new(vec![good()]);
     assert_eq!(ask(&absent, &second).unwrap().provider, "local");
     assert_eq!((absent.got().len(), second.got().len()), (1, 1));
-    // A key that is not accepted is not hidden by another provider.
+    // A rejected key is reported even if another provider follows.
     let refused = Server::new(vec![Answer::status(401, "{}")]);
     let second = Server::new(vec![good()]);
     assert!(matches!(ask(&refused, &second).unwrap_err(), LlmError::Authentication { .. }));

@@ -1,4 +1,4 @@
-//! A server on this machine that answers as configured, and keeps what it gets.
+//! A server on this machine that answers as configured, and stores the requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// A request as it came in.
+/// A received request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Got {
     /// Method and path.
@@ -33,14 +33,14 @@ impl Got {
     }
 }
 
-/// The answer to send back.
+/// The response to send.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     pub status: u16,
     pub headers: Vec<(&'static str, String)>,
-    /// Parts of the body, each with what is waited before it.
+    /// Parts of the body, each with the pause before it.
     pub parts: Vec<(Duration, Vec<u8>)>,
-    /// Whether the connection breaks before the end that was announced.
+    /// Whether the connection breaks before the announced end.
     pub breaks: bool,
 }
 
@@ -87,7 +87,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Answers in order; the last again and again.
+    /// Answers in order; the last one repeats.
     pub(super) fn new(answers: Vec<Answer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -103,7 +103,7 @@ impl Server {
                     kept.len() - 1
                 };
                 let answer = answers[place.min(answers.len() - 1)].clone();
-                // A reader that went away is what some tests are about.
+                // Some tests are about a client that closed the connection.
                 let _ = write(stream, &answer);
             }
         });

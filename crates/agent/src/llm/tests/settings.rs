@@ -130,7 +130,7 @@ fn certificates_are_checked_whatever_variables_say() {
     }
 }
 
-/// Keys by their form: in the variable of another provider, in the place of a name, and in what is printed.
+/// Keys by their form: in the variable of another provider, in place of a name, and in printed texts.
 #[test]
 fn keys_go_to_nobody_else() {
     let swapped = [("ANTHROPIC_API_KEY", "sk-proj-hunter2hunter2"), ("OPENAI_API_KEY", "sk-ant-api03-hunter2")];
@@ -140,7 +140,7 @@ fn keys_go_to_nobody_else() {
         let text = refused(&[provider], &swapped);
         assert!(text.contains(variable) && text.contains("holds a key of") && !text.contains("hunter2"), "{text}");
     }
-    // A server between may have given out the key.
+    // A proxy server may have issued the key.
     let proxy = [swapped[0], ("ANTHROPIC_BASE_URL", "https://proxy.example.org")];
     assert!(resolve(&["anthropic"], &proxy).is_ok());
     for shape in [

@@ -1,20 +1,20 @@
-//! Server-sent events, as they come in.
+//! Server-sent events, parsed as they arrive.
 
-/// The most bytes of an event that are kept; no provider sends as many.
+/// Maximum bytes of an event; no provider sends as many.
 const MOST_BYTES: usize = 4 << 20;
 
-/// Takes bytes in pieces of any size and hands out the data of whole events.
+/// Takes bytes in pieces of any size, and returns the data of complete events.
 #[derive(Debug, Default)]
 pub(crate) struct EventReader {
     line: Vec<u8>,
     data: String,
     has_data: bool,
-    /// Whether the last byte was a carriage return, whose line feed belongs to it.
+    /// Whether the last byte was a carriage return: a line feed after it belongs to it.
     after_return: bool,
 }
 
 impl EventReader {
-    /// Takes bytes; `on_data` gets the data of each event that is complete.
+    /// Takes bytes; `on_data` gets the data of each complete event.
     pub fn feed(&mut self, bytes: &[u8], on_data: &mut dyn FnMut(&str)) {
         for byte in bytes {
             match byte {
@@ -33,7 +33,7 @@ impl EventReader {
         }
     }
 
-    /// The stream has ended: some servers leave out the empty line behind the last event.
+    /// Handles the end of the stream: some servers omit the empty line after the last event.
     pub fn finish(&mut self, on_data: &mut dyn FnMut(&str)) {
         if !self.line.is_empty() {
             self.end_line(on_data);

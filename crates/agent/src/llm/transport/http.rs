@@ -1,4 +1,4 @@
-//! Requests over HTTP, with certificates checked and proxies of the environment.
+//! HTTP requests, with checked certificates and the proxies of the environment.
 
 use std::error::Error as _;
 use std::path::PathBuf;
@@ -11,60 +11,60 @@ use tokio::time::timeout;
 
 use crate::llm::error::LlmError;
 
-/// The most bytes of a reply: a hundred times what the longest answer has.
+/// Maximum bytes of a response: a hundred times the longest answer.
 const MOST_BYTES: usize = 8 << 20;
-/// Time to get a connection.
+/// Time limit for a connection.
 const CONNECT: Duration = Duration::from_secs(15);
 
-/// How the other side proves its identity.
+/// How the server proves its identity.
 #[derive(Clone, Debug, Default)]
 pub struct Security {
-    /// Whether any certificate is taken.
+    /// Whether any certificate is accepted.
     pub is_insecure: bool,
     /// File with certificates to trust in addition to those of the system.
     pub authorities: Option<PathBuf>,
 }
 
-/// A request as it goes out. It has no `Debug`, for it holds keys.
+/// An outgoing request. It does not derive `Debug`, because it holds keys.
 #[derive(Clone)]
 pub struct Wire {
     pub url: String,
-    /// Names and values; those of keys among them.
+    /// Names and values, including keys.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
-/// The answer of the other side.
+/// The response of the server.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     pub status: u16,
-    /// Whether it is a stream of events.
+    /// Whether it is an event stream.
     pub is_events: bool,
-    /// How long to wait before the next try, if the other side said so.
+    /// The requested pause before the next attempt, if any.
     pub retry_after: Option<Duration>,
     pub body: Vec<u8>,
-    /// Why its end is missing, if it is.
+    /// The reason why its end is missing, if it is.
     pub cut: Option<HttpFailure>,
 }
 
-/// Why nothing came back.
+/// Reasons why there is no response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HttpFailure {
-    /// No connection, or one that broke.
+    /// There was no connection, or it broke.
     Connection(String),
     /// It took too long.
     Timeout,
-    /// The request cannot be made.
+    /// The request cannot be created.
     Request(String),
 }
 
 impl HttpFailure {
-    /// Whether the other side did not prove its identity, which no further attempt changes.
+    /// Returns whether the server did not prove its identity, which a retry does not change.
     pub(crate) fn is_of_certificate(&self) -> bool {
         matches!(self, Self::Connection(reason) if reason.contains("certificate"))
     }
 
-    /// Advice for the user; `usual` if nothing more is known.
+    /// Advice for the user; `usual` if nothing specific is known.
     pub fn advice(&self, usual: &str) -> String {
         match self {
             Self::Connection(reason) if self.is_of_certificate() => match reason.contains("not valid for") {
@@ -78,7 +78,7 @@ impl HttpFailure {
 }
 
 impl Security {
-    /// Checks that the certificates can be used.
+    /// Checks that the certificates are usable.
     ///
     /// # Errors
     /// [`LlmError::Usage`] when they cannot.
@@ -97,7 +97,8 @@ pub struct Http {
 }
 
 impl Http {
-    /// Prepares a client, with the proxies of the environment unless it is direct. Redirects are not followed: they would take what is sent to someone else.
+    /// Makes a client, with the proxies of the environment unless it is direct. It does not follow redirects, because
+    /// they would send the data to another server.
     pub fn new(security: &Security, is_direct: bool) -> Result<Self, LlmError> {
         let mut builder = Client::builder()
             .use_rustls_tls()
@@ -131,10 +132,10 @@ impl Http {
         Ok(Self { client, runtime })
     }
 
-    /// Sends a request and takes the reply; `on_body` gets the bytes of a good one as they come.
+    /// Sends a request and reads the response; `on_body` gets the bytes of a successful one as they arrive.
     ///
     /// # Errors
-    /// When nothing came back in time. A reply whose end is missing is an answer.
+    /// When no response arrived in time. A response with a missing end counts as an answer.
     pub fn post(&self, wire: &Wire, limit: Duration, on_body: &mut dyn FnMut(&[u8])) -> Result<Answer, HttpFailure> {
         let mut headers = HeaderMap::new();
         for (name, value) in &wire.headers {
@@ -156,7 +157,7 @@ impl Http {
         match ended {
             Ok(Ok(())) => Ok(answer),
             Ok(Err(failure)) => Err(failure),
-            // The head is there, so that what has come so far may be of use.
+            // The head arrived, so the data so far may be useful.
             Err(_) if answer.status > 0 => Ok(Answer { cut: Some(HttpFailure::Timeout), ..answer }),
             Err(_) => Err(HttpFailure::Timeout),
         }
@@ -195,7 +196,7 @@ async fn take_body(mut response: Response, answer: &mut Answer, on_body: &mut dy
     }
 }
 
-/// The wait that `Retry-After` asks for: seconds, or a date.
+/// The pause in `Retry-After`: seconds, or a date.
 fn waiting_time(text: &str) -> Option<Duration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<f64>() {
@@ -215,7 +216,7 @@ fn failure(error: &reqwest::Error) -> HttpFailure {
     HttpFailure::Connection(causes(error))
 }
 
-/// The causes of an error without its address, which the caller names.
+/// The causes of an error without its address, which the caller adds.
 fn causes(error: &reqwest::Error) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut cause = error.source();

@@ -1,4 +1,4 @@
-//! How bytes get to a provider and back.
+//! Transport of bytes to a provider and back.
 
 mod events;
 mod http;

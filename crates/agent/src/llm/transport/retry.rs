@@ -1,35 +1,35 @@
-//! When a request is sent again, and when that is given up.
+//! Decides when a request is sent again, and when to give up.
 
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::time::{Duration, Instant};
 
 use super::http::{Answer, HttpFailure};
 
-/// Further attempts after the first.
+/// Number of attempts after the first.
 const RETRIES: u32 = 2;
-/// The wait before the first of them, if the other side does not ask for one; then twice as long.
+/// The default pause before the first retry; it doubles for the next.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// The longest wait that the other side did not ask for.
+/// Maximum pause that the server did not request.
 const LONGEST_WAIT: Duration = Duration::from_secs(8);
 
-/// How long one attempt and all of them may take.
+/// Time limits of one attempt, and of all of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
     pub attempt: Duration,
     pub deadline: Duration,
 }
 
-/// Whether a status can be another one soon.
+/// Returns whether a status may change soon.
 fn is_passing(status: u16) -> bool {
     matches!(status, 408 | 409 | 429) || status >= 500
 }
 
-/// Makes attempts until one succeeds, fails for good, or the time is over. `attempt` gets the time that it may take;
-/// `on_wait` what is waited before the next and why. An answer that brought text is never asked for again:
-/// `has_text` reports whether there is some.
+/// Makes attempts until one succeeds, fails permanently, or the time runs out. `attempt` gets its time limit, `on_wait`
+/// the pause before the next attempt with its reason. An answer that brought text is never requested again: `has_text`
+/// reports whether there is any.
 ///
 /// # Errors
-/// With the failure of the last attempt.
+/// The failure of the last attempt.
 pub(crate) fn with_retries(
     policy: Policy,
     attempt: &mut dyn FnMut(Duration) -> Result<Answer, HttpFailure>,
@@ -45,7 +45,7 @@ pub(crate) fn with_retries(
             Ok(answer) if is_passing(answer.status) => (format!("status {}", answer.status), answer.retry_after),
             Ok(Answer { cut: Some(HttpFailure::Connection(reason)), .. }) if !has_text() => (reason.clone(), None),
             Err(failure @ HttpFailure::Connection(reason)) if !failure.is_of_certificate() => (reason.clone(), None),
-            // An attempt that took too long once would do so again, and a certificate stays as it is.
+            // A timeout would happen again, and a certificate stays the same.
             _ => return result,
         };
         let wait = told.unwrap_or_else(|| jittered(FIRST_WAIT.saturating_mul(1 << retries).min(LONGEST_WAIT)));
@@ -59,9 +59,9 @@ pub(crate) fn with_retries(
     }
 }
 
-/// Between half of a time and all of it, so that many programs do not come back at once.
+/// A random time between half of this time and all of it, so that many programs do not retry at once.
 fn jittered(time: Duration) -> Duration {
-    // The standard library's only source of chance; nothing that is written depends on it.
+    // The standard library's only source of randomness; no written data depends on it.
     let chance = std::hash::RandomState::new().build_hasher().finish();
     let share = (chance >> 11) as f64 / (1u64 << 53) as f64;
     time.mul_f64(0.5 + share / 2.0)

@@ -1,4 +1,4 @@
-//! `analyze` and `findings`: what the rules find in a trace, in short and with evidence.
+//! `analyze` and `findings`: the findings of the rules in a trace, in short and with evidence.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use wavesieve_report::analysis::AnalysisOptions;
 use wavesieve_report::json;
 use wavesieve_tables::trace::Trace;
 
-/// Fields of a finding that the list has; `findings` has all.
+/// Fields of a finding in the list; `findings` has all.
 const LISTED: [&str; 9] =
     ["id", "priority", "category", "title", "subject", "saving", "confidence", "advice", "explanation"];
-/// Rows of tables in the analysis, of which an answer shows as many as are asked for.
+/// Rows of tables in the analysis. Answers show as many as requested.
 const ROWS: usize = 50;
 
 #[derive(Default, Deserialize)]
@@ -45,7 +45,7 @@ struct FindingArguments {
     rows: Option<usize>,
 }
 
-/// An analysis that was made, as JSON.
+/// A finished analysis, as JSON.
 pub(in crate::mcp) struct Analyzed {
     trace: Arc<Trace>,
     name: &'static str,
@@ -94,7 +94,7 @@ pub(super) fn findings(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -
     let known: Vec<&str> =
         all.iter().flat_map(|finding| [text(finding, "id"), text(finding, "rule")]).flatten().collect();
     if let Some(unknown) = ids.iter().find(|id| !known.contains(&id.as_str())) {
-        // Ids have names in them, which a masked call does not see.
+        // Ids contain names, which a masked call must not see.
         let field = if tools.behind.is_some() { "rule" } else { "id" };
         let listed: Vec<&str> = all.iter().filter_map(|finding| text(finding, field)).collect();
         let reason = format!("no finding {unknown} in this trace; it has {}", listed.join(", "));
@@ -120,7 +120,7 @@ pub(super) fn findings(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -
     Ok(answer)
 }
 
-/// Refuses a word that no finding can have: nothing found would look like an all-clear.
+/// Rejects a word that no finding can have: an empty result would look like an all-clear.
 fn check_words(name: &str, words: &[String], known: &[&str]) -> Result<(), ToolFailure> {
     let is_known = |word: &&String| known.iter().any(|known| known.eq_ignore_ascii_case(word));
     match words.iter().find(|word| !is_known(word)) {
@@ -129,7 +129,7 @@ fn check_words(name: &str, words: &[String], known: &[&str]) -> Result<(), ToolF
     }
 }
 
-/// An answer to begin with, and the document of the analysis.
+/// A new answer, and the document of the analysis.
 fn analyzed(
     tools: &mut Toolbox<'_>,
     inputs: &Texts,

@@ -1,4 +1,4 @@
-//! `check`: whether a trace can be trusted.
+//! `check`: lists the anomalies of a trace.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ struct Arguments {
 pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Result<ToolAnswer, ToolFailure> {
     let arguments: Arguments = parsed(arguments)?;
     let (trace, inputs) = tools.open(&arguments.inputs, &arguments.filters, None)?;
-    // Damage in a file that is not read otherwise would go unnoticed.
+    // Damage in files that are not read otherwise would go unnoticed.
     trace.finds_damaged_content();
     trace.inspect_beside_tables();
     let query = tools.options.registry.get("trace_health")?;

@@ -1,4 +1,4 @@
-//! `compare`: what changed between two runs or sets of runs.
+//! `compare`: the changes between two runs or sets of runs.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ struct Arguments {
     new: Texts,
     basis: Option<String>,
     effect_pct: Option<f64>,
-    /// Whether the answer has all figures in place of the text.
+    /// Whether the answer has all figures instead of the text.
     figures: bool,
     rows: Option<usize>,
 }
@@ -70,7 +70,7 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
             return Ok(None);
         }
         let options = CompareOptions { basis: BasisChoice::Range(step.to_owned()), ..options.clone() };
-        // Notes about the inputs are in the answer already.
+        // The answer already has notes about the inputs.
         let mut read = |name, named| side(tools, name, named, &options, &mut ToolAnswer::default());
         let (base, _) = read("base", &arguments.base)?;
         let (new, _) = read("new", &arguments.new)?;
@@ -96,7 +96,7 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
     Ok(answer)
 }
 
-/// The runs of a side, each input one.
+/// The runs of a side; each input is a run.
 fn side(
     tools: &mut Toolbox<'_>,
     name: &str,

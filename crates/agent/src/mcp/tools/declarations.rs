@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Instructions for an agent before it calls a tool.
+/// Instructions for an agent before its first call.
 pub(in crate::mcp) const INSTRUCTIONS: &str = data!("share/mcp/instructions.md");
 
 const TOOLS: &str = data!("share/mcp/tools.json");
 
-/// A tool, for documentation.
+/// Documentation of a tool.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ToolDocs {
     pub name: String,
@@ -18,21 +18,21 @@ pub struct ToolDocs {
     pub description: String,
 }
 
-/// A test reads them, so that there are always some.
+/// A test reads them, so they are never empty.
 static DECLARED: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(TOOLS).unwrap_or_default());
 
-/// The tools as `tools/list` gives them.
+/// The tools for `tools/list`.
 pub fn declared() -> Value {
     DECLARED.clone()
 }
 
-/// The schema of the arguments of a tool; `None` if the tool does not exist.
+/// The schema of a tool's arguments; `None` if the tool does not exist.
 pub(in crate::mcp) fn input_schema(tool: &str) -> Option<&'static Value> {
     let mut tools = DECLARED.as_array().into_iter().flatten();
     tools.find(|declared| declared.get("name").and_then(Value::as_str) == Some(tool))?.get("inputSchema")
 }
 
-/// The tools in the order in which they are listed.
+/// The tools in the order of the list.
 pub fn tool_docs() -> Vec<ToolDocs> {
     serde_json::from_str(TOOLS).unwrap_or_default()
 }

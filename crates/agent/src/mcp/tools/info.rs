@@ -1,4 +1,4 @@
-//! `info`: what inputs are, and which queries have rows for them.
+//! `info`: summarizes inputs, and lists queries that have rows for them.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -11,9 +11,9 @@ use crate::mcp::failure::ToolFailure;
 use wavesieve_engine::Query;
 use wavesieve_report::overview::{Overview, activity_request};
 
-/// Files that are listed if no input is named.
+/// Maximum number of listed files if no input is named.
 const LISTED: usize = 200;
-/// How far below the directories files are listed.
+/// Maximum depth of listed files below the directories.
 const DEPTH: usize = 3;
 
 #[derive(Default, Deserialize)]
@@ -47,7 +47,7 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
     Ok(answer)
 }
 
-/// The directories of the server and what lies in them.
+/// Lists the directories of the server and their files.
 fn list(tools: &Toolbox<'_>) -> Result<ToolAnswer, ToolFailure> {
     let mut answer = ToolAnswer::default();
     let directories = tools.roots.shown();

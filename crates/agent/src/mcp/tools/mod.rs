@@ -34,25 +34,25 @@ use wavesieve_tables::trace::selection::SharedMask;
 pub(super) use declarations::{INSTRUCTIONS, input_schema};
 pub use declarations::{declared, tool_docs};
 
-/// Rows of a table if a call does not ask for more or fewer.
+/// Default number of rows of a table.
 const USUAL_ROWS: usize = 50;
-/// Field of a result for what tokens of a mask stand for.
+/// Result field with the originals of a mask's tokens.
 pub(super) const ORIGINALS: &str = "originals";
 
-/// The state that tools work with.
+/// The state of the tools.
 pub(super) struct Toolbox<'a> {
     options: &'a McpOptions,
     roots: Roots,
     traces: Traces,
-    /// The last analysis, for questions about its findings.
+    /// The last analysis, for later calls about its findings.
     analyzed: Option<analyze::Analyzed>,
-    /// Notes of the present call about its inputs.
+    /// Notes of the current call about its inputs.
     notes: Vec<String>,
-    /// The mask over texts that the present call must not see.
+    /// The mask over texts that the current call must not see.
     behind: Option<BehindMask>,
 }
 
-/// A mask that is made, and the filters that see names.
+/// A mask, and the filters that see names.
 pub(super) struct BehindMask {
     pub(super) mask: Arc<TableMask>,
     pub(super) own_filters: BTreeSet<String>,
@@ -64,7 +64,7 @@ impl BehindMask {
         Ok(Self { mask: Arc::new(mask), own_filters: behind.own_filters })
     }
 
-    /// The mask, as it is put before tables.
+    /// The mask in the form that tables take.
     pub(super) fn shared(&self) -> SharedMask {
         Arc::<TableMask>::clone(&self.mask)
     }
@@ -76,7 +76,7 @@ impl<'a> Toolbox<'a> {
         Ok(Self { options, roots, traces: Traces::default(), analyzed: None, notes: Vec::new(), behind: None })
     }
 
-    /// Forgets what calls have left, after one that broke off.
+    /// Resets the state of a call that was aborted.
     pub(super) fn forget(&mut self) {
         self.traces.clear();
         self.analyzed = None;
@@ -123,7 +123,7 @@ impl<'a> Toolbox<'a> {
         answer.result(self.options.max_bytes)
     }
 
-    /// Opens a trace, and names its inputs without links.
+    /// Opens a trace, and resolves its inputs.
     fn open(
         &mut self,
         inputs: &Texts,
@@ -138,7 +138,7 @@ impl<'a> Toolbox<'a> {
         Ok((trace, inputs))
     }
 
-    /// The inputs without links, each once.
+    /// The resolved inputs, each once.
     fn inputs(&mut self, named: &Texts) -> Result<Vec<String>, ToolFailure> {
         let (mut inputs, mut seen) = (Vec::new(), BTreeSet::new());
         let (all, left_out) = self.roots.inputs(named.list())?;
@@ -156,13 +156,13 @@ impl<'a> Toolbox<'a> {
         Ok(inputs)
     }
 
-    /// The rows that a call may show.
+    /// The number of rows that a call may show.
     fn rows(&self, asked: Option<usize>) -> usize {
         asked.filter(|rows| *rows > 0).unwrap_or(USUAL_ROWS).min(self.options.max_rows)
     }
 }
 
-/// The command line that gives the same answer: the verb with its words, the inputs, and the filters of the trace.
+/// The command line for the same answer: the verb with its words, the inputs, and the filters of the trace.
 fn command_line(verb: &[&str], inputs: &[String], options: &[String], trace: Option<&Trace>) -> String {
     let words = ["wavesieve"].iter().chain(verb).map(|word| (*word).to_owned());
     let filters = trace.map(|trace| trace.choice().command_line()).unwrap_or_default();
@@ -170,7 +170,7 @@ fn command_line(verb: &[&str], inputs: &[String], options: &[String], trace: Opt
     words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
 }
 
-/// An answer with the command line that gives the same.
+/// Starts an answer with the command line for the same result.
 fn begin(command: String) -> ToolAnswer {
     let mut answer = ToolAnswer::default();
     answer.set("command", command);

@@ -1,4 +1,4 @@
-//! `plan`: counters to passes that the hardware can collect, and the commands for them.
+//! `plan`: plans counter passes, and the commands for them.
 
 use anyhow::Context as _;
 use serde::Deserialize;

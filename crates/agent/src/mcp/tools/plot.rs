@@ -8,7 +8,7 @@ use crate::mcp::arguments::{QueryArguments, parsed};
 use crate::mcp::failure::ToolFailure;
 use wavesieve_report::charts::{Chart, Layout};
 
-/// Bytes of a picture, at most.
+/// Maximum bytes of a picture.
 const LARGEST_PICTURE: usize = 2 << 20;
 
 pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Result<ToolAnswer, ToolFailure> {

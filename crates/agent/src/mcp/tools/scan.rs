@@ -1,4 +1,4 @@
-//! `scan`: what source code reveals before there is a trace.
+//! `scan`: reports the GPU work of source code before there is a trace.
 
 use anyhow::Context as _;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use wavesieve_report::json;
 use wavesieve_report::source_document::source_document;
 use wavesieve_source::scan::{Limits, Target, refusal, scan, shown};
 
-/// Architecture of counter passes if none is named, as of the program.
+/// Default architecture of counter passes, the same as for the program.
 const ARCHITECTURE: &str = "gfx942";
 
 #[derive(Default, Deserialize)]

@@ -20,14 +20,14 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
     Ok(answer)
 }
 
-/// Runs the query, and begins an answer with what must be known about it.
+/// Runs the query, and starts an answer with notes about it.
 pub(super) fn run<'a>(
     tools: &mut Toolbox<'a>,
     arguments: &QueryArguments,
 ) -> Result<(ToolAnswer, &'a Query, Answer), ToolFailure> {
     let query = tools.options.registry.get(&arguments.query)?;
     let options = arguments.options(query)?;
-    // The options are checked before the inputs are read, which may take long.
+    // Options are checked before the inputs are read, which may take long.
     let statement = render(query, &options)?;
     let subject = query.declaration.needs.first().and_then(|name| schema::table(name));
     let (trace, inputs) = tools.open(&arguments.inputs, &arguments.filters, subject)?;
@@ -51,7 +51,7 @@ pub(super) fn run<'a>(
     Ok((answer, query, result))
 }
 
-/// The result with columns of commands for its first rows, and which of them lack some.
+/// The result with command columns for its first rows, and notes about missing commands.
 fn with_commands(
     result: Answer,
     (trace, query): (&Trace, &Query),
@@ -66,7 +66,7 @@ fn with_commands(
     Ok((with_handoff_columns(result, &made)?, missing_commands(&made)))
 }
 
-/// The options as words of the command line.
+/// The options as command-line words.
 fn words(query: &Query, options: &QueryOptions) -> Vec<String> {
     let mut words = Vec::new();
     if let Some(by) = &options.by {

@@ -1,4 +1,4 @@
-//! `tables`: which queries and tables there are, and their columns.
+//! `tables`: lists queries and tables, with their columns.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -15,7 +15,7 @@ use wavesieve_model::schema::{Table, table, tables};
 struct Arguments {
     /// Queries and tables to describe with their columns.
     names: Texts,
-    /// Words of which all must be in a title, a column or their documentation.
+    /// Words that a title, a column or their documentation must all contain.
     search: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Programs that are only functions, whose best configurations are known.
+//! Functions in place of programs, whose best configurations are known.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub fn tiles(depths: &[i64], more: &[(&str, &[&str])]) -> Space {
     Space::new(lists.into_iter().map(|(name, _)| name).collect(), &configurations)
 }
 
-/// The time of a configuration, in ms; none if it fails.
+/// The time of a configuration, in ms; `None` if it fails.
 pub type Function = fn(&dyn Fn(&str) -> f64, &dyn Fn(&str) -> String) -> Option<f64>;
 
 pub struct Case {
@@ -83,7 +83,7 @@ const CATEGORIES: &[(&str, &[&str])] =
     &[("layout", &["row", "column"]), ("way", &["direct", "split", "stream", "naive"])];
 
 pub fn case(name: &'static str) -> Case {
-    // A bowl over logarithms, steeper on one side, with its lowest place off the grid of some parameters.
+    // A bowl over logarithms, steeper on one side; its minimum is off the grid of some parameters.
     let smooth: Function = |number, _| {
         let m = log2(number("BLOCK_M")) - 6.2;
         let n = log2(number("BLOCK_N")) - 6.8;
@@ -119,7 +119,7 @@ pub fn case(name: &'static str) -> Case {
         let shape = m - n + 1.0;
         Some(1.5 + 0.5 * warps * warps + 0.3 * stages * stages + 0.25 * tile * tile + 0.2 * shape * shape)
     };
-    // Shared memory ends where it is best.
+    // Shared memory runs out at the best configuration.
     let cliff: Function = |number, text| {
         let bytes = 2.0 * number("BLOCK_K") * (number("BLOCK_M") + number("BLOCK_N")) * number("num_stages");
         if bytes > 65_536.0 { None } else { Some(tiled(number, text)) }
@@ -138,8 +138,8 @@ pub fn case(name: &'static str) -> Case {
     }
 }
 
-/// A multiplication of matrices in tiles, in steps as on a device: whole waves of blocks, wavefronts that fit, memory that is
-/// read again for each tile, and latency that stages hide.
+/// A tiled matrix multiplication with the steps of a device: whole waves of blocks, wavefronts that fit, memory that
+/// each tile reads again, and latency that stages hide.
 fn tiled(number: &dyn Fn(&str) -> f64, _: &dyn Fn(&str) -> String) -> f64 {
     let (m, n, k) = (number("BLOCK_M"), number("BLOCK_N"), number("BLOCK_K"));
     let (warps, stages) = (number("num_warps"), number("num_stages"));

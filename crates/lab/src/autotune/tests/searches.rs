@@ -6,7 +6,8 @@ use crate::autotune::score::Scale;
 use crate::autotune::search::{Search, SearchStep};
 use crate::autotune::{History, Outcome};
 
-/// Counts searches that find a configuration within a share of the best; also the largest share of the space that one ran.
+/// Counts searches that find a configuration within a share of the best; also returns the largest share of the space
+/// that one ran.
 fn found(case: &Case, seeds: u64, within: f64) -> (u64, f64) {
     let limit = case.optimum() * (1.0 + within);
     let mut most = 0.0_f64;
@@ -53,7 +54,7 @@ fn what_failed_is_not_tried_again() {
 fn the_same_results_lead_to_the_same_steps() {
     let case = case("small");
     let whole = search(&case, settings(5));
-    // Another search, which begins anew at every step.
+    // Another search, which starts anew at every step.
     let mut history = History::new(case.space.len());
     for place in 0..40 {
         let SearchStep::Run(configuration) = Search::new(&case.space, settings(5)).step(&history) else {
@@ -81,21 +82,21 @@ fn samples_are_spread() {
 
 #[test]
 fn regressions_are_judged_by_what_they_did_not_fit() {
-    // Noise, with as many terms as samples: the fit is good, and worth nothing.
+    // Noise, with as many terms as samples: the fit is good but meaningless.
     let mut random = crate::autotune::random::Random::new(4);
     let mut uniform = || (random.next() >> 11) as f64 / (1_u64 << 53) as f64 - 0.5;
     let rows: Vec<Vec<f64>> = (0..28).map(|_| (0..27).map(|_| uniform()).collect()).collect();
     let values: Vec<f64> = (0..28).map(|_| uniform()).collect();
     let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
     assert!(cross_validated(&rows, &values).unwrap().r2 < 0.3);
-    // A plane is found, and the uncertainty grows away from the samples.
+    // A plane is recovered, and the uncertainty grows away from the samples.
     let planes: Vec<f64> = rows.iter().map(|row| 3.0 + 2.0 * row[0] - row[1]).collect();
     let narrow: Vec<&[f64]> = rows.iter().map(|row| &row[..2]).collect();
     let plane = Regression::fit(&narrow, &planes).unwrap();
     assert!((plane.predict(&[0.25, 0.5]) - 3.0).abs() < 1e-3);
     assert!(plane.uncertainty(&[5.0, 5.0]) > plane.uncertainty(&[0.0, 0.0]));
     assert!(cross_validated(&narrow, &planes).unwrap().r2 > 0.999);
-    // Values that are all the same are explained by nothing.
+    // If all values are the same, nothing is explained.
     assert_eq!(cross_validated(&narrow, &[1.0; 28]).unwrap().r2, 0.0);
     assert_eq!(cross_validated(&narrow[..5], &planes[..5]), None);
 }
@@ -124,11 +125,11 @@ fn promising_configurations_run_again_until_the_best_is_certain() {
     let noisy: &[(usize, &[f64])] = &[(0, &[1.0, 1.1]), (1, &[1.02, 1.12]), (2, &[2.0])];
     assert_eq!(verdict(noisy, 8), Verdict::Undecided(0));
     assert_eq!(verdict(noisy, 2), Verdict::Tied { best: 0, others: vec![1] });
-    // Nothing is known of noise, however far apart they are.
+    // The noise is unknown, however far apart they are.
     assert_eq!(verdict(once, 1), Verdict::Unrepeated { best: 0 });
     assert_eq!(verdict(&[(0, &[5.0]), (1, &[1.0])], 1), Verdict::Unrepeated { best: 1 });
     assert_eq!(verdict(&[(0, &[5.0])], 1), Verdict::Separated { best: 0 });
-    // One run that was disturbed does not decide.
+    // A single disturbed run does not decide.
     let disturbed: &[(usize, &[f64])] = &[(0, &[1.0, 3.0, 1.001, 1.0]), (1, &[1.5, 1.501, 1.5, 1.502])];
     assert_eq!(verdict(disturbed, 4), Verdict::Separated { best: 0 });
 }

@@ -7,7 +7,7 @@ use crate::autotune::template::Template;
 use crate::autotune::value::Value;
 use crate::autotune::{Outcome, Space, State, Subject};
 
-/// Texts that are numbers, nearly numbers, or the same numbers.
+/// Texts that are numbers, nearly numbers, or different spellings of one number.
 const TYPED: &[&str] = &[
     "6.1",
     "6.10",
@@ -53,7 +53,7 @@ fn texts(space: &Space) -> Vec<String> {
     shown(space).iter().map(|line| line.strip_prefix("a=").unwrap().to_owned()).collect()
 }
 
-/// As the command, the file of results and documents have them.
+/// Checks the texts as the command, the file of results and documents show them.
 fn check_texts(expected: &[&str]) {
     let space = space_of_parameters(&[format!("a={}", expected.join(","))], &[]).unwrap();
     let found: BTreeSet<String> = texts(&space).into_iter().collect();
@@ -98,7 +98,7 @@ fn texts_of_the_command_line_stay_as_they_are() {
             assert_eq!(texts(&space), [*one, *two]);
         }
     }
-    // Equal texts are duplicates, and numbers that are the same are not a scale.
+    // Equal texts are duplicates, and equal numbers do not make a scale.
     let twice = space_of_parameters(&["a=6.1,6.10,6.1".to_owned()], &[]).unwrap();
     assert_eq!((texts(&twice), twice.duplicates), (vec!["6.1".to_owned(), "6.10".to_owned()], 1));
     assert_eq!(twice.parameters[0].numbers(), None);
@@ -215,7 +215,7 @@ fn combinations_are_counted_as_far_as_they_are() {
     }
 }
 
-/// The error for so many parameters with two values each.
+/// Returns the error for this many parameters with two values each.
 fn of_pairs(count: usize) -> String {
     let parameters: Vec<String> = (0..count).map(|number| format!("p{number}=1,2")).collect();
     space_of_parameters(&parameters, &[]).unwrap_err().to_string()

@@ -10,7 +10,7 @@ use super::repository::Repository;
 use wavesieve_files::regular;
 use wavesieve_input::TemporaryFolder;
 
-/// Characters of a summary in the subject of a commit.
+/// Maximum characters of the subject of a commit.
 const MOST_CHARACTERS: usize = 72;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,9 +20,9 @@ pub struct Saved {
 }
 
 impl Repository {
-    /// Saves a commit of `parent`, or of HEAD, with these files as they are in the work tree: those that are gone are removed. Paths are
-    /// relative to [`Repository::root`], or absolute. Bytes are kept as they are: line ends are not converted, filters do not run.
-    /// HEAD, branches, the index and the work tree stay as they are.
+    /// Saves a commit of `parent`, or of HEAD, with these files as they are in the work tree; missing files are
+    /// removed. Paths are relative to [`Repository::root`], or absolute. Bytes stay the same: line ends are not
+    /// converted, filters do not run. HEAD, branches, the index and the work tree stay the same.
     ///
     /// # Errors
     /// When the checkpoint exists, a file cannot be saved, or git fails; then there is no reference.
@@ -57,7 +57,7 @@ impl Repository {
         let create = self.git("create a reference").args(["update-ref", "--stdin", "-z"]);
         let created = create.input(format!("create {reference}\0{commit}\0").as_bytes())?.run();
         if let Err(error) = created {
-            // Somebody else may have created it meanwhile.
+            // Another process may have created it meanwhile.
             return Err(if self.has(&reference)? { exists() } else { error });
         }
         Ok(Saved { commit, reference })
@@ -73,7 +73,7 @@ impl Repository {
         self.git("read a commit").args(["rev-parse", "--verify", &name]).line()
     }
 
-    /// The entries of files for an index, each with a NUL at its end.
+    /// Index entries of files, each terminated by a NUL.
     fn entries(&self, files: &[PathBuf], id_length: usize) -> Result<Vec<u8>, GitError> {
         let has_modes = self.has_modes()?;
         let (mut gone, mut there) = (Vec::new(), Vec::new());
@@ -93,12 +93,12 @@ impl Repository {
                 Err(error) => return Err(GitError::file(&path, error)),
             }
         }
-        // A file may be in the place of a folder whose files are gone.
+        // A file may have replaced a folder whose files are gone.
         gone.extend(there);
         Ok(gone)
     }
 
-    /// Whether the permissions of files mean anything here.
+    /// Returns whether file permissions are meaningful in this repository.
     fn has_modes(&self) -> Result<bool, GitError> {
         let words = ["config", "--type=bool", "--default=true", "core.fileMode"];
         Ok(self.git("read the settings of the repository").args(words).line()? == "true")

@@ -1,4 +1,4 @@
-//! Why checkpoints, or a single one, are not available.
+//! Reasons why checkpoints, or a single checkpoint, are not available.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use wavesieve_model::text::hidden::escape_hidden;
 
-/// Why a folder has no checkpoints. A session goes on without them.
+/// Reasons why a folder has no checkpoints. A session continues without them.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NoRepository {
     #[error("the source folder is in no git repository; run `git init` and commit once to have checkpoints")]
@@ -21,7 +21,7 @@ pub enum NoRepository {
     Failed(String),
 }
 
-/// Why something could not be saved, read or removed. References are then as they were.
+/// Reasons why something could not be saved, read or removed. References are then unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GitError {
     #[error("cannot {task}: {reason}; run `git fsck` if this stays so")]

@@ -13,11 +13,12 @@ use wavesieve_export::atomic::write_directory;
 const TASK: &str = "export a checkpoint";
 
 impl Repository {
-    /// Writes all files of a commit into a folder that is empty or does not exist; returns how many. Bytes are written as git has them:
-    /// line ends are not converted, filters do not run. Links are written last, submodules as empty folders.
+    /// Writes all files of a commit into a folder that is empty or does not exist; returns their number. Bytes are the
+    /// same as in git: line ends are not converted, filters do not run. Links are written last, submodules as empty
+    /// folders.
     ///
     /// # Errors
-    /// When the folder is not empty, or cannot be written; then nothing is left behind.
+    /// When the folder is not empty, or cannot be written. Nothing is left behind then.
     pub fn export(&self, commit: &str, folder: &Path) -> Result<usize, GitError> {
         let entries = self.tree(&self.commit_of(commit)?)?;
         let written = write_directory(folder, |place| self.write_entries(&entries, place).map_err(anyhow::Error::from));
@@ -33,7 +34,7 @@ impl Repository {
         entries.iter().filter(has_contents).for_each(|entry| ids.extend([entry.id.as_str(), "\n"]));
         let mut git = self.git(TASK).args(["cat-file", "--batch"]).input(ids.as_bytes())?.spawn()?;
         let written = write_from(&mut git, entries, folder);
-        // After a failure the output is not read any more, and git ends too.
+        // After a failure, closing the output ends git too.
         let ended = git.wait().map_err(|error| GitError::failed(TASK, error))?;
         match written {
             Ok(written) if ended.success() => Ok(written),
@@ -71,7 +72,7 @@ fn write_from(git: &mut Child, entries: &[TreeEntry], folder: &Path) -> Result<u
             return Err(failed(io::Error::from(io::ErrorKind::UnexpectedEof)));
         }
     }
-    // Only now: no file can be written through one of them.
+    // Links come last, so that no file is written through one of them.
     for (path, place, target) in links {
         link(&target, &place).map_err(|error| (path, error))?;
     }
@@ -90,7 +91,7 @@ fn contents_of(output: &mut impl BufRead) -> io::Result<io::Take<&mut impl BufRe
     Ok(output.take(size))
 }
 
-/// A place inside the folder: names in trees may be anything.
+/// A path inside the folder: names in trees may be anything.
 fn place_of(folder: &Path, path: &Path) -> io::Result<PathBuf> {
     let is_inside = path.components().all(|part| match part {
         Component::Normal(name) => !name.eq_ignore_ascii_case(".git"),

@@ -1,4 +1,4 @@
-//! Calls of git: always the same way, whatever the environment and the settings of the user.
+//! Git calls that do not depend on the environment or the settings of the user.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,7 +11,7 @@ use super::error::GitError;
 /// The author of commits.
 const NAME: &str = "wavesieve";
 const ADDRESS: &str = "wavesieve@localhost";
-/// Settings that would run programs of the user, write elsewhere, or change what is printed.
+/// Overrides for settings that would run programs of the user, write elsewhere, or change the output.
 const SETTINGS: [&str; 11] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -25,7 +25,7 @@ const SETTINGS: [&str; 11] = [
     "i18n.commitEncoding=UTF-8",
     "i18n.logOutputEncoding=UTF-8",
 ];
-/// Other variables: no prompts, nothing fetched, paths without patterns, and no lock of the user's index.
+/// Environment variables: no prompts, nothing fetched, paths without patterns, and no lock of the user's index.
 const ENVIRONMENT: [(&str, &str); 10] = [
     ("LC_ALL", "C"),
     ("GIT_TERMINAL_PROMPT", "0"),
@@ -45,7 +45,7 @@ pub struct Git {
 }
 
 impl Git {
-    /// A call in a folder; `task` says what it is for, after "cannot".
+    /// Prepares a call in a folder; `task` names its purpose, after "cannot".
     pub fn new(folder: &Path, task: &'static str) -> Self {
         let mut command = Command::new("git");
         let of_git = std::env::vars_os().map(|(name, _)| name);
@@ -55,7 +55,7 @@ impl Git {
         command.env_remove("LANGUAGE").envs(ENVIRONMENT);
         command.arg("-C").arg(folder).arg("--no-pager");
         command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
-        // An interruption of this program must not take git away in the middle of a reference.
+        // An interruption of this program must not end git in the middle of a reference update.
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Self { command, task }
@@ -71,7 +71,7 @@ impl Git {
         self
     }
 
-    /// Takes the folder for one of no repository, so that no settings and filters of one count.
+    /// Treats the folder as outside of any repository, so that settings and filters of a repository do not apply.
     pub(crate) fn without_repository(mut self, folder: &Path) -> Self {
         if let Some(above) = folder.parent() {
             self.command.env("GIT_CEILING_DIRECTORIES", above);
@@ -84,13 +84,13 @@ impl Git {
         self
     }
 
-    /// Lets git read bytes from a file: a pipe could fill up while git waits for its output to be read.
+    /// Passes bytes to git in a file: a pipe could fill up while git waits for a reader of its output.
     pub(super) fn input(self, bytes: &[u8]) -> Result<Self, GitError> {
         let file = temporary(bytes).map_err(|error| GitError::failed(self.task, error))?;
         Ok(self.stdin(file))
     }
 
-    /// Whatever it ends with.
+    /// Runs git to its end, whatever its exit code.
     pub fn output(mut self) -> io::Result<Output> {
         self.command.output()
     }
@@ -106,13 +106,13 @@ impl Git {
         Ok(text.trim_end().to_owned())
     }
 
-    /// Starts it; its output is to be read, and its messages are lost.
+    /// Starts git. The caller reads its output; its messages are dropped.
     pub(super) fn spawn(mut self) -> Result<std::process::Child, GitError> {
         self.command.stderr(Stdio::null()).spawn().map_err(|error| GitError::failed(self.task, error))
     }
 }
 
-/// Why git failed, in its words: the line that reports it, or else the last one.
+/// The reason for a failure in the words of git: the line that reports it, or otherwise the last line.
 pub fn reason_of(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     let said = |line: &&str| line.starts_with("fatal: ") || line.starts_with("error: ");

@@ -1,4 +1,4 @@
-//! Which checkpoints there are, and their removal.
+//! Lists and removes checkpoints.
 
 use super::error::GitError;
 use super::references::{ROOT, folder_of, parsed, reference_of};
@@ -23,7 +23,8 @@ impl Repository {
         self.below(ROOT)
     }
 
-    /// Removes the checkpoints of a session, all or none; returns how many there were. Their commits are removed when git next cleans up.
+    /// Removes all checkpoints of a session, or none on failure; returns their number. Git removes the commits at its
+    /// next cleanup.
     ///
     /// # Errors
     /// When git fails.
@@ -41,7 +42,7 @@ impl Repository {
         Ok(found.len())
     }
 
-    /// The highest id that a checkpoint of the session has. Ids of removed ones are in the file of the session only.
+    /// The highest id of a checkpoint of the session. Only the session file knows the ids of removed ones.
     ///
     /// # Errors
     /// When git fails.

@@ -1,4 +1,4 @@
-//! Checkpoints of source files: commits that no branch, index or work tree knows of, under `refs/wavesieve/`.
+//! Checkpoints of source files: commits below `refs/wavesieve/`, outside of all branches, the index and the work tree.
 
 mod commit;
 mod error;

@@ -17,10 +17,11 @@ pub(super) struct TreeEntry {
 }
 
 impl Repository {
-    /// The bytes of a file in a commit, by its path relative to [`Repository::root`]; none if it is not there.
+    /// The bytes of a file in a commit, by its path relative to [`Repository::root`]; `None` if the file does not
+    /// exist.
     ///
     /// # Errors
-    /// When the commit does not exist, or the path is something else than a file.
+    /// When the commit does not exist, or the path is not a file.
     #[cfg(test)]
     pub fn contents(&self, commit: &str, path: &Path) -> Result<Option<Vec<u8>>, GitError> {
         let call =

@@ -5,14 +5,14 @@ use super::error::GitError;
 pub(super) const ROOT: &str = "refs/wavesieve/";
 const NUMBER: &str = "cp-";
 
-/// Where the references of a session are, with a slash at the end. Characters that a name of a reference must not have are written as
-/// `%` and two digits.
+/// The path of a session's references, with a slash at the end. Characters that git forbids in names of references are
+/// written as `%` and two hexadecimal digits.
 pub(super) fn folder_of(session: &str) -> Result<String, GitError> {
     if session.is_empty() {
         return Err(GitError::NoSession);
     }
     let bytes = session.as_bytes();
-    // Dots are refused at the start and the end, twice in a row, and in `.lock`.
+    // Git forbids dots at the start and the end, double dots, and `.lock`.
     let is_plain = |at: usize, byte: u8| match byte {
         b'.' => {
             let next = bytes.get(at + 1);
@@ -32,12 +32,12 @@ pub(super) fn reference_of(session: &str, id: u64) -> Result<String, GitError> {
     Ok(format!("{}{NUMBER}{id}", folder_of(session)?))
 }
 
-/// The session and the id of a reference; none if it is another one.
+/// The session and the id of a reference; `None` for a foreign one.
 pub(super) fn parsed(reference: &str) -> Option<(String, u64)> {
     let (session, number) = reference.strip_prefix(ROOT)?.split_once('/')?;
     let id = number.strip_prefix(NUMBER)?.parse().ok()?;
     let session = decoded(session)?;
-    // Others may write references too: only what is written in this way is ours.
+    // Users may write references here too: only names that this program would write are its own.
     (reference_of(&session, id).ok()? == reference).then_some((session, id))
 }
 
@@ -52,7 +52,7 @@ fn decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The id of an object as it is, if it is one: nothing else is handed to git in the place of one.
+/// Checks that a text is the id of an object: nothing else is passed to git in place of one.
 pub(super) fn object_id(text: &str) -> Result<&str, GitError> {
     let is_id = matches!(text.len(), 40 | 64) && text.bytes().all(|digit| digit.is_ascii_hexdigit());
     if is_id { Ok(text) } else { Err(GitError::NotACommit { name: text.to_owned() }) }

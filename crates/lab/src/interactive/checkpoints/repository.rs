@@ -1,4 +1,4 @@
-//! The repository that the source folder is in.
+//! The repository around the source folder.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use super::error::{GitError, NoRepository};
 use super::git::{Git, reason_of};
 
-/// The work tree of a git repository that has a commit. Nothing of it changes but references below `refs/wavesieve/` and the objects
-/// that they need.
+/// The work tree of a git repository with at least one commit. Only references below `refs/wavesieve/` and the objects
+/// that they need are written.
 #[derive(Clone, Debug)]
 pub struct Repository {
     root: PathBuf,
 }
 
 impl Repository {
-    /// The repository of a file or folder: the innermost one, so that inside a submodule it is the submodule.
+    /// Opens the innermost repository of a file or folder: inside a submodule it is the submodule.
     ///
     /// # Errors
-    /// When there can be no checkpoints.
+    /// When checkpoints are not possible.
     pub fn open(source: &Path) -> Result<Self, NoRepository> {
         let folder = if source.is_file() { source.parent().unwrap_or(source) } else { source };
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };

@@ -1,4 +1,4 @@
-//! Real git in temporary repositories.
+//! Tests with real git in temporary repositories.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -18,11 +18,11 @@ use crate::small_disk::on_small_disk;
 
 const SESSION: &str = "2026-01-02_03-04-05_app";
 
-/// A repository of somebody, with settings that must not matter.
+/// A user's repository, with settings that must not matter.
 struct Own(TempDir);
 
 impl Own {
-    /// With one commit of `k.hip` and `other.c`.
+    /// Makes a repository with one commit of `k.hip` and `other.c`.
     fn new() -> Self {
         Self::new_in(&std::env::temp_dir())
     }
@@ -55,7 +55,8 @@ impl Own {
         Repository::open(&self.root()).unwrap()
     }
 
-    /// All of the repository that is not ours: HEAD, branches, index to the byte, what is changed, reflogs, settings.
+    /// Everything in the repository that belongs to the user: HEAD, branches, the bytes of the index, changed files,
+    /// reflogs, settings.
     fn state(&self) -> Vec<(String, String)> {
         let read = |name: &str| format!("{:?}", fs::read(self.root().join(".git").join(name)).ok());
         let mut state: Vec<_> =
@@ -72,14 +73,14 @@ impl Own {
         state
     }
 
-    /// Names of all files below `.git` but objects and our references.
+    /// Names of all files below `.git` except objects and wavesieve references.
     fn files_of_git(&self) -> BTreeSet<String> {
         let all = walkdir::WalkDir::new(self.root().join(".git")).into_iter().map(|entry| entry.unwrap().into_path());
         let names = all.map(|path| path.strip_prefix(self.root()).unwrap().to_string_lossy().into_owned());
         names.filter(|name| !name.starts_with(".git/objects/") && !name.starts_with(".git/refs/wavesieve")).collect()
     }
 
-    /// The file of an object that is not packed.
+    /// The file of an unpacked object.
     fn object(&self, id: &str) -> PathBuf {
         let (folder, name) = id.split_at(2);
         self.root().join(".git/objects").join(folder).join(name)
@@ -102,7 +103,7 @@ fn paths(names: &[&str]) -> Vec<PathBuf> {
     names.iter().map(PathBuf::from).collect()
 }
 
-/// Fact 54, and what else a checkpoint must not touch.
+/// Fact 54, and everything else that a checkpoint must not touch.
 #[test]
 fn a_checkpoint_has_its_file_alone_and_nothing_else_changes() {
     let own = Own::new();
@@ -150,7 +151,7 @@ fn checkpoints_build_on_one_another_and_ids_are_never_overwritten() {
     let again = repository.save(SESSION, 1, None, &paths(&["k.hip"]), "c");
     assert_eq!(again.unwrap_err(), GitError::Exists { reference: second.reference.clone() });
     assert_eq!(own.git(&["rev-parse", &second.reference]), second.commit);
-    // References that git packed count as well.
+    // Packed references count as well.
     own.git(&["pack-refs", "--all"]);
     assert!(repository.save(SESSION, 0, None, &[], "").is_err());
     let third = repository.save("other session", 12, Some(&second.commit), &[], "").unwrap();
@@ -166,7 +167,7 @@ fn checkpoints_build_on_one_another_and_ids_are_never_overwritten() {
         ]
     );
     assert_eq!((repository.highest(SESSION).unwrap(), repository.highest("no").unwrap()), (Some(1), None));
-    // References that others keep there are theirs.
+    // References that a user put there stay.
     own.git(&["update-ref", &format!("refs/wavesieve/{SESSION}/mine"), "HEAD"]);
     assert_eq!(repository.remove(SESSION).unwrap(), 2);
     assert_eq!(repository.remove(SESSION).unwrap(), 0);
@@ -179,7 +180,7 @@ fn checkpoints_build_on_one_another_and_ids_are_never_overwritten() {
     own.git(&["checkout", "-q", "--", "."]);
     fs::remove_dir_all(own.root().join("new")).unwrap();
     let (mut after, mut before) = (own.state(), before);
-    // Checking out wrote the index.
+    // The checkout wrote the index.
     after.retain(|(name, _)| name != "index");
     before.retain(|(name, _)| name != "index");
     assert_eq!(after, before);
@@ -276,17 +277,17 @@ fn what_has_no_checkpoints_says_why() {
 #[test]
 fn every_kind_of_work_tree_has_checkpoints() {
     let own = Own::new();
-    // A folder of it, and a file.
+    // A subfolder, and a file.
     own.write("src/deep/l.hip", "l\n");
     for source in ["src/deep", "src/deep/l.hip", "k.hip"] {
         assert_eq!(Repository::open(&own.root().join(source)).unwrap().root(), own.root());
     }
-    // No branch.
+    // A detached HEAD.
     own.git(&["checkout", "-q", "--detach"]);
     let before = own.state();
     let saved = own.open().save("detached", 0, None, &paths(&["src/deep/l.hip"]), "").unwrap();
     assert_eq!((own.changed_by(&saved.commit).as_str(), own.state()), ("A\tsrc/deep/l.hip", before));
-    // Another work tree of the repository, with another HEAD; references are for all.
+    // A second work tree of the repository, with another HEAD; references are shared.
     let place = tempfile::tempdir().unwrap();
     let linked = place.path().join("linked tree");
     own.git(&["worktree", "add", "-q", "-b", "side", linked.to_str().unwrap()]);
@@ -297,7 +298,7 @@ fn every_kind_of_work_tree_has_checkpoints() {
     assert_eq!((own.state(), own.changed_by(&saved.commit).as_str()), (before, "M\tk.hip"));
     assert_eq!(git(&linked, &["status", "--porcelain"]), "M k.hip".replace("M k", " M k").trim_end());
     assert_eq!(own.open().list().unwrap().len(), 2);
-    // A submodule is a repository of its own.
+    // A submodule is a separate repository.
     let inner = Own::new();
     own.git(&["checkout", "-q", "main"]);
     own.git(&["submodule", "--quiet", "add", inner.root().to_str().unwrap(), "sub"]);
@@ -318,7 +319,7 @@ fn every_kind_of_work_tree_has_checkpoints() {
     let folder = place.path().join("exported");
     assert_eq!(own.open().export(&saved.commit, &folder).unwrap(), 3);
     assert!(folder.join("sub").is_dir());
-    // A repository with ids of SHA-256.
+    // A repository with SHA-256 ids.
     let wide = tempfile::tempdir().unwrap();
     git(wide.path(), &["init", "-q", "--object-format=sha256"]);
     fs::write(wide.path().join("k.hip"), "1\n").unwrap();
@@ -421,7 +422,7 @@ fn only_files_of_the_work_tree_are_saved() {
 fn a_failure_leaves_no_reference() {
     let own = Own::new();
     let repository = own.open();
-    // A file is where the folder of references should be.
+    // A reference is in the place of the folder for references.
     own.git(&["update-ref", "refs/wavesieve/taken", "HEAD"]);
     let (before, files) = (own.state(), own.files_of_git());
     let error = repository.save("taken", 0, None, &paths(&["k.hip"]), "").unwrap_err();
@@ -429,7 +430,7 @@ fn a_failure_leaves_no_reference() {
     assert_eq!((own.state(), own.files_of_git()), (before, files));
     assert_eq!(repository.list().unwrap(), []);
     own.git(&["update-ref", "-d", "refs/wavesieve/taken"]);
-    // Somebody else writes references.
+    // Another process writes references.
     fs::create_dir_all(own.root().join(".git/refs/wavesieve/s")).unwrap();
     fs::write(own.root().join(".git/refs/wavesieve/s/cp-0.lock"), "").unwrap();
     assert!(repository.save("s", 0, None, &[], "").is_err());

@@ -1,4 +1,4 @@
-//! Edits that a model wrote.
+//! Edits from the answer of a model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use super::error::{EditError, shown};
 use super::root::Root;
 
 impl Edit {
-    /// The blocks of a model's answer: a line `FILE: path`, then lines between `<<<<<<< SEARCH`, `=======` and `>>>>>>> REPLACE`, as
-    /// many blocks as wanted, in fences or not. The search text is whole lines; they must occur exactly once in the file as it is
-    /// before the edit. Line ends of the file are kept. An empty search text creates a file. If `allowed` is not empty, only these
-    /// files may be changed.
+    /// Parses the blocks of a model's answer: a line `FILE: path`, then lines between `<<<<<<< SEARCH`, `=======` and
+    /// `>>>>>>> REPLACE`. There may be any number of blocks, with or without fences. The search text consists of whole
+    /// lines, which must occur exactly once in the file before the edit. Line ends of the file are kept. An empty
+    /// search text creates a file. If `allowed` is not empty, only these files may be changed.
     pub(crate) fn from_answer(root: &Path, answer: &str, allowed: &[PathBuf]) -> Result<Self, EditError> {
         let root = Root::open(root)?;
         let mut by_file: BTreeMap<PathBuf, Vec<Block<'_>>> = BTreeMap::new();
@@ -64,7 +64,7 @@ fn replaced(path: &Path, text: Option<&str>, blocks: &[Block<'_>]) -> Result<Str
         last = block.number;
         let replaced = lines.get(place..done).unwrap_or_default();
         let end = replaced.iter().map(|(_, end)| *end).find(|end| !end.is_empty()).unwrap_or(usual);
-        // A text that has no line end after its last line gets none.
+        // If the text has no line end after its last line, none is added.
         let last_end = replaced.last().map_or(end, |(_, end)| *end);
         for (at, line) in block.replace.iter().enumerate() {
             result.push_str(line);
@@ -84,7 +84,7 @@ fn divided(line: &str) -> (&str, &str) {
     (line, "")
 }
 
-/// The only place where the lines of a block are.
+/// The only position of a block's lines.
 fn place_of(path: &Path, lines: &[(&str, &str)], block: &Block<'_>) -> Result<usize, EditError> {
     if block.search.is_empty() {
         return Err(EditError::EmptySearch { path: shown(path), block: block.number });

@@ -1,4 +1,4 @@
-//! The blocks of an answer: which lines of which file are to become which.
+//! The blocks of an answer: the lines to replace, by file.
 
 use super::error::EditError;
 
@@ -6,10 +6,10 @@ const SEARCH: &str = "<<<<<<< SEARCH";
 const MIDDLE: &str = "=======";
 const REPLACE: &str = ">>>>>>> REPLACE";
 
-/// Lines that are to be replaced, without their ends.
+/// Lines to replace, without their ends.
 #[derive(Debug, Default)]
 pub(super) struct Block<'a> {
-    /// Counted through the whole answer, from one.
+    /// Number of the block in the whole answer, from one.
     pub number: usize,
     pub path: &'a str,
     pub search: Vec<&'a str>,
@@ -22,7 +22,7 @@ enum BlockPart<'a> {
     Replace(Block<'a>),
 }
 
-/// All blocks of an answer, in order. What is around them does not matter: words, fences of Markdown.
+/// Parses all blocks of an answer, in order. The text around them is ignored: words, Markdown fences.
 pub(super) fn blocks_of(answer: &str) -> Result<Vec<Block<'_>>, EditError> {
     let (mut found, mut path, mut part) = (Vec::new(), None, BlockPart::Outside);
     let mut is_path_used = true;
@@ -75,7 +75,7 @@ pub(super) fn blocks_of(answer: &str) -> Result<Vec<Block<'_>>, EditError> {
     }
 }
 
-/// The path that a line `FILE: path` names; signs of Markdown around it do not count.
+/// The path in a line `FILE: path`; Markdown signs around it are ignored.
 fn file_of(line: &str) -> Option<&str> {
     let is_sign = |sign: char| matches!(sign, '*' | '`' | '#') || sign.is_whitespace();
     Some(line.trim_start_matches(is_sign).strip_prefix("FILE:")?.trim_matches(is_sign))

@@ -1,4 +1,4 @@
-//! Applies edits and takes them back: all files or none.
+//! Applies and reverts edits: all files or none.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,10 +15,11 @@ use wavesieve_export::target::parent;
 use wavesieve_input::UNFINISHED;
 
 impl Edit {
-    /// Where the files stand. What cannot be edited any more, because it is not text now, is neither before nor after.
+    /// Returns the state of the files. A file that can no longer be edited, because it is not text now, is neither
+    /// before nor after.
     ///
     /// # Errors
-    /// When a file cannot be read, or its path leads elsewhere now.
+    /// When a file cannot be read, or its path now leads elsewhere.
     pub fn state(&self, root: &Path) -> Result<EditState, EditError> {
         let root = Root::open(root)?;
         let mut first = None;
@@ -40,17 +41,18 @@ impl Edit {
         Ok(first.unwrap_or(EditState::Before))
     }
 
-    /// Changes all files or none. They keep their permissions.
+    /// Changes all files or none. Permissions are kept.
     ///
     /// # Errors
-    /// When a file is not as before the edit, or cannot be written; then nothing is changed, and nothing left behind.
+    /// When a file differs from its state before the edit, or cannot be written. Then nothing is changed, and nothing
+    /// is left behind.
     pub fn apply(&self, root: &Path) -> Result<(), EditError> {
         let steps =
             self.files.iter().map(|file| FileStep { file, from: file.before.as_deref(), to: file.after.as_deref() });
         self.change(&Root::open(root)?, &steps.collect::<Vec<_>>())
     }
 
-    /// Puts all files back as they were, or none.
+    /// Restores all files, or none.
     pub(crate) fn revert(&self, root: &Path) -> Result<(), EditError> {
         let root = Root::open(root)?;
         self.change(&root, &self.files.iter().map(back).collect::<Vec<_>>())?;
@@ -58,8 +60,8 @@ impl Edit {
         Ok(())
     }
 
-    /// Takes back what was done when the program was killed: files that are as before the edit stay, those that are as after it are put
-    /// back, and files and folders that it left unfinished are removed.
+    /// Reverts the work of a killed process: files in the state before the edit stay, files in the state after it are
+    /// restored, and unfinished files and folders are removed.
     pub(crate) fn undo_partly(&self, root: &Path) -> Result<(), EditError> {
         let root = Root::open(root)?;
         let mut steps = Vec::new();
@@ -80,12 +82,13 @@ impl Edit {
         self.remove_unfinished(root, &prefix);
         let mut made = Vec::new();
         let changed = put_all(root, steps, &prefix, &mut made);
-        // The innermost first; those with files in them stay.
+        // The innermost first; folders with files in them stay.
         while made.pop().is_some() {}
         changed
     }
 
-    /// How names of its unfinished files start: the same for the same edit, so that only its own are removed.
+    /// The prefix of the names of unfinished files. It is the same for the same edit, so that only its own files are
+    /// removed.
     pub(super) fn prefix(&self) -> String {
         let mut hash = Xxh3::new();
         for file in &self.files {
@@ -97,7 +100,7 @@ impl Edit {
         format!("{UNFINISHED}edit-{:016x}-", hash.digest())
     }
 
-    /// Removes what a killed program left next to the files.
+    /// Removes files that a killed process left next to the edited ones.
     fn remove_unfinished(&self, root: &Root, prefix: &str) {
         let places = self.files.iter().map(|file| root.at(&file.path));
         for folder in places.map(|place| parent(&place).to_owned()).collect::<BTreeSet<_>>() {
@@ -112,7 +115,7 @@ impl Edit {
         self.remove_unfinished(root, &self.prefix());
         for file in self.files.iter().filter(|file| file.before.is_none()) {
             for folder in file.path.ancestors().skip(1).take(file.folders) {
-                // Only an empty one goes away.
+                // Only an empty folder is removed.
                 let _ = fs::remove_dir(root.at(folder));
             }
         }
@@ -142,7 +145,7 @@ fn put_all(
     Ok(())
 }
 
-/// Takes steps back, the last first, because of an error, which is returned.
+/// Reverts finished steps, the last first, because of an error; returns the error.
 fn take_back(root: &Root, done: Vec<Staged<'_>>, cause: EditError) -> EditError {
     let (mut files, mut reason) = (Vec::new(), None);
     for step in done.into_iter().rev() {

@@ -1,4 +1,4 @@
-//! Edits as people read them.
+//! Edits as readable diffs.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -11,14 +11,14 @@ use super::line_diff::LineDiff;
 use super::names::quoted;
 
 impl Edit {
-    /// A unified diff with three lines of context, as git writes it; `git apply` and `Edit::from_patch` take it.
+    /// A unified diff with three lines of context in the form of git; `git apply` and `Edit::from_patch` accept it.
     pub fn diff(&self) -> String {
         let mut out = String::new();
         self.files.iter().for_each(|file| write_file(&mut out, file));
         out
     }
 
-    /// Lines that are new and gone, by file: `kernel.hip: +3 -2, b.hip: +1`.
+    /// Added and removed lines by file: `kernel.hip: +3 -2, b.hip: +1`.
     pub fn summary(&self) -> String {
         self.files.iter().map(summary_of).collect::<Vec<_>>().join(", ")
     }
@@ -52,7 +52,7 @@ fn write_file(out: &mut String, file: &FileEdit) {
     if hunks.is_empty() {
         return;
     }
-    // Without the tab, a name with spaces would be taken to end at the first of them.
+    // Without the tab, a reader would cut a name with spaces at the first of them.
     let tab = if name.contains(' ') { "\t" } else { "" };
     let side = |text: &Option<String>, name: String| text.as_ref().map_or("/dev/null".to_owned(), |_| name + tab);
     let _ = writeln!(out, "--- {}\n+++ {}", side(&file.before, old), side(&file.after, new));
@@ -77,7 +77,7 @@ fn write_hunk(out: &mut String, diff: &LineDiff<'_>, operations: &[DiffOp]) {
     }
 }
 
-/// Where lines are, as headers of hunks have it: no lines are after the line of that number.
+/// A line range in the form of hunk headers: an empty range comes after the line of its number.
 fn position(lines: &Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),

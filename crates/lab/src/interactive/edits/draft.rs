@@ -1,4 +1,4 @@
-//! An edit while it is put together.
+//! An edit under construction.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use super::edit::{Edit, FileEdit};
 use super::error::EditError;
 use super::root::{MOST_BYTES, Root, mode_of};
 
-/// Files with the texts that they are to have, in the order in which they were first named.
+/// Files with their new texts, in the order in which they were first named.
 pub(super) struct Draft<'a> {
     root: &'a Root,
     files: Vec<FileEdit>,
@@ -17,7 +17,7 @@ impl<'a> Draft<'a> {
         Self { root, files: Vec::new() }
     }
 
-    /// The file of a resolved path, as it is after the changes so far.
+    /// The file of a resolved path, after the changes so far.
     pub(super) fn file(&mut self, path: &Path) -> Result<&mut FileEdit, EditError> {
         let place = match self.files.iter().position(|file| file.path == path) {
             Some(place) => place,
@@ -30,17 +30,17 @@ impl<'a> Draft<'a> {
         self.files.get_mut(place).ok_or(EditError::NothingChanges)
     }
 
-    /// Whether the file of a resolved path was named.
+    /// Returns whether the file of a resolved path was named.
     pub(super) fn has(&self, path: &Path) -> bool {
         self.files.iter().any(|file| file.path == path)
     }
 
-    /// Adds a file whose texts are known.
+    /// Adds a file with known texts.
     pub(super) fn push(&mut self, path: PathBuf, before: Option<String>, after: Option<String>) {
         self.files.push(FileEdit { path, before, after, ..FileEdit::default() });
     }
 
-    /// The edit; none if nothing differs.
+    /// Returns the edit; `None` if nothing differs.
     pub(super) fn finish(self) -> Result<Option<Edit>, EditError> {
         let mut files = self.files;
         files.retain(|file| file.before != file.after);

@@ -1,4 +1,4 @@
-//! Edits that a person made in an editor.
+//! Edits from the user's editor.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,8 @@ use super::error::EditError;
 use super::root::Root;
 
 impl Edit {
-    /// The changes of an editor: texts from before, files as they are now; none if nothing changed. The edit is applied already.
+    /// The changes of an editor, from the earlier texts and the present files; `None` if nothing changed. The edit is
+    /// applied already.
     pub(crate) fn from_editor(root: &Path, before: &[(PathBuf, Option<String>)]) -> Result<Option<Self>, EditError> {
         let root = Root::open(root)?;
         let mut draft = Draft::new(&root);

@@ -1,4 +1,4 @@
-//! Why files are not changed.
+//! Reasons why files are not changed.
 
 use std::path::Path;
 
@@ -6,17 +6,18 @@ use thiserror::Error;
 
 use wavesieve_model::text::hidden::escape_hidden;
 
-/// Why an edit cannot be read, applied or taken back. Files are then as they were, except after [`EditError::Stuck`].
+/// Reasons why an edit cannot be read, applied or reverted. Files are then unchanged, except after
+/// [`EditError::Stuck`].
 #[derive(Debug, Error)]
 pub enum EditError {
     #[error("cannot open the source folder {root}: {reason}; name another with --source-dir")]
     Root { root: String, reason: String },
-    /// A path that no edit may have.
+    /// A path that an edit must not have.
     #[error("cannot edit {path}: {reason}; name a file inside the source folder")]
     Path { path: String, reason: &'static str },
     #[error("cannot edit {path}: it is not among the files of this step; name one of {allowed}")]
     NotAllowed { path: String, allowed: String },
-    /// The file is not one that can be edited.
+    /// The file cannot be edited.
     #[error("cannot edit {path}: {reason}; edit it by hand")]
     NotEditable { path: String, reason: &'static str },
     #[error("cannot read {path}: {reason}; check its permissions")]
@@ -60,7 +61,7 @@ pub enum EditError {
 
     #[error("{path} changed since the edit was made; nothing is written, review it and make the edit again")]
     Changed { path: String },
-    /// Something failed, and then what was done could not be taken back.
+    /// A step failed, and the steps before it could not be reverted.
     #[error("{cause}, and then {files} could not be put back ({reason}); undo the edit again when this is repaired")]
     Stuck { cause: Box<EditError>, files: String, reason: String },
 }

@@ -1,9 +1,9 @@
-//! Hunks of a patch, and where in a text they fit.
+//! The hunks of a patch, and where they fit into a text.
 
-/// A place of a text that a patch changes. Lines have their ends.
+/// A place in a text that a patch changes. Lines include their ends.
 #[derive(Debug, Default)]
 pub(super) struct Hunk {
-    /// How many lines are before it in the text for which the patch was made.
+    /// Number of lines before it in the text that the patch was made for.
     pub start: usize,
     pub old: Vec<String>,
     pub new: Vec<String>,
@@ -20,7 +20,7 @@ impl Hunk {
         }
     }
 
-    /// Takes the end off the line that was added last.
+    /// Removes the line end of the line that was added last.
     pub(super) fn without_line_end(&mut self, sign: char) {
         let last = |lines: &mut Vec<String>| lines.last_mut().and_then(String::pop);
         if sign != '+' {
@@ -37,8 +37,8 @@ impl Hunk {
     }
 }
 
-/// A text with hunks put in: each where its header says, moved as far as those before it; or else in the only place
-/// where it fits.
+/// A text with hunks applied: each at the position of its header, shifted like the hunks before it, or otherwise at the
+/// only position where it fits.
 pub(super) fn patched(text: &str, hunks: Vec<Hunk>) -> Result<String, (usize, String)> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let hunks = with_line_ends_of(&lines, hunks);
@@ -82,7 +82,7 @@ fn signed(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A patch without CRs for a text whose lines all end in CRLF lost them on its way.
+/// Restores CRs in the hunks: a patch without CRs for a text whose lines all end in CRLF lost them in transfer.
 fn with_line_ends_of(lines: &[&str], mut hunks: Vec<Hunk>) -> Vec<Hunk> {
     let mut ended = lines.iter().filter(|line| line.ends_with('\n')).peekable();
     let is_crlf = ended.peek().is_some() && ended.all(|line| line.ends_with("\r\n"));

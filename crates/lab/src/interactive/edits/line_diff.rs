@@ -1,14 +1,14 @@
-//! Which lines two texts have in common.
+//! The common lines of two texts.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
-/// Lines around a change that a diff shows.
+/// Lines of context around a change.
 const CONTEXT: usize = 3;
-/// Lines that may differ before what is between the first and the last of them is taken as changed as a whole: looking for the fewest
-/// would take too long.
+/// Maximum number of differing lines. Beyond it, everything between the first and the last of them counts as changed: a
+/// minimal diff would take too long.
 const MOST_CHANGES: usize = 4096;
 
-/// Two texts by lines, with their ends, and how one becomes the other.
+/// Two texts by lines, with line ends, and the operations that turn one into the other.
 pub(super) struct LineDiff<'a> {
     pub old: Vec<&'a str>,
     pub new: Vec<&'a str>,
@@ -38,7 +38,7 @@ impl<'a> LineDiff<'a> {
         Self { old, new, operations }
     }
 
-    /// Lines that are new, and lines that are gone.
+    /// Numbers of added and removed lines.
     pub(super) fn counts(&self) -> (usize, usize) {
         let changed = self.operations.iter().filter(|operation| !matches!(operation, DiffOp::Equal { .. }));
         changed.fold((0, 0), |(added, removed), operation| {
@@ -55,7 +55,7 @@ impl<'a> LineDiff<'a> {
     }
 }
 
-/// Operations with their places, which the algorithm does not keep right; changes that follow one another are one.
+/// Operations with correct positions, which the algorithm does not keep. Adjacent changes are merged.
 fn placed(operations: &[DiffOp]) -> Vec<DiffOp> {
     let (mut old_end, mut new_end) = (0, 0);
     let mut placed = Vec::with_capacity(operations.len());
@@ -76,12 +76,12 @@ fn placed(operations: &[DiffOp]) -> Vec<DiffOp> {
     placed
 }
 
-/// Whether one becomes the other with few changes: the greedy algorithm of Myers, up to so many.
+/// Returns whether few changes turn one text into the other, by the greedy algorithm of Myers up to that limit.
 fn differ_little(old: &[&str], new: &[&str]) -> bool {
     if old.is_empty() || new.is_empty() {
         return true;
     }
-    // The furthest line of `old` on each diagonal, which are numbered from the one on which most of `new` is left.
+    // The furthest line of `old` on each diagonal. Diagonals are numbered from the one on which most of `new` is left.
     let middle = MOST_CHANGES + 1;
     let mut furthest = vec![0_usize; 2 * middle + 1];
     for changes in 0..=MOST_CHANGES {

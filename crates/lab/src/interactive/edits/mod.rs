@@ -1,4 +1,4 @@
-//! Changes of source files: read from answers of models, patches and editors, applied exactly, and taken back exactly.
+//! Changes of source files: read from answers of models, patches and editors, then applied and reverted exactly.
 
 mod answer;
 mod blocks;

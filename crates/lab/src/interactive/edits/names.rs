@@ -1,6 +1,6 @@
-//! Names of files in patches.
+//! File names in patches.
 
-/// A name as git writes it: in quotes if it has a quote, a backslash or a control character.
+/// A name in the form of git: quoted if it has a quote, a backslash or a control character.
 pub(super) fn quoted(name: &str) -> String {
     if !name.chars().any(|sign| sign.is_ascii_control() || matches!(sign, '"' | '\\')) {
         return name.to_owned();
@@ -20,7 +20,7 @@ pub(super) fn quoted(name: &str) -> String {
     shown
 }
 
-/// A name at the beginning of a text, with or without quotes, and what follows it. Without quotes it ends at a tab.
+/// A name at the start of a text, with or without quotes, and the text after it. Without quotes it ends at a tab.
 pub(super) fn name_at_start(text: &str) -> Option<(String, &str)> {
     match text.strip_prefix('"') {
         Some(inside) => unquoted(inside),
@@ -31,8 +31,8 @@ pub(super) fn name_at_start(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// Both names of a line `diff --git`. Without quotes they are as long as one another, because only renamed files have different
-/// names, and those have lines of their own.
+/// Both names of a line `diff --git`. Without quotes they have the same length: only renamed files have different
+/// names, and their names have separate lines.
 pub(super) fn both_names(text: &str) -> Option<(String, String)> {
     if text.starts_with('"') {
         let (old, rest) = name_at_start(text)?;
@@ -73,7 +73,7 @@ fn unquoted(inside: &str) -> Option<(String, &str)> {
     None
 }
 
-/// Both names without the folders that git puts before them; `from_git` are those of the line `diff --git`.
+/// Both names without the folders that git adds before them; `from_git` are the names of the line `diff --git`.
 pub(super) fn without_prefixes<'a>(
     old: Option<&'a str>,
     new: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! Edits that a person has as a patch.
+//! Edits from a patch of the user.
 
 use std::path::{Path, PathBuf};
 
@@ -10,8 +10,8 @@ use super::patch_parser::{FilePatch, PatchParser};
 use super::root::{Root, mode_of};
 
 impl Edit {
-    /// A unified diff, of git or another program. Every hunk must fit exactly: where its header says, or else in one place only.
-    /// Paths may begin above the root. Files may be created, deleted and renamed.
+    /// Parses a unified diff from git or another program. Every hunk must fit exactly: at the position of its header,
+    /// or otherwise in only one place. Paths may start above the root. Files may be created, deleted and renamed.
     pub(crate) fn from_patch(root: &Path, patch: &str) -> Result<Self, EditError> {
         let root = Root::open(root)?;
         let files = PatchParser::new(patch).files()?;
@@ -32,7 +32,7 @@ impl Edit {
     }
 }
 
-/// Changes a file as a patch says; returns the path of a new file that is to have other permissions than usual.
+/// Applies a patch to a file; returns the path and mode of a new file whose permissions differ from the default.
 fn change(root: &Root, draft: &mut Draft<'_>, file: FilePatch) -> Result<Option<(PathBuf, u32)>, EditError> {
     let FilePatch { old, new, is_deleted_if_empty, is_from_git, is_renamed, mut mode, hunks } = file;
     match (old, new) {
@@ -58,7 +58,7 @@ fn change(root: &Root, draft: &mut Draft<'_>, file: FilePatch) -> Result<Option<
         }
         (Some(old), Some(new)) => {
             let path = match place(root, draft, &new, &old, is_from_git) {
-                // Plain diffs of files that are created have a name on both sides.
+                // Plain diffs of new files have a name on both sides.
                 Err(EditError::MissingForPatch { .. }) if !is_from_git && is_creation(&hunks) => {
                     let path = new_place(root, &new)?;
                     create(draft, &path, "", hunks)?;
@@ -104,8 +104,8 @@ fn is_creation(hunks: &[Hunk]) -> bool {
     matches!(hunks, [hunk] if hunk.old.is_empty() && hunk.start == 0)
 }
 
-/// The file that a patch means by two names: as they are, without the folders that lead to the root, and for diffs of two folders
-/// without the first folder.
+/// The file that a patch means by two names: the names as they are, without the folders that lead to the root, or, for
+/// diffs of two folders, without the first folder.
 fn place(root: &Root, draft: &mut Draft<'_>, new: &str, old: &str, is_from_git: bool) -> Result<PathBuf, EditError> {
     for name in [new, old] {
         let short = name.split_once('/').map(|(_, rest)| rest).filter(|_| !is_from_git);
@@ -120,7 +120,7 @@ fn place(root: &Root, draft: &mut Draft<'_>, new: &str, old: &str, is_from_git: 
     root.resolve(Path::new(new)).and_then(|path| Err(EditError::MissingForPatch { path: shown(&path) }))
 }
 
-/// Where a file is to be: as the name says, or without the folders that lead to the root if the first of them is not in it.
+/// The path of a new file: as named, or without the folders that lead to the root if the first of them is not in it.
 fn new_place(root: &Root, name: &str) -> Result<PathBuf, EditError> {
     let is_here = |name: &str| name.split_once('/').is_none_or(|(first, _)| root.at(Path::new(first)).is_dir());
     let names = candidates(root, name);
@@ -128,7 +128,7 @@ fn new_place(root: &Root, name: &str) -> Result<PathBuf, EditError> {
     root.resolve(Path::new(chosen))
 }
 
-/// The name, and what is left of it without first folders in which the root is.
+/// The name, and its rests without leading folders that contain the root.
 fn candidates<'a>(root: &Root, name: &'a str) -> Vec<&'a str> {
     let ends = name.match_indices('/').filter_map(|(at, _)| name.split_at_checked(at));
     let inside = ends.filter(|(above, _)| !above.is_empty() && root.ends_with(Path::new(above)));

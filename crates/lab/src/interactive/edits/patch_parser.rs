@@ -1,4 +1,4 @@
-//! Reads unified diffs, as git and diff write them.
+//! Reads unified diffs of git and diff.
 
 use super::error::{EditError, shown};
 use super::hunks::Hunk;
@@ -6,17 +6,17 @@ use super::names::{both_names, name_at_start, without_prefixes};
 
 #[derive(Debug, Default)]
 pub(super) struct FilePatch {
-    /// None if the file is created.
+    /// `None` if the file is created.
     pub old: Option<String>,
-    /// None if the file is deleted.
+    /// `None` if the file is deleted.
     pub new: Option<String>,
-    /// If nothing is left of the file, it is deleted: the time of its new name is the beginning of all times.
+    /// Whether the file is deleted if it ends up empty: the timestamp of its new name is the epoch.
     pub is_deleted_if_empty: bool,
-    /// Whether git wrote it; other names may have other prefixes.
+    /// Whether git wrote the diff. Names of other programs may have other prefixes.
     pub is_from_git: bool,
-    /// Whether git says that the old file becomes the new one. Names that differ without that are those of other programs, or cut.
+    /// Whether git reports a rename. Without that, names that differ come from other programs, or are cut.
     pub is_renamed: bool,
-    /// Permissions of a file that is created.
+    /// Permissions of a new file.
     pub mode: Option<u32>,
     pub hunks: Vec<Hunk>,
 }
@@ -41,7 +41,7 @@ impl<'a> PatchParser<'a> {
     pub(super) fn new(patch: &'a str) -> Self {
         let mut lines: Vec<&str> = patch.split('\n').collect();
         let first = (0..lines.len()).find(|at| starts_file(&lines, *at));
-        // Headers end in CR only if all lines got one on the way.
+        // Headers end in CR only if a CR was added to all lines in transfer.
         if first.and_then(|at| lines.get(at)).is_some_and(|line| line.ends_with('\r')) {
             lines.iter_mut().for_each(|line| *line = line.strip_suffix('\r').unwrap_or(line));
         }
@@ -161,7 +161,7 @@ impl<'a> PatchParser<'a> {
         Ok(Some(file))
     }
 
-    /// The name in a line that starts so, and the time after it.
+    /// The name in a line with this start, and the timestamp after it.
     fn name(&mut self, start: &str) -> Result<(Option<String>, &'a str), EditError> {
         let text = self.line().and_then(|line| line.strip_prefix(start)).unwrap_or_default();
         let Some((name, time)) = name_at_start(text) else {
@@ -176,14 +176,14 @@ impl<'a> PatchParser<'a> {
         let Some(((start, mut old), (_, mut new))) = ranges(header) else {
             return Err(self.failed("the header of a hunk cannot be read"));
         };
-        // No lines are after the line of that number, others begin with it.
+        // An empty range comes after the line of its number; any other range starts with that line.
         let mut hunk = Hunk { start: if old == 0 { start } else { start.saturating_sub(1) }, ..Hunk::default() };
         self.at += 1;
         let mut last = ' ';
         while old > 0 || new > 0 {
             let Some(line) = self.line() else { return Err(self.failed("the patch ends in the middle of a hunk")) };
             let mut signs = line.chars();
-            // Some programs cut spaces at ends of lines.
+            // Some programs strip spaces at line ends.
             let sign = signs.next().unwrap_or(' ');
             let (of_old, of_new) = match sign {
                 ' ' => (1, 1),
@@ -196,7 +196,7 @@ impl<'a> PatchParser<'a> {
                 }
                 _ => return Err(self.failed("a hunk has fewer lines than its header says")),
             };
-            // Also a line without an end is one that was cut.
+            // An incomplete line is a cut one.
             if self.at + 1 == self.lines.len() {
                 return Err(self.failed("the patch ends in the middle of a hunk"));
             }
@@ -221,18 +221,18 @@ impl<'a> PatchParser<'a> {
     }
 }
 
-/// Whether what is done to a file begins here.
+/// Returns whether a new file starts at this line.
 fn starts_file(lines: &[&str], at: usize) -> bool {
     lines.get(at).is_some_and(|line| line.starts_with("diff --git ")) || has_names(lines, at)
 }
 
-/// Whether the old and the new name of a file are here.
+/// Returns whether the old and the new name of a file are at this line.
 fn has_names(lines: &[&str], at: usize) -> bool {
     let starts = |at: usize, start: &str| lines.get(at).is_some_and(|line| line.starts_with(start));
     starts(at, "--- ") && starts(at + 1, "+++ ")
 }
 
-/// The numbers in a header of a hunk: first line and lines, of the old text and the new.
+/// The numbers in a hunk header: first line and number of lines, of the old text and of the new.
 fn ranges(header: &str) -> Option<((usize, usize), (usize, usize))> {
     let (old, rest) = header.strip_prefix("@@ -")?.split_once(" +")?;
     let (new, _) = rest.split_once(" @@")?;

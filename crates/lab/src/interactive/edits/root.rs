@@ -1,4 +1,4 @@
-//! The folder whose files are edited, and nothing outside it.
+//! The folder of the files to edit. Nothing outside it is edited.
 
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
@@ -7,10 +7,10 @@ use std::path::{Component, Path, PathBuf};
 use super::error::{EditError, shown};
 use wavesieve_files::regular;
 
-/// The most bytes of a file that is edited.
+/// Maximum bytes of a file to edit.
 pub(super) const MOST_BYTES: u64 = 4 << 20;
 
-/// The folder, without links.
+/// The folder, with links resolved.
 pub(super) struct Root(PathBuf);
 
 impl Root {
@@ -24,7 +24,7 @@ impl Root {
         self.0.join(path)
     }
 
-    /// Whether the folder's own path ends so.
+    /// Returns whether the path of the folder has this end.
     pub(super) fn ends_with(&self, end: &Path) -> bool {
         self.0.ends_with(end)
     }

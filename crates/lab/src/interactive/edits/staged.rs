@@ -1,4 +1,4 @@
-//! Files that are written next to those whose place they take, so that placing them is the only step that is seen.
+//! Files that are written next to the files that they replace, so that only the final rename is visible.
 
 use std::fs::{self, Metadata, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -20,12 +20,12 @@ pub(super) struct FileStep<'a> {
     pub to: Option<&'a str>,
 }
 
-/// A step that is prepared: nothing of it is seen yet.
+/// A prepared step. Nothing of it is visible yet.
 pub(super) struct Staged<'a> {
     step: FileStep<'a>,
     place: PathBuf,
     new: Option<Temporary>,
-    /// The present file, for the case that a later step fails.
+    /// The present file, kept in case a later step fails.
     old: Option<Temporary>,
 }
 
@@ -35,7 +35,7 @@ struct Temporary {
 }
 
 impl FileStep<'_> {
-    /// Refuses what is not as it is to be before the step, or must not be written.
+    /// Rejects a file that differs from the expected state, or must not be written.
     pub(super) fn check(&self, root: &Root) -> Result<(), EditError> {
         let path = &self.file.path;
         if root.resolve(path)? != *path {
@@ -61,8 +61,8 @@ impl FileStep<'_> {
 }
 
 impl<'a> Staged<'a> {
-    /// Writes what a step needs under names that start with `prefix`. `is_alone`: no other step can fail. Folders that are created are
-    /// added to `made`.
+    /// Writes the files of a step under names that start with `prefix`. `is_alone` means that no other step can fail.
+    /// Created folders are added to `made`.
     pub(super) fn new(
         root: &Root,
         step: FileStep<'a>,
@@ -83,7 +83,7 @@ impl<'a> Staged<'a> {
         Ok(Self { step, place, new, old })
     }
 
-    /// Takes the step, if the file is still as it was.
+    /// Performs the step, if the file is unchanged.
     pub(super) fn put(&mut self, root: &Root) -> Result<(), EditError> {
         self.step.check_text(root)?;
         let failed = |error| EditError::write(&self.step.file.path, &error);
@@ -114,7 +114,8 @@ impl<'a> Staged<'a> {
 }
 
 impl Temporary {
-    /// A file next to `place` with a text. It gets the permissions of the one that is there, or those that the edit knows.
+    /// Writes a text to a file next to `place`. It gets the permissions of the existing file, or those that the edit
+    /// knows.
     fn new(
         place: &Path,
         path: &Path,
@@ -142,7 +143,7 @@ impl Temporary {
         let mut temporary = Self { file, _removed: removed };
         match (before, edit.mode) {
             (Some(before), _) => keep_owner(temporary.file.as_file(), before).map_err(failed)?,
-            // A file that the edit deleted gets its own permissions back.
+            // A file that the edit deleted gets its permissions back.
             (None, Some(mode)) if edit.before.is_some() => set_mode(&temporary.file, mode).map_err(failed)?,
             _ => {}
         }

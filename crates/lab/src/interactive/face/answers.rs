@@ -1,4 +1,4 @@
-//! A file with answers.
+//! Answers from a file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::error::FaceError;
 use super::question::Question;
 
-/// Answers, one a line: `QUESTION-ID: answer` answers that question alone, another line whatever is asked. Empty lines and
-/// those that begin with `#` count for nothing, but in a long answer, which an empty line ends.
+/// Answers, one a line: `QUESTION-ID: answer` answers only that question, other lines answer any question. Empty lines
+/// and lines that begin with `#` are ignored, except in a long answer, which an empty line ends.
 #[derive(Debug)]
 pub(super) struct Answers {
     path: PathBuf,
@@ -26,7 +26,7 @@ impl Answers {
         Self { path: path.to_owned(), lines: text.lines().map(str::to_owned).collect(), next: 0 }
     }
 
-    /// The answer to a question, which is empty for its default; `None` after the last.
+    /// The answer to a question; empty to take its default, `None` after the last answer.
     pub(super) fn answer(&mut self, question: &Question) -> Result<Option<String>, FaceError> {
         let counts = |line: &&String| !line.trim().is_empty() && !line.trim_start().starts_with('#');
         let Some(place) =
@@ -61,7 +61,7 @@ impl Answers {
     }
 }
 
-/// The name of a question at the beginning of a line, and what follows.
+/// The id of a question at the start of a line, and the text after it.
 fn named(line: &str) -> Option<(&str, &str)> {
     let (id, answer) = line.trim_start().split_once(':')?;
     let is_name = id.starts_with(|one: char| one.is_ascii_lowercase())

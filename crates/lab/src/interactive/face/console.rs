@@ -1,4 +1,4 @@
-//! The face of a terminal, a pipe or a file with answers.
+//! The user interface on a terminal, a pipe or a file with answers.
 
 use std::io;
 use std::io::IsTerminal as _;
@@ -16,33 +16,33 @@ use super::prompt::prompt;
 use super::question::{Level, Question, Reply};
 use super::screen::Screen;
 
-/// Options of a face.
+/// Options of a [`Console`].
 #[derive(Clone, Debug, Default)]
 pub struct ConsoleOptions {
-    /// The file with answers; a person or a pipe answers by default.
+    /// The file with answers; by default a user or a pipe answers.
     pub answers: Option<PathBuf>,
-    /// Whether defaults answer what no file does.
+    /// Whether defaults answer the questions that no file answers.
     pub yes: bool,
-    /// Where events go; `-` is standard output, and then texts go to standard error.
+    /// Destination of events; with `-` for standard output, texts go to standard error.
     pub events: Option<PathBuf>,
     pub color: bool,
     pub quiet: bool,
 }
 
-/// Asks and reports with lines of text.
+/// Asks and reports in lines of text.
 pub struct Console {
     pub(super) screen: Screen,
     pub(super) events: Option<Events>,
     pub(super) answers: Option<Answers>,
     pub(super) lines: Option<Lines>,
     pub(super) is_yes: bool,
-    /// Whether a person types, so that the answer is on the screen already.
+    /// Whether a user types, so that the answer is visible already.
     pub(super) is_typed: bool,
     pub(super) interruptions: Interruptions,
 }
 
 impl Console {
-    /// The face of the process, which takes its Ctrl-C from now on.
+    /// Opens the user interface of the process, which handles its Ctrl-C from now on.
     ///
     /// # Errors
     /// When the files cannot be opened.
@@ -62,10 +62,10 @@ impl Console {
         })
     }
 
-    /// Ends the work.
+    /// Finishes the output.
     ///
     /// # Errors
-    /// When not all of it could be shown.
+    /// When not all of the output could be written.
     pub fn finish(mut self) -> Result<(), FaceError> {
         self.screen.end();
         self.screen.take_error().map_or(Ok(()), |error| Err(FaceError::Output(error)))
@@ -96,7 +96,7 @@ impl Console {
         })
     }
 
-    /// A line of the input, or all until an empty one.
+    /// Reads a line of the input, or all lines until an empty one.
     fn read(&mut self, question: &Question) -> Result<Reply, FaceError> {
         let Some(lines) = &mut self.lines else { return Ok(Reply::End) };
         let check = self.interruptions.check();
@@ -120,7 +120,7 @@ impl Console {
         Ok(Reply::Line(answer))
     }
 
-    /// Shows an answer that was not typed, and ends the line of the question.
+    /// Prints an answer that was not typed, and ends the line of the question.
     fn echo(&mut self, question: &Question, reply: &Reply) {
         let shown = match reply {
             Reply::Line(_) if self.is_typed => return,
@@ -133,10 +133,10 @@ impl Console {
         self.screen.write(&(lines.join("\n") + "\n"));
     }
 
-    /// Asks; the question and its answer are events as well.
+    /// Asks a question; the question and its answer are also events.
     ///
     /// # Errors
-    /// When the answer is one to another question, or nothing can be written any more.
+    /// When the next answer belongs to another question, or the output cannot be written.
     pub fn ask(&mut self, question: &Question) -> Result<Reply, FaceError> {
         self.end();
         let choices: Vec<Value> =
@@ -177,33 +177,33 @@ impl Console {
         self.screen.say(level, text);
     }
 
-    /// Shows rows below their head: aligned, and cut at the width of the terminal.
+    /// Prints rows below their head: aligned, and cut to the width of the terminal.
     pub fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
         self.screen.table(head, rows);
     }
 
-    /// Shows a unified diff, or its beginning.
+    /// Prints a unified diff, or its start.
     pub fn diff(&mut self, diff: &str) {
         self.screen.diff(diff);
     }
 
-    /// Shows a line of a child.
+    /// Prints a line of a child process.
     pub fn output(&mut self, line: &str) {
         self.screen.output(line);
     }
 
-    /// Something runs until [`Self::end`].
+    /// Shows that something runs until [`Self::end`].
     pub fn begin(&mut self, text: &str) {
         self.screen.begin(text);
     }
 
-    /// A server is waited for until [`Self::end`]; Ctrl-C then ends the program, whose session is saved.
+    /// Shows that a server is awaited until [`Self::end`]. Ctrl-C then ends the program, whose session is saved.
     pub fn begin_request(&mut self, text: &str) {
         self.interruptions.set_idle(true);
         self.screen.begin(text);
     }
 
-    /// It ended.
+    /// Ends the display of [`Self::begin`] or [`Self::begin_request`].
     pub fn end(&mut self) {
         self.interruptions.set_idle(false);
         self.screen.end();
@@ -220,23 +220,24 @@ impl Console {
     pub fn event(&mut self, name: &str, fields: Value) {
         let Some(events) = &mut self.events else { return };
         if let Err(error) = events.write(name, fields, SystemTime::now()) {
-            // The work goes on without a log that cannot be written.
+            // The work continues without a log that cannot be written.
             self.events = None;
             self.screen.say(Level::Error, &format!("cannot write events: {error}; no more are written"));
         }
     }
 
-    /// Whether Ctrl-C was pressed since the last [`Self::forgive`].
+    /// Returns whether Ctrl-C was pressed since the last [`Self::forgive`].
     pub fn is_interrupted(&self) -> bool {
         self.interruptions.is_set()
     }
 
-    /// Whether Ctrl-C was pressed, as a function that a child's runner can keep while the face shows its lines.
+    /// Returns a function that reports whether Ctrl-C was pressed. The runner of a child can keep it while the console
+    /// prints lines.
     pub fn interruption(&self) -> Box<dyn Fn() -> bool> {
         self.interruptions.check()
     }
 
-    /// Goes on after Ctrl-C.
+    /// Continues after Ctrl-C.
     pub fn forgive(&mut self) {
         self.interruptions.forgive();
     }

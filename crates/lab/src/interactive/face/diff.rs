@@ -1,4 +1,4 @@
-//! Diffs for people.
+//! Diffs for the terminal.
 
 use anstyle::{AnsiColor, Style};
 
@@ -6,7 +6,7 @@ use super::plain::plain;
 
 const LINES: usize = 120;
 
-/// The lines of a diff with their colours, and how many more there are.
+/// The lines of a diff with their colors, and how many more there are.
 pub(super) fn shown(diff: &str) -> Vec<(Style, String)> {
     let color = |color: AnsiColor| color.on_default();
     let style = |line: &str| match line.as_bytes().first() {

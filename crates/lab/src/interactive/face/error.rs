@@ -1,17 +1,17 @@
-//! Why a loop cannot ask.
+//! Reasons why a console cannot ask or report.
 
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a loop cannot ask.
+/// Reasons why a console cannot ask or report.
 #[derive(Debug, Error)]
 pub enum FaceError {
     /// The file with answers cannot be read.
     #[error("cannot read answers of {}: {error}", .path.display())]
     Answers { path: PathBuf, error: io::Error },
-    /// The next answer is one to another question.
+    /// The next answer belongs to another question.
     #[error(
         "{}:{line} answers `{given}`, but `{asked}` is asked; begin the line with `{asked}:`, or remove it",
         .path.display()
@@ -23,7 +23,7 @@ pub enum FaceError {
     /// The answers cannot be read.
     #[error("cannot read an answer to `{asked}`: {error}")]
     Input { asked: &'static str, error: io::Error },
-    /// Nothing can be written any more.
+    /// The output cannot be written.
     #[error("cannot write to the terminal: {0}")]
     Output(#[source] io::Error),
 }

@@ -16,7 +16,7 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// To a file, which is appended to, so that a session that goes on has one log; `-` is standard output.
+    /// Opens a file to append to, so that a resumed session has one log; `-` is standard output.
     pub(super) fn open(path: &Path) -> Result<Self, FaceError> {
         if path.as_os_str() == "-" {
             return Ok(Self::to(Box::new(io::stdout())));
@@ -26,7 +26,7 @@ impl Events {
         options.create(true).append(true);
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path).map_err(failed)?;
-        // A line that an earlier run could not finish stays alone.
+        // An incomplete line of an earlier run stays separate.
         if file.metadata().is_ok_and(|data| data.is_file()) && ends_within_line(path).map_err(failed)? {
             file.write_all(b"\n").map_err(failed)?;
         }

@@ -1,4 +1,4 @@
-//! Ctrl-C while a loop runs: the first one is a request, a second one within two seconds ends the program.
+//! Ctrl-C while a session runs: the first is a request, a second within two seconds ends the program.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -7,24 +7,24 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// How soon a second one ends the program.
+/// Time within which a second Ctrl-C ends the program.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The present receiver of Ctrl-C, if there is one.
+/// The present receiver of Ctrl-C, if any.
 static TAKER: Mutex<Option<Arc<Pressed>>> = Mutex::new(None);
 
-/// When Ctrl-C was pressed last, and whether anybody has seen to it.
+/// The time of the last Ctrl-C, and whether it was handled.
 #[derive(Debug, Default)]
 struct Pressed {
     last: Mutex<Option<Instant>>,
     is_set: AtomicBool,
     is_asking: AtomicBool,
-    /// Whether nothing is lost if the program ends at once.
+    /// Whether the program can end at once without losing anything.
     is_idle: AtomicBool,
 }
 
 impl Pressed {
-    /// Whether the program goes on after one that comes now.
+    /// Records a Ctrl-C; returns whether the program continues.
     fn press(&self, now: Instant) -> bool {
         let before = self.last.lock().replace(now);
         self.is_set.store(true, SeqCst);
@@ -32,12 +32,12 @@ impl Pressed {
     }
 }
 
-/// Takes Ctrl-C until it is dropped.
+/// Receives Ctrl-C until it is dropped.
 #[derive(Debug, Default)]
 pub struct Interruptions(Arc<Pressed>);
 
 impl Interruptions {
-    /// Takes those of the program from now on.
+    /// Receives the interruptions of the program from now on.
     pub fn of_program() -> Self {
         let pressed = Arc::new(Pressed::default());
         *TAKER.lock() = Some(pressed.clone());
@@ -48,23 +48,23 @@ impl Interruptions {
         self.0.is_set.load(SeqCst)
     }
 
-    /// Whether there was one, as a function of its own.
+    /// Returns a function that reports whether there was an interruption.
     pub fn check(&self) -> Box<dyn Fn() -> bool> {
         let pressed = self.0.clone();
         Box::new(move || pressed.is_set.load(SeqCst))
     }
 
-    /// Forgets it; the next one within two seconds still ends the program.
+    /// Forgets the interruption; a second one within two seconds still ends the program.
     pub(super) fn forgive(&self) {
         self.0.is_set.store(false, SeqCst);
     }
 
-    /// Whether a question waits for its answer.
+    /// Sets whether a question waits for its answer.
     pub(super) fn set_asking(&self, is_asking: bool) {
         self.0.is_asking.store(is_asking, SeqCst);
     }
 
-    /// Whether the program may end at once, as while a server is waited for.
+    /// Sets whether the program may end at once, for example while it waits for a server.
     pub(super) fn set_idle(&self, is_idle: bool) {
         self.0.is_idle.store(is_idle, SeqCst);
     }
@@ -87,15 +87,15 @@ impl Drop for Interruptions {
 /// The effect of a Ctrl-C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// It ends the program.
+    /// The program ends.
     No,
-    /// It answers the question that is asked.
+    /// The open question is answered by it.
     AtQuestion,
-    /// It is seen to when what runs has stopped.
+    /// The session handles it when the running program has stopped.
     AtWork,
 }
 
-/// Whether a loop takes a Ctrl-C that came now, so that the program goes on.
+/// Returns how a session handles a Ctrl-C at this moment.
 pub fn take_interruption() -> Taken {
     let taker = TAKER.lock().clone();
     match taker {

@@ -1,11 +1,11 @@
-//! Lines of a person or a pipe, which do not keep the program from noticing Ctrl-C.
+//! Lines from a user or a pipe. Reading them does not block the handling of Ctrl-C.
 
 use std::io::{self, BufRead, Read as _};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 const LIMIT_BYTES: u64 = 1 << 20;
-/// How often Ctrl-C is looked for.
+/// Interval between checks for Ctrl-C.
 const PAUSE: Duration = Duration::from_millis(30);
 
 #[derive(Debug, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub(super) enum Line {
 
 type Read = io::Result<Option<String>>;
 
-/// Reads a line whenever one is wanted, and no further: a child that follows may read the rest. The read itself cannot be
-/// interrupted, so that a thread waits for it; a line that no caller waited for any more is the next one.
+/// Reads a line only on request, and no further: a child that follows may read the rest. A thread does the read, which
+/// cannot be interrupted. A line that arrives after its request was given up answers the next request.
 pub(super) struct Lines {
     wanted: Sender<()>,
     read: Receiver<Read>,
@@ -26,7 +26,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Those of an input, which is opened by the thread that reads it.
+    /// Reads lines of an input, which the reading thread opens.
     pub(super) fn new<R: BufRead>(open: impl FnOnce() -> R + Send + 'static) -> Self {
         let (wanted, requests) = channel::<()>();
         let (replies, read) = channel();
@@ -39,7 +39,7 @@ impl Lines {
 
     pub(super) fn next(&mut self, is_interrupted: &dyn Fn() -> bool) -> io::Result<Line> {
         if !self.is_waiting {
-            // A thread that failed reads nothing more.
+            // A failed thread reads nothing more.
             self.is_waiting = self.wanted.send(()).is_ok();
         }
         loop {

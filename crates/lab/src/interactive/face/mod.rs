@@ -1,4 +1,4 @@
-//! How a loop asks and reports: a terminal, a pipe or a file with answers, and events for programs.
+//! The user interface of a session: a terminal, a pipe or a file with answers, and events for programs.
 
 mod answers;
 mod console;

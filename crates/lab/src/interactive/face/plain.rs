@@ -1,4 +1,4 @@
-//! Lines as a terminal may have them.
+//! Makes lines safe for a terminal.
 
 use std::borrow::Cow;
 
@@ -6,8 +6,8 @@ use wavesieve_model::text::hidden::escape_hidden;
 
 const TAB: usize = 8;
 
-/// A line without what a terminal would take as a command: colours of a child are taken out, of a progress bar its last state
-/// is kept, tabs become blanks, and all else is shown as a sign.
+/// A line without terminal commands: colors of a child are removed, only the last state of a progress bar is kept, tabs
+/// become blanks, and other control characters become visible signs.
 pub fn plain(line: &str) -> String {
     let line = line.trim_end_matches(['\n', '\r']);
     let last = line.rsplit('\r').find(|part| !part.trim().is_empty()).unwrap_or_default();
@@ -22,7 +22,7 @@ pub fn plain(line: &str) -> String {
     shown
 }
 
-/// The text without ANSI sequences that set colours or erase.
+/// The text without ANSI sequences that set colors or erase.
 fn without_sequences(text: &str) -> Cow<'_, str> {
     if !text.contains('\u{1b}') {
         return Cow::Borrowed(text);
@@ -33,7 +33,7 @@ fn without_sequences(text: &str) -> Cow<'_, str> {
         let rest = part.trim_start_matches(|one: char| one.is_ascii_digit() || matches!(one, ';' | ':' | '?'));
         match rest.strip_prefix(['m', 'K']) {
             Some(rest) => kept.push_str(rest),
-            // Another command, which is shown.
+            // Any other sequence becomes visible.
             None => {
                 kept.push_str("\u{1b}[");
                 kept.push_str(part);

@@ -1,4 +1,4 @@
-//! How a question looks.
+//! The layout of questions.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -6,13 +6,13 @@ use super::plain::plain;
 use super::question::{Choice, Question};
 use super::wrap::wrapped;
 
-/// Choices in the line of the question: so many, with labels of so many characters together.
+/// Limits for choices in the line of the question: their number, and the total characters of their labels.
 const INLINE_CHOICES: usize = 4;
 const INLINE_CHARACTERS: usize = 60;
-/// Columns for the answer.
+/// Columns reserved for the answer.
 const ROOM: usize = 10;
 
-/// A question on the screen: lines, and what stands before the answer.
+/// A question on the screen: lines, and the text before the answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Prompt {
     pub lines: Vec<String>,
@@ -53,7 +53,7 @@ pub(super) fn prompt(question: &Question, width: Option<usize>) -> Prompt {
     let before_answer = format!("{last}{gap}{choices}{enter}{until}{end}");
     let is_wide = width.is_some_and(|width| before_answer.width() + ROOM > width);
     if is_wide && !choices.is_empty() {
-        // A terminal breaks words; the question then has lines of its own.
+        // A terminal would break words, so the question gets separate lines.
         let mut lines = lines;
         lines.extend(wrapped(&last, width, 2));
         return Prompt { lines, before_answer: format!("{choices}{enter}{end}") };
@@ -61,7 +61,7 @@ pub(super) fn prompt(question: &Question, width: Option<usize>) -> Prompt {
     Prompt { lines, before_answer }
 }
 
-/// Choices as they are shown: numbers that follow one another and do the same are one.
+/// Choices for display: consecutive numbers that do the same are merged.
 fn shown(choices: &[Choice]) -> Vec<Choice> {
     let mut shown: Vec<Choice> = Vec::new();
     let mut first: Option<u32> = None;
@@ -83,7 +83,7 @@ fn shown(choices: &[Choice]) -> Vec<Choice> {
     shown
 }
 
-/// A choice of a list: later lines stand below its label.
+/// A choice in a list: later lines are aligned with its label.
 fn listed(key: &str, label: &str, width: Option<usize>) -> Vec<String> {
     let indent = key.chars().count();
     let inner = width.map(|width| width.saturating_sub(indent));

@@ -1,6 +1,6 @@
-//! Questions of a loop, and the faces that answer them.
+//! Questions of a session, and their answers.
 
-/// An answer that a question names.
+/// A possible answer of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     pub key: String,
@@ -8,21 +8,21 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// One of a key and what it does.
+    /// Makes a choice from a key and its effect.
     pub fn new(key: impl Into<String>, label: impl Into<String>) -> Self {
         Self { key: key.into(), label: label.into() }
     }
 }
 
-/// A question to a person or a file.
+/// A question to a user or an answer file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
     /// Its name in files with answers and in events, such as `edit.apply`.
     pub id: &'static str,
     pub text: String,
-    /// Answers that are offered; others come as well, and the machine decides.
+    /// Offered answers. Other answers are possible too, and the session decides about them.
     pub choices: Vec<Choice>,
-    /// The answer of an empty line, and of `--yes`.
+    /// The answer for an empty line, and with `--yes`.
     pub default: Option<String>,
     /// Whether the answer is all lines until an empty one.
     pub is_long: bool,
@@ -31,11 +31,11 @@ pub struct Question {
 /// The reply to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// A trimmed line, or the default where it is empty; of a long answer all lines.
+    /// A trimmed line, or the default if it is empty; all lines of a long answer.
     Line(String),
-    /// No more answers come.
+    /// There are no more answers.
     End,
-    /// Ctrl-C.
+    /// Ctrl-C was pressed.
     Interrupted,
 }
 

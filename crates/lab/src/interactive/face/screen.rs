@@ -1,4 +1,4 @@
-//! Where texts go: a terminal, or plain lines.
+//! The destination of texts: a terminal, or plain lines.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -11,7 +11,7 @@ use super::spinner::Spinner;
 use super::table;
 use super::wrap::wrapped;
 
-/// How lines of a child are marked.
+/// Prefix of lines of a child process.
 const OF_CHILD: &str = "  | ";
 
 pub(super) struct Screen {
@@ -19,15 +19,15 @@ pub(super) struct Screen {
     width: Option<usize>,
     has_color: bool,
     has_spinner: bool,
-    /// Whether errors alone are shown.
+    /// Whether only errors are printed.
     is_quiet: bool,
     spinner: Option<Spinner>,
-    /// Why nothing can be written any more.
+    /// The reason why nothing can be written any more.
     error: Option<io::Error>,
 }
 
 impl Screen {
-    /// Standard output, or standard error where the other is for programs.
+    /// Standard output, or standard error if the other one is for programs.
     pub(super) fn new(is_error: bool, has_color: bool, is_quiet: bool) -> Self {
         let size = |(width, _): (terminal_size::Width, _)| usize::from(width.0);
         let (out, is_terminal, width): (Box<dyn Write>, _, _) = if is_error {

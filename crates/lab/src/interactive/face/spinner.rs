@@ -1,4 +1,4 @@
-//! A line that moves while something runs.
+//! A moving line while something runs.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 const TICK: Duration = Duration::from_millis(120);
 
-/// Shows what runs, and for how long.
+/// Shows the running task and its elapsed time.
 pub(super) struct Spinner(ProgressBar);
 
 impl Spinner {

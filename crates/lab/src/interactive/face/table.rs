@@ -1,14 +1,14 @@
-//! Tables for people.
+//! Tables for the terminal.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::plain::plain;
 
 const GAP: usize = 2;
-/// A column is not cut further.
+/// Minimum width to which a column is cut.
 const LEAST: usize = 6;
 
-/// The lines of a table, the head first: numbers to the right, and no line wider than the terminal if it can be helped.
+/// The lines of a table, the head first. Numbers are right-aligned, and lines fit the terminal if possible.
 pub(super) fn lines(head: &[&str], rows: &[Vec<String>], width: Option<usize>) -> Vec<String> {
     let count = rows.iter().map(Vec::len).chain([head.len()]).max().unwrap_or(0);
     let cells =
@@ -34,7 +34,7 @@ pub(super) fn lines(head: &[&str], rows: &[Vec<String>], width: Option<usize>) -
     [&head].into_iter().chain(&rows).map(line).collect()
 }
 
-/// Takes from the widest columns until the table fits.
+/// Shrinks the widest columns until the table fits.
 fn narrow(widths: &mut [usize], to: usize) {
     while widths.iter().sum::<usize>() > to {
         let Some(widest) = widths.iter_mut().max_by_key(|width| **width).filter(|width| **width > LEAST) else {
@@ -44,7 +44,7 @@ fn narrow(widths: &mut [usize], to: usize) {
     }
 }
 
-/// Whether a column has numbers, which may have units.
+/// Returns whether a column holds numbers, which may have units.
 fn is_of_numbers<'a>(cells: impl Iterator<Item = &'a String>) -> bool {
     let mut filled = cells.filter(|cell| !cell.is_empty() && *cell != "-").peekable();
     let is_number = |cell: &String| {
@@ -59,7 +59,7 @@ fn is_of_numbers<'a>(cells: impl Iterator<Item = &'a String>) -> bool {
     filled.peek().is_some() && filled.all(is_number)
 }
 
-/// The beginning of a text that has no more columns.
+/// The start of a text that fits into this many columns.
 pub(super) fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Promises of a face.
+//! Promises of the user interface.
 
 use std::io::{self, Cursor, Write};
 use std::path::Path;
@@ -34,7 +34,7 @@ impl Written {
     }
 }
 
-/// A reader that went away.
+/// A reader that is closed.
 struct Closed;
 
 impl Write for Closed {
@@ -80,7 +80,7 @@ fn line(text: &str) -> Reply {
     Reply::Line(text.to_owned())
 }
 
-/// Fact 37 to the extent that a face decides it: a line, the default, the end of the input.
+/// Fact 37, as much of it as the console decides: a line, the default, the end of the input.
 #[test]
 fn a_pipe_answers_until_it_ends() {
     let Scene { mut console, screen, events } = scene(Some(" p \n\nx\n"), None, false);

@@ -1,11 +1,11 @@
-//! Texts as wide as the terminal.
+//! Wraps texts to the width of the terminal.
 
 use unicode_width::UnicodeWidthStr;
 
-/// The widest line that is easy to read.
+/// Maximum line width that is easy to read.
 const READABLE: usize = 100;
 
-/// The lines of a text; later lines of one that is too long are indented by so many blanks.
+/// The lines of a text; continuation lines are indented by this many blanks.
 pub(super) fn wrapped(line: &str, width: Option<usize>, indent: usize) -> Vec<String> {
     let Some(width) = width.map(|width| width.min(READABLE)).filter(|width| *width > indent + 10) else {
         return vec![line.to_owned()];

@@ -1,4 +1,4 @@
-//! Analyses what a measurement wrote, and compares it with the one before.
+//! Analyzes a measurement, and compares it with the one before.
 
 use std::fs::{self, File};
 use std::io::BufWriter;
@@ -19,13 +19,13 @@ use crate::measuring::digest_of;
 use wavesieve_engine::findings::Priority;
 use wavesieve_report::compare::{CompareOptions, Digest, Side, compare, read_digest, write_digest};
 
-/// Extension of digests, as `compare --save` writes them.
+/// Extension of digests, the same as for `compare --save`.
 const DIGEST: &str = "wsd";
-/// Where a finding comes from, in a session.
+/// Source of a finding in a session.
 const FROM_TRACE: &str = "profiling_analysis";
 
 impl Machine<'_> {
-    /// Analyses the measurement under way, and compares it with the last that was kept.
+    /// Analyzes the measurement under way, and compares it with the last that was kept.
     pub fn analyze(&mut self) -> Result<Phase, Halt> {
         let Some(mut measurement) = self.state.measuring.clone() else { return Ok(Phase::Menu) };
         let analyzed = self.analyzed_of(&measurement.runs.first().map(|run| run.traces.clone()).unwrap_or_default())?;
@@ -60,7 +60,7 @@ impl Machine<'_> {
         Ok(if is_judged { Phase::Judge } else { Phase::Menu })
     }
 
-    /// Analyses traces with the session's source, showing that something is done.
+    /// Analyzes traces with the session's source, and shows progress.
     pub(crate) fn analyzed_of(&mut self, traces: &[PathBuf]) -> Result<Analyzed, Halt> {
         self.face.begin("analysing");
         let analyzed = Analyzed::new(traces, &self.session.source_paths, self.tools.registry);
@@ -75,7 +75,7 @@ impl Machine<'_> {
         Ok(analyzed)
     }
 
-    /// The analysis at hand, made again where the session was resumed.
+    /// Ensures that there is an analysis, also in a resumed session.
     pub(crate) fn refresh(&mut self) -> Result<bool, Halt> {
         if self.analyzed.is_none() {
             let inputs: Vec<PathBuf> = match self.state.latest_kept() {
@@ -101,7 +101,7 @@ impl Machine<'_> {
         self.face.table(&["figure", "value"], &analyzed.figures());
     }
 
-    /// Keeps findings for the menu, each once.
+    /// Adds findings to the menu, each once.
     pub(crate) fn merge_items(&mut self, items: &[Item]) {
         let added_at = self.timestamp();
         let is_found = |one: &MenuItem| items.iter().any(|item| item.id == one.id);
@@ -130,7 +130,7 @@ impl Machine<'_> {
         self.session.persistent_menu_items.sort_by_key(|one| rank(one).unwrap_or(usize::MAX));
     }
 
-    /// Compares with the measurement before, by the bands of `compare`.
+    /// Compares with the measurement before, by the noise bands of `compare`.
     fn judged(&mut self, base: &Measurement, new: &Measurement, digests: Vec<Digest>) -> Result<Option<Judged>, Halt> {
         let paths: Vec<&PathBuf> = base.runs.iter().filter_map(|run| run.digest.as_ref()).collect();
         if digests.is_empty() || paths.is_empty() {
@@ -192,7 +192,7 @@ impl Machine<'_> {
         Ok(Some(judged))
     }
 
-    /// Reports a measurement as an event, and in a line for the history.
+    /// Reports a measurement as an event; returns a line for the history.
     fn conclude(&mut self, measurement: &Measurement, analyzed: &Analyzed) -> String {
         let first = analyzed.items.first().map(|item| item.title.clone());
         let judged = measurement.judged.as_ref();
@@ -224,7 +224,7 @@ impl Machine<'_> {
     }
 }
 
-/// Takes the digest of a run, or reads it if it was taken before.
+/// Computes the digest of a run, or reads a saved one.
 fn digest(run: &Run, path: &Path) -> Result<Digest> {
     if path.exists()
         && let Ok(digest) = read_digest(path)

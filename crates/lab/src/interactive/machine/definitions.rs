@@ -11,11 +11,11 @@ use super::state::Phase;
 use crate::interactive::face::Level;
 use crate::interactive::programs::Profiling;
 
-/// Flags of rocprofv3 whose value is a file with definitions of counters.
+/// Flags of rocprofv3 that take a file with counter definitions.
 const DEFINITIONS: [&str; 2] = ["-E", "--extra-counters"];
 
 impl Machine<'_> {
-    /// Measures by a command next, once what it needs is there.
+    /// Makes a command the next one to measure, once its files exist.
     pub(crate) fn measured_by(&mut self, command: Option<Profiling>) -> Result<Phase, Halt> {
         let Some(mut command) = command else { return Ok(Phase::Menu) };
         let place = command.words.iter().position(|word| DEFINITIONS.contains(&word.as_str()));
@@ -33,7 +33,7 @@ impl Machine<'_> {
         Ok(Phase::Measure)
     }
 
-    /// Writes a file of definitions by the command that the findings recommend for it, into the session's folder.
+    /// Writes a definitions file into the session's folder, by the command that the findings recommend for it.
     fn written_definitions(&mut self, name: &str) -> Option<String> {
         let items = self.items();
         let makes = |words: &[String]| {

@@ -1,4 +1,4 @@
-//! The machine: does one phase after the other, and saves the session between them.
+//! The state machine: runs one phase after the other, and saves the session between them.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -17,15 +17,15 @@ use wavesieve_engine::Registry;
 
 const SHOWN_OUTPUT: u64 = 16 << 20;
 
-/// Characters of a wrong answer that are repeated.
+/// Characters of an invalid answer that a message repeats.
 const LONGEST_ECHO: usize = 40;
 
-/// The parts of the surrounding program that the machine needs.
+/// Functions of the surrounding program that the machine needs.
 pub struct Tools<'a> {
     pub registry: &'a Registry,
-    /// The problem with a command of this program, if it has one.
+    /// Returns the problem with a command of this program, if it has one.
     pub check_own: &'a dyn Fn(&[String]) -> Option<String>,
-    /// A model with its conversation in a file; `None` where none is asked for.
+    /// Opens a model with its conversation file; `None` if no model was requested.
     pub narrator: &'a dyn Fn(&Path) -> Result<Option<Narrator>, LlmError>,
     /// Shows the progress of a model.
     pub listener: &'a dyn Listener,
@@ -57,7 +57,7 @@ impl Machine<'_> {
                 true => Err(Halt::Interrupted),
                 false => self.step(),
             };
-            // The work so far is kept, whatever comes next.
+            // Saved work survives any later failure.
             if let Ok(next) = &next {
                 self.state.phase = *next;
             }
@@ -82,7 +82,7 @@ impl Machine<'_> {
             Phase::Apply => self.apply(),
             Phase::Build => self.build(),
             Phase::Test if is_workflow => self.test(),
-            // An edit that builds and passes is measured where there is a program to measure.
+            // An edit that builds and passes is measured if there is a program to measure.
             Phase::Test => self.test().map(|next| if next == Phase::Next { Phase::Menu } else { next }),
             Phase::Next if is_workflow => self.next_command(),
             Phase::Next => Ok(Phase::Menu),
@@ -108,7 +108,7 @@ impl Machine<'_> {
         self.face.say(level, text.as_ref());
     }
 
-    /// An answer; `None` at the end of the input.
+    /// Asks a question; `None` at the end of the input.
     pub fn ask(&mut self, question: &Question) -> Result<Option<String>, Halt> {
         match self.face.ask(question)? {
             Reply::Line(line) => Ok(Some(line)),
@@ -117,7 +117,7 @@ impl Machine<'_> {
         }
     }
 
-    /// One of some choices, by its key; asked again after any other answer. The end of the input leaves the session
+    /// Asks for one of some choices by its key, again after any other answer. At the end of the input the session stays
     /// where it is.
     pub fn choose(
         &mut self,
@@ -171,7 +171,7 @@ impl Machine<'_> {
         self.ask(&question)?.ok_or(Halt::Quit)
     }
 
-    /// The folder that paths of edits are below.
+    /// The folder that paths of edits are relative to.
     pub fn root(&self) -> PathBuf {
         self.repository.as_ref().map_or_else(|| self.session.root.clone(), |repository| repository.root().to_owned())
     }

@@ -15,11 +15,11 @@ use crate::interactive::programs::Application;
 use crate::interactive::sessions::{EntryKind, HistoryEntry};
 use wavesieve_files::regular::{self, SMALL_BYTES};
 
-/// Bytes of a build's output that are kept for a model and the record.
+/// Maximum characters of a build's output that are kept for a model and the record.
 const KEPT_OUTPUT: usize = 1500;
-/// Lines of a failed build that are shown.
+/// Lines of a failed build that are printed.
 const SHOWN_LINES: usize = 20;
-/// How often a model is asked to mend what it wrote.
+/// Maximum number of requests to a model to repair its edit.
 const REPAIRS: u32 = 2;
 
 impl Machine<'_> {
@@ -49,7 +49,7 @@ impl Machine<'_> {
             origin: origin.word().to_owned(),
             root,
             edit,
-            // The changes of an editor are in the files already.
+            // The changes of an editor are already in the files.
             status: if matches!(origin, Origin::Editor { .. }) { EditStatus::Applying } else { EditStatus::Proposed },
             summary,
             checkpoint: None,
@@ -73,7 +73,7 @@ impl Machine<'_> {
         let mut edit = Edit::from_patch(root, &text);
         let below = self.named(&self.session.root);
         if edit.is_err() && root != self.session.root {
-            // Made in the source folder, which lies below the top of the repository.
+            // The patch may be relative to the source folder, which lies below the top of the repository.
             let other = Edit::from_patch(&self.session.root, &text).map(|mut edit| {
                 for file in &mut edit.files {
                     file.path = below.join(&file.path);
@@ -107,7 +107,7 @@ impl Machine<'_> {
         };
         let arguments = words.into_iter().chain([format!("+{line}"), path.display().to_string()]).collect::<Vec<_>>();
         self.event("editor", json!({ "words": arguments }));
-        // It has the terminal to itself while it runs.
+        // The editor has the terminal to itself while it runs.
         let status = arguments.split_first().map(|(program, rest)| {
             std::process::Command::new(program).args(rest).current_dir(&self.state.plan.folder).status()
         });
@@ -123,7 +123,7 @@ impl Machine<'_> {
         Ok(edit)
     }
 
-    /// The edit; otherwise shows why it was refused.
+    /// Returns the edit; on failure prints the reason.
     pub(crate) fn or_report<T>(&mut self, edit: Result<T, EditError>) -> Option<T> {
         match edit {
             Ok(edit) => Some(edit),
@@ -155,18 +155,18 @@ impl Machine<'_> {
         Ok(Phase::Menu)
     }
 
-    /// Writes the files of the edit at hand, unless they are written already, and makes a checkpoint.
+    /// Writes the files of the current edit, unless they are written already, and makes a checkpoint.
     pub fn apply(&mut self) -> Result<Phase, Halt> {
         let Some(record) = self.state.open_edit().cloned() else { return Ok(Phase::Menu) };
         if let Some(edit) = self.state.open_edit_mut() {
             edit.status = EditStatus::Applying;
         }
         self.adopt_outside_changes(&record);
-        // If the machine dies while files are written, the record is there to find out how far it came.
+        // If the process dies while files are written, the record shows how far it came.
         self.save()?;
         let done = match record.edit.state(&record.root)? {
             EditState::After => Ok(()),
-            // The remains of a process that was killed go first.
+            // Leftovers of a killed process are removed first.
             _ if record.status == EditStatus::Applying => {
                 record.edit.undo_partly(&record.root).and_then(|()| record.edit.apply(&record.root))
             }
@@ -248,7 +248,7 @@ impl Machine<'_> {
         Ok(next)
     }
 
-    /// Without a build command the user builds: waits for that. False if the edit was taken back.
+    /// Without a build command, waits for the user to build. Returns false if the edit was reverted.
     fn wait_for_build(&mut self) -> Result<bool, Halt> {
         let choices = [("y", "it is built (if it must be), go on"), ("v", "take the edit back")];
         let answer = self.choose("edit.built", "Build the program now, if it must be built.", &choices, Some("y"))?;
@@ -299,7 +299,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Takes what the user changed since into the edit at hand, so that it can still be taken back exactly.
+    /// Adds later changes of the user to the current edit, so that it can still be reverted exactly.
     fn taken_from_files(&mut self, next: Phase) -> Result<Phase, Halt> {
         let Some(record) = self.state.open_edit().cloned() else { return Ok(Phase::Menu) };
         let before: Vec<(PathBuf, Option<String>)> =
@@ -311,8 +311,8 @@ impl Machine<'_> {
         Ok(next)
     }
 
-    /// Takes the edit at hand back, and returns whether it did. If its files were changed since, the user is asked: by default
-    /// the edit stays with that change, which is never overwritten, and the session goes on.
+    /// Reverts the current edit, and returns whether it did. If its files changed since, asks the user. By default the
+    /// edit stays with that change, which is never overwritten, and the session continues.
     pub(crate) fn take_back(&mut self, status: EditStatus, problem: &str) -> Result<bool, Halt> {
         self.state.origin = None;
         let Some(record) = self.state.open_edit().cloned() else { return Ok(true) };
@@ -340,7 +340,7 @@ impl Machine<'_> {
             edit.status = status;
             edit.problem = Some(problem.to_owned());
         }
-        // Changes that an editor wrote and that were not accepted have not been built.
+        // Changes from an editor that were not accepted have not been built.
         self.state.is_stale |= record.status != EditStatus::Applying;
         self.analyzed = None;
         self.forget_checkpoint_of(record.id);
@@ -349,7 +349,7 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// The edit at hand stays in files that were changed since.
+    /// Leaves the current edit in files that changed since.
     fn leave(&mut self, record: &EditRecord, problem: &str, error: &EditError) {
         if let Some(edit) = self.state.open_edit_mut() {
             edit.status = EditStatus::Kept;
@@ -378,12 +378,12 @@ impl Machine<'_> {
 fn taken_back(record: &EditRecord) -> Result<(), EditError> {
     match record.edit.state(&record.root)? {
         EditState::After => record.edit.revert(&record.root),
-        // A process that was killed may have taken it back, in whole or in part, before it could say so.
+        // A killed process may have reverted it, fully or partly, before it could record that.
         EditState::Before | EditState::Neither(_) => record.edit.undo_partly(&record.root),
     }
 }
 
-/// The end of a text.
+/// The end of a text that is kept.
 pub fn shortened(text: &str) -> String {
     let count = text.chars().count();
     text.chars().skip(count.saturating_sub(KEPT_OUTPUT)).collect()

@@ -1,4 +1,4 @@
-//! Why a session stops.
+//! Reasons why a session stops.
 
 use thiserror::Error;
 
@@ -9,10 +9,10 @@ use crate::interactive::programs::ProgramError;
 use crate::interactive::sessions::SessionError;
 use wavesieve_agent::llm::LlmError;
 
-/// Why a session cannot go on. It is saved, and can be resumed.
+/// Reasons why a session cannot continue. It is saved, and can be resumed.
 #[derive(Debug, Error)]
 pub enum MachineError {
-    /// The command line cannot be used.
+    /// The command line is not usable.
     #[error("{0}")]
     Usage(String),
     #[error(transparent)]
@@ -32,7 +32,7 @@ pub enum MachineError {
 }
 
 impl MachineError {
-    /// Whether the command line, or a file that it names, is to blame.
+    /// Returns whether the command line, or a file that it names, has to change.
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Usage(_) | Self::Model(LlmError::Usage(_)) => true,
@@ -47,7 +47,7 @@ impl MachineError {
 
 #[derive(Debug, Error)]
 pub(crate) enum Halt {
-    /// The user wants to stop; the session stays where it is.
+    /// The user stops; the session stays where it is.
     #[error("stopped")]
     Quit,
     #[error("interrupted")]

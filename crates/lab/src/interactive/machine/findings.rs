@@ -1,4 +1,4 @@
-//! Findings of an analysis that can be pursued.
+//! Findings of an analysis to work on.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use wavesieve_tables::trace::Trace;
 
 /// Architecture to plan counter passes for, if no trace records one.
 const ARCHITECTURE: &str = "gfx942";
-/// Recommendations of share/rules/recommendations.toml that sample the program counter.
+/// Recommendations of share/rules/recommendations.toml for PC sampling.
 const SAMPLING: [&str; 2] = ["pc_sampling", "pc_sampling_host_trap"];
 const ROWS: usize = 10;
 
@@ -38,10 +38,10 @@ impl Recommended {
     }
 }
 
-/// A finding as a session keeps it.
+/// A finding in the form that a session stores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Item {
-    /// The id of the finding, which is the same in the next trace.
+    /// The id of the finding, which is the same in later traces.
     pub id: String,
     pub title: String,
     pub priority: Priority,
@@ -50,7 +50,7 @@ pub struct Item {
     pub advice: Vec<String>,
     pub commands: Vec<Recommended>,
     pub place: Option<(PathBuf, u32)>,
-    /// Share of the span that it may save, in percent.
+    /// Potential saving as a share of the span, in percent.
     pub saving_pct: Option<f64>,
 }
 
@@ -85,7 +85,7 @@ impl Analyzed {
         Ok(Self { analysis, items, has_gpu_time, damage })
     }
 
-    /// Commands that sample the program counter, if the GPUs can and the traces have no samples.
+    /// Commands for PC sampling, if the GPUs support it and the traces have no samples.
     pub fn sampling(&self) -> Vec<Recommended> {
         let commands = SAMPLING.iter().flat_map(|name| recommended_commands(name, None, &self.analysis.collected));
         commands.filter(|_| self.has_gpu_time).map(|command| Recommended::new(&command)).collect()
@@ -96,7 +96,7 @@ impl Analyzed {
     }
 }
 
-/// The scan of the first source folder that there is.
+/// Scans the first source folder that exists.
 fn scanned(sources: &[PathBuf], analysis: Option<&Analysis>) -> Result<Option<TreeScan>> {
     let Some(folder) = source_folder(sources) else { return Ok(None) };
     let target = Target {
@@ -114,7 +114,7 @@ pub(crate) fn source_folder(sources: &[PathBuf]) -> Option<&Path> {
 
 fn item(finding: &Finding, analysis: &Analysis, folder: Option<&Path>) -> Item {
     let place = analysis.source.as_ref().and_then(|tree| source_places(finding, &tree.scan).into_iter().next());
-    // Places are below the folder that was scanned, or name the one file that was.
+    // Paths are relative to the scanned folder, or name the only scanned file.
     let folder = folder.and_then(|folder| if folder.is_dir() { Some(folder) } else { folder.parent() });
     let place = place.zip(folder).map(|((file, line), folder)| (folder.join(file), line));
     let place = place.or_else(|| traced_place(finding, folder?));
@@ -131,8 +131,8 @@ fn item(finding: &Finding, analysis: &Analysis, folder: Option<&Path>) -> Item {
     }
 }
 
-/// The first source line that the evidence of a thread trace names. The file was compiled elsewhere, perhaps: then it is the
-/// only one of that name below the folder.
+/// The first source line in the evidence of a thread trace. If the file was compiled elsewhere, it must be the only one
+/// of its name below the folder.
 fn traced_place(finding: &Finding, folder: &Path) -> Option<(PathBuf, u32)> {
     let (file, line) = finding.evidence.iter().find_map(|evidence| {
         let files = evidence.frame.column("source_file").ok()?.str().ok()?;

@@ -1,4 +1,4 @@
-//! The session without a fixed order: profile, analyse, change, as the user likes.
+//! The session without a fixed order: the user profiles, analyzes and changes at will.
 
 use std::path::PathBuf;
 
@@ -12,14 +12,14 @@ use crate::interactive::face::Level;
 use crate::interactive::programs::{Application, Profiling};
 use wavesieve_report::document::Section;
 
-/// Commands of a model that are offered.
+/// Maximum number of commands of a model that are offered.
 const MOST_COMMANDS: usize = 5;
 /// Extensions of files that are not programs.
 const NO_PROGRAMS: [&str; 9] = ["sh", "py", "md", "txt", "cpp", "hip", "cu", "h", "hpp"];
 
 impl Machine<'_> {
     pub(super) fn begin_interactive(&mut self) -> Result<Phase, Halt> {
-        // Named inputs count, also if the session has measured something since it began.
+        // Named inputs count, even if the session has measured something since.
         let named: Vec<PathBuf> = self.session.inputs.iter().filter(|path| is_there(path)).cloned().collect();
         if !named.is_empty() {
             self.analyzed = Some(self.analyzed_of(&named)?);
@@ -128,7 +128,7 @@ impl Machine<'_> {
         self.measured_by(Some(command.clone()))
     }
 
-    /// Asks which program is profiled, if that is not known.
+    /// Asks for the program to profile, if it is not known.
     pub(crate) fn ask_for_application(&mut self) -> Result<(), Halt> {
         if !self.application.words.is_empty() {
             return Ok(());
@@ -156,7 +156,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Analyses another trace, or the same again.
+    /// Analyzes another trace, or the same one again.
     fn analyze_again(&mut self) -> Result<Phase, Halt> {
         let path = self.text("analyze.path", "Path of a trace (empty: the one at hand)", Some(String::new()), false)?;
         let inputs = if path.is_empty() { self.session.inputs.clone() } else { vec![PathBuf::from(&path)] };
@@ -173,7 +173,7 @@ impl Machine<'_> {
         Ok(Phase::Menu)
     }
 
-    /// Shows what to optimize: by the model, or by the findings alone.
+    /// Shows optimization advice: from the model, or from the findings alone.
     fn optimize(&mut self) -> Result<Phase, Halt> {
         if !self.refresh()? {
             self.say(Level::Note, "there is nothing to analyse yet; profile the program first");
@@ -201,10 +201,10 @@ impl Machine<'_> {
         Ok(Phase::Menu)
     }
 
-    /// Offers to run commands that a model suggests and the profiler takes.
+    /// Offers to run suggested commands of a model that the profiler accepts.
     fn run_suggested(&mut self, section: &Section) -> Result<Phase, Halt> {
         let directory = self.trace_directory();
-        // Any program shows whether the profiler takes the rest; which one it is may not be known yet.
+        // Any program serves to check whether the profiler accepts the rest; the real one may not be known yet.
         let any = Application::of_words(vec!["./app".to_owned()]);
         let lines: Vec<String> = confirmed_commands(section)
             .into_iter()
@@ -232,7 +232,7 @@ impl Machine<'_> {
         self.measured_by(Some(command))
     }
 
-    /// The file that a model shall edit becomes what is proposed.
+    /// Proposes an edit of a file by the model.
     pub(crate) fn by_model(&mut self, items: &[Item]) -> Result<Phase, Halt> {
         let Some(file) = self.choose_file(items)? else {
             self.state.asked_about.extend(items.iter().map(|item| item.id.clone()));
@@ -247,13 +247,13 @@ impl Machine<'_> {
     }
 }
 
-/// The words of an application with its environment in front, as a session keeps them.
+/// The words of an application with its environment in front, in the form that a session stores.
 fn application_words(application: &Application) -> Vec<String> {
     let environment = application.environment.iter().map(|(key, value)| format!("{key}={value}"));
     environment.chain(application.words.iter().cloned()).collect()
 }
 
-/// The first file of a folder, by its name, that can be run and is neither hidden nor a script or source.
+/// The first file of a folder, by name, that is executable and not hidden, a script or source.
 fn first_program(folder: &std::path::Path) -> Option<String> {
     use std::os::unix::fs::PermissionsExt as _;
     let mut names: Vec<String> = std::fs::read_dir(folder)

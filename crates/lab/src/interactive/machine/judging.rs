@@ -1,4 +1,4 @@
-//! Keeps an edit or takes it back, by what was measured.
+//! Keeps or reverts an edit, based on its measurement.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use super::state::Phase;
 use crate::interactive::face::Level;
 
 impl Machine<'_> {
-    /// Asks whether the edit at hand stays, now that it was measured.
+    /// Asks whether the measured edit stays.
     pub fn judge(&mut self) -> Result<Phase, Halt> {
         let Some(edit) = self.state.open_edit().cloned() else { return Ok(Phase::Menu) };
         let judged =
@@ -20,7 +20,7 @@ impl Machine<'_> {
             ("v", "take it back"),
             ("b", "take it back, and never let a model suggest it again"),
         ];
-        // Unless the user decides otherwise, only what is surely faster stays.
+        // By default, only an edit that is certainly faster stays.
         let default = match verdict.as_str() {
             "faster" => "k",
             "slower" => "b",
@@ -47,7 +47,7 @@ impl Machine<'_> {
         Ok(Phase::Menu)
     }
 
-    /// Remembers what must not be suggested again, once.
+    /// Records a suggestion that must not be repeated, once.
     pub fn blacklist(&mut self, summary: &str, delta_pct: Option<f64>, verdict: &str) {
         let entry = blacklisted(summary, delta_pct, verdict);
         if self.state.blacklist.contains(&entry) {
@@ -59,7 +59,7 @@ impl Machine<'_> {
     }
 }
 
-/// The text for a model about something that must not come again.
+/// The text for a model about a suggestion that must not be repeated.
 pub fn blacklisted(summary: &str, delta_pct: Option<f64>, verdict: &str) -> Blacklisted {
     let change = match delta_pct {
         Some(pct) => format!("was measured as {verdict} ({pct:+}% of the time saved)"),
@@ -68,7 +68,7 @@ pub fn blacklisted(summary: &str, delta_pct: Option<f64>, verdict: &str) -> Blac
     Blacklisted { category: summary.to_owned(), description: format!("'{summary}' {change}; do not suggest it again") }
 }
 
-/// The same for a model, each once; empty if there is nothing.
+/// The lines about all such suggestions, each once; empty if there are none.
 pub(crate) fn blacklist_block(blacklist: &[Blacklisted]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for entry in blacklist {

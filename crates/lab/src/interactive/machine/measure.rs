@@ -14,18 +14,18 @@ use crate::interactive::face::Level;
 use crate::interactive::programs::{Application, End, Ended, Profiling, ProgramError, run, why};
 use crate::interactive::sessions::{EntryKind, HistoryEntry};
 
-/// Collections that change the times of a program, by the beginning of their names.
+/// Prefixes of collections that distort the times of a program.
 const DISTURBING: [&str; 3] = ["pmc", "att", "pc-sampling"];
 const LAST_LINES: usize = 12;
 
-/// Why a program failed, with the end of its output.
+/// Reason for a program failure, with the end of its output.
 pub(super) struct Failure {
     pub reason: String,
     pub tail: String,
 }
 
 impl Machine<'_> {
-    /// Runs the command as often as was asked for. Runs that an earlier process finished are not repeated.
+    /// Runs the command the requested number of times. Runs that an earlier process finished are not repeated.
     pub fn measure(&mut self) -> Result<Phase, Halt> {
         let Some(command) = self.state.command.clone() else { return Ok(Phase::Next) };
         if self.state.is_stale {
@@ -56,7 +56,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Builds the program again after files were taken back: what is measured is what the files say.
+    /// Rebuilds the program after files were reverted, so that the program matches the files.
     pub(crate) fn rebuild(&mut self) -> Result<(), Halt> {
         match self.state.plan.build.clone() {
             Some(line) => {
@@ -81,7 +81,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Counters and thread traces need one run; times need several, to know their noise.
+    /// The number of runs: counters and thread traces need one, times need several to show their noise.
     pub(crate) fn wanted_runs(&self, command: &Profiling) -> usize {
         if has_times(command) { self.state.plan.runs.max(1) as usize } else { 1 }
     }
@@ -109,7 +109,7 @@ impl Machine<'_> {
     fn run_once(&mut self, command: &Profiling, number: usize, of: usize) -> Result<Result<Run, Failure>, Halt> {
         let measurement = self.state.measuring.as_ref().map_or(0, |one| one.number);
         let directory = self.trace_directory().join(format!("measurement-{measurement}")).join(format!("run-{number}"));
-        // The remains of a stopped run are not a result.
+        // Leftovers of a stopped run are not a result.
         if directory.exists() {
             fs::remove_dir_all(&directory).with_context(|| format!("cannot empty {}", directory.display()))?;
         }
@@ -141,7 +141,7 @@ impl Machine<'_> {
         Ok(Ok(Run { directory, traces, seconds: ended.seconds, digest: None }))
     }
 
-    /// Runs a program, whose lines are shown, until it ends or is stopped.
+    /// Runs a program and prints its lines, until it ends or is stopped.
     pub(super) fn run_program(
         &mut self,
         words: &[String],
@@ -167,7 +167,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Shows why a program failed, with the last lines of its output.
+    /// Prints the reason for a program failure, with the last lines of its output.
     pub(super) fn show_failure(&mut self, reason: &str, tail: &str, count: usize) {
         self.say(Level::Error, reason);
         let lines: Vec<&str> = tail.lines().collect();
@@ -176,14 +176,14 @@ impl Machine<'_> {
         }
     }
 
-    /// The same command with another folder for what it writes.
+    /// The same command with another output folder.
     fn retargeted(&self, command: &Profiling, directory: &Path) -> Result<Profiling, ProgramError> {
         let variables = command.environment.iter().map(|(name, value)| format!("{name}={value}"));
         let words: Vec<String> = variables.chain(command.words.iter().cloned()).collect();
         Profiling::of_words(&words, &self.application, directory)
     }
 
-    /// Asks what to do about a run that failed; `None` to try again.
+    /// Asks how to proceed after a failed run; `None` to retry.
     fn after_failure(&mut self, failure: &Failure) -> Result<Option<Phase>, Halt> {
         let Failure { reason, tail } = failure;
         self.event("run_failed", json!({ "reason": reason }));
@@ -194,7 +194,7 @@ impl Machine<'_> {
             choices.push(("v", "take the last edit back"));
         }
         choices.push(("a", "stop here; the session can be resumed"));
-        // Without a person nothing would change from one run to the next.
+        // Without a user, nothing would change from one run to the next.
         let default = if edit.is_some() { "v" } else { "a" };
         let answer = self.choose("measure.failure", "The measurement failed.", &choices, Some(default))?;
         match answer.as_str() {
@@ -245,7 +245,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether the times under a command are those of the program.
+/// Returns whether the times under a command are undistorted.
 pub fn has_times(command: &Profiling) -> bool {
     !command.collects().iter().any(|what| DISTURBING.iter().any(|one| what.starts_with(one)))
 }

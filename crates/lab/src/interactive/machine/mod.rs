@@ -1,5 +1,5 @@
-//! One state machine for interactive sessions and the tuning workflow. It knows no terminal: a [`Console`](super::face::Console)
-//! asks and shows, and every step is written to the session before and after it is done.
+//! One state machine for interactive sessions and the tuning workflow. It does not know the terminal: a
+//! [`Console`](super::face::Console) asks and prints. Every step is saved to the session before and after it runs.
 
 mod analyze;
 mod definitions;

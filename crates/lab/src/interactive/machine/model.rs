@@ -24,11 +24,11 @@ const REQUEST: &str = data!("templates/llm/edit_request.md");
 
 /// Files that are offered to be edited.
 const MOST_FILES: usize = 15;
-/// Bytes of source that a model is sent.
+/// Maximum bytes of source code that are sent to a model.
 const SOURCE_BYTES: u64 = 60_000;
-/// How often a model may replace an answer that is not an edit.
+/// Maximum number of answers from a model until one is an edit.
 const MOST_ANSWERS: u32 = 3;
-/// Folders with what is not the program any more.
+/// Folders with old copies of the program.
 const OLD_FOLDERS: [&str; 8] = ["original_code", "original", "backup", "bak", "old", "archive", "reference", "orig"];
 
 impl Machine<'_> {
@@ -36,7 +36,7 @@ impl Machine<'_> {
         self.narrator.is_some()
     }
 
-    /// Asks the model about the analysis as a whole, and prints its answer, which is returned.
+    /// Asks the model about the analysis as a whole; prints and returns its answer.
     pub fn narrate(&mut self) -> Result<Option<Section>, Halt> {
         let (Some(narrator), Some(analyzed)) = (&self.narrator, &self.analyzed) else { return Ok(None) };
         self.face.begin_request("asking the model");
@@ -76,7 +76,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Asks which file the model shall edit: those that findings name first.
+    /// Asks for the file that the model should edit. Files that findings name come first.
     pub(crate) fn choose_file(&mut self, items: &[Item]) -> Result<Option<PathBuf>, Halt> {
         let files = self.files(items);
         if files.is_empty() {
@@ -93,7 +93,7 @@ impl Machine<'_> {
         Ok(place.and_then(|place| files.get(place)).cloned())
     }
 
-    /// Source files as edits name them: of the findings first, then those with kernels, then the others.
+    /// Source files as edits name them: files in findings first, then files with kernels, then the rest.
     fn files(&self, items: &[Item]) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> =
             items.iter().filter_map(|item| item.place.as_ref()).map(|(file, _)| self.named(file)).collect();
@@ -119,7 +119,7 @@ impl Machine<'_> {
         unique
     }
 
-    /// An edit of a file that the model writes. It is asked again if the answer is not an edit.
+    /// Requests an edit of a file from the model, and repeats the request if the answer is not an edit.
     pub(crate) fn edit_of_model(
         &mut self,
         root: &Path,
@@ -171,7 +171,7 @@ impl Machine<'_> {
         Ok(None)
     }
 
-    /// The text of an answer; `None` where the request was only shown, or source may not be sent.
+    /// The text of an answer; `None` if the request was only shown, or source code must not be sent.
     fn ask_for_edit(
         &mut self,
         findings: &[String],
@@ -226,7 +226,7 @@ impl Machine<'_> {
         Ok(Some(gate.restored(&reply.text)))
     }
 
-    /// Reverted edits of this file, for a model that shall not write them again.
+    /// Reverted edits of this file, so that a model does not repeat them.
     fn rejected(&self, file: &Path) -> Vec<String> {
         let is_of = |edit: &&super::records::EditRecord| {
             edit.status == EditStatus::Reverted && edit.edit.files.iter().any(|one| one.path == file)
@@ -234,13 +234,13 @@ impl Machine<'_> {
         let all = self.state.edits.iter().filter(is_of);
         let mut texts: Vec<String> =
             all.map(|edit| format!("{}\n{}", edit.problem.clone().unwrap_or_default(), edit.edit.diff())).collect();
-        // The last of them matter most.
+        // The latest ones matter most.
         let first = texts.len().saturating_sub(2);
         texts.split_off(first)
     }
 }
 
-/// The edit of a file that an answer holds, or why it is none that can be applied.
+/// The edit of a file from an answer, or the reason why it cannot be applied.
 pub(crate) fn edit_of_answer(root: &Path, answer: &str, file: &Path) -> Result<Edit, String> {
     let edit = Edit::from_answer(root, answer, &[file.to_owned()]).map_err(|error| error.to_string())?;
     if has_new_tokens(&edit) {
@@ -252,7 +252,7 @@ pub(crate) fn edit_of_answer(root: &Path, answer: &str, file: &Path) -> Result<E
     Ok(edit)
 }
 
-/// Whether an edit writes words that stand for what was not sent, where the file has none.
+/// Returns whether an edit adds redaction tokens that the file does not have.
 fn has_new_tokens(edit: &Edit) -> bool {
     static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\[[A-Z]+(_[A-Z]+)*_\d+\]").ok());
     let Some(token) = TOKEN.as_ref() else { return false };
@@ -275,7 +275,7 @@ fn rows(table: &wavesieve_report::document::Table) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// Commands of an answer that the profiler takes, in their order.
+/// Commands in an answer that the profiler accepts, in their order.
 pub(crate) fn confirmed_commands(section: &Section) -> Vec<String> {
     let tables = section.blocks.iter().filter_map(|block| match block {
         Block::Table(table) if table.id == "suggested_commands" => Some(rows(table)),

@@ -1,4 +1,4 @@
-//! Records of a session: measurements, edits, checkpoints and suggestions that must not come again.
+//! Records of a session: measurements, edits, checkpoints and rejected suggestions.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,38 +13,38 @@ use crate::interactive::programs::Profiling;
 pub struct Run {
     pub directory: PathBuf,
     pub traces: Vec<PathBuf>,
-    /// How long the whole program ran under the profiler.
+    /// Run time of the whole program under the profiler.
     pub seconds: f64,
     /// The digest for `compare`, once the run is analyzed.
     pub digest: Option<PathBuf>,
 }
 
-/// How a measurement compares with an earlier one.
+/// Comparison of a measurement with an earlier one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Judged {
-    /// Number of the measurement that it is compared with.
+    /// Number of the earlier measurement.
     pub with: u64,
-    /// As in `compare`: `faster`, `slower`, `same`, `unclear` or `not_comparable`.
+    /// The verdict in the words of `compare`: `faster`, `slower`, `same`, `unclear` or `not_comparable`.
     pub verdict: String,
     pub reason: String,
     /// Change of the span in percent; negative is faster.
     pub span_pct: Option<f64>,
-    /// Time that became shorter, in percent of the time before, as rocpd has it: positive is faster.
+    /// Time saved in percent of the time before, as in rocpd: positive is faster.
     pub delta_pct: Option<f64>,
 }
 
-/// Runs of one command, and what was found.
+/// Runs of one command, and their results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     pub number: u64,
     pub command: Profiling,
     #[serde(default)]
     pub runs: Vec<Run>,
-    /// The edit that the program had by then.
+    /// The latest edit in the program at that time.
     #[serde(default)]
     pub edit: Option<u64>,
-    /// Whether times are those of the program: no counters or thread traces were collected.
+    /// Whether times are undistorted: no counters or thread traces were collected.
     #[serde(default)]
     pub is_times: bool,
     /// Mean time from the first to the last activity of a GPU.
@@ -57,7 +57,7 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Whether the times of both can be compared: they were collected with the same flags.
+    /// Returns whether the times of both can be compared: both were collected with the same flags.
     pub(crate) fn is_comparable(&self, other: &Self) -> bool {
         self.is_times && other.is_times && self.command.collects() == other.command.collects()
     }
@@ -70,7 +70,7 @@ impl Measurement {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum EditStatus {
-    /// Written, and not looked at.
+    /// Written, but not reviewed.
     #[default]
     Proposed,
     Refused,
@@ -83,28 +83,28 @@ pub(crate) enum EditStatus {
     Ready,
     /// It was measured and kept.
     Kept,
-    /// It did not build or failed the test, or was slower, and its files are as before.
+    /// It did not build, failed the test or was slower, and was reverted.
     Reverted,
 }
 
 impl EditStatus {
-    /// Whether something is still to be done with it.
+    /// Returns whether the edit is not finished.
     pub fn is_open(self) -> bool {
         matches!(self, Self::Proposed | Self::Applying | Self::Applied | Self::Built | Self::Ready)
     }
 
-    /// Whether files have it.
+    /// Returns whether the files contain the edit.
     pub(crate) fn is_in_files(self) -> bool {
         matches!(self, Self::Applied | Self::Built | Self::Ready | Self::Kept)
     }
 
-    /// Whether it was there once, and is no longer.
+    /// Returns whether the files contained the edit, but no longer do.
     pub fn is_gone(self) -> bool {
         matches!(self, Self::Reverted)
     }
 }
 
-/// An edit, whole: it can be taken back from this alone.
+/// A complete edit: this record alone is enough to revert it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EditRecord {
     pub id: u64,
@@ -115,20 +115,20 @@ pub(crate) struct EditRecord {
     pub root: PathBuf,
     pub edit: Edit,
     pub status: EditStatus,
-    /// Its purpose, in a line.
+    /// Its purpose in one line.
     pub summary: String,
     #[serde(default)]
     pub checkpoint: Option<u64>,
-    /// Why it was taken back.
+    /// Why it was reverted.
     #[serde(default)]
     pub problem: Option<String>,
 }
 
-/// A state of files that can be gone back to.
+/// A state of files that can be restored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CheckpointRecord {
     pub id: u64,
-    /// The commit and its reference; none without git.
+    /// The commit and its reference; `None` without git.
     #[serde(default)]
     pub commit: Option<String>,
     #[serde(default)]
@@ -137,12 +137,12 @@ pub(crate) struct CheckpointRecord {
     pub edit: u64,
     pub files_modified: Vec<PathBuf>,
     pub edit_summary: String,
-    /// Every file that the session changed so far, as it was at this checkpoint; none where the file was not there.
+    /// Texts at this checkpoint of all files that the session changed so far; `None` for a file that did not exist.
     pub file_snapshots: BTreeMap<PathBuf, Option<String>>,
-    /// Number of the measurement that was made of it.
+    /// Number of the measurement of this state.
     #[serde(default)]
     pub measurement: Option<u64>,
-    /// Time that became shorter against the measurement before, in percent of that: positive is faster.
+    /// Time saved since the measurement before, in percent of that one: positive is faster.
     #[serde(default)]
     pub performance_delta_pct: Option<f64>,
     #[serde(default)]
@@ -158,7 +158,7 @@ pub(crate) struct Blacklisted {
     pub description: String,
 }
 
-/// Share by which a time became shorter, in percent of the time before, to one decimal.
+/// Time saved in percent of the time before, to one decimal.
 pub(crate) fn shorter_pct(before_ns: i64, after_ns: i64) -> Option<f64> {
     if before_ns <= 0 {
         return None;

@@ -1,4 +1,4 @@
-//! Checkpoints, and the way back to them.
+//! Checkpoints and rollbacks.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,12 +12,12 @@ use super::state::State;
 use crate::interactive::edits::{Edit, EditState, FileEdit};
 use crate::interactive::face::Level;
 
-/// Files and their texts; none where a file is not there.
+/// Files and their texts; `None` for a file that does not exist.
 pub type Texts = BTreeMap<PathBuf, Option<String>>;
 
 impl Machine<'_> {
-    /// Makes a checkpoint of the files as an edit left them. Without git the texts alone are kept; nothing fails here, as a
-    /// session goes on without checkpoints.
+    /// Makes a checkpoint of the files after an edit. Without git only the texts are kept. It never fails, because a
+    /// session continues without checkpoints.
     pub fn checkpoint(&mut self, edit: &EditRecord, files: Vec<PathBuf>) {
         let id = self.state.next_checkpoint;
         self.state.next_checkpoint += 1;
@@ -58,7 +58,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Turns changes made outside the session to files of an edit into an edit of their own, so that no rollback loses them.
+    /// Turns outside changes of edited files into a separate edit, so that a rollback does not lose them.
     pub(crate) fn adopt_outside_changes(&mut self, edit: &EditRecord) {
         let known = texts_at(&self.state, self.state.checkpoints.len(), None);
         let changed = |file: &&FileEdit| known.get(&file.path).is_some_and(|text| *text != file.before);
@@ -96,7 +96,7 @@ impl Machine<'_> {
         self.checkpoint(&record, paths);
     }
 
-    /// An edit was taken back: its checkpoint is no longer one to go back to. Its reference stays for users who want to look.
+    /// Forgets the checkpoint of a reverted edit as a rollback target. Its git reference stays.
     pub(crate) fn forget_checkpoint_of(&mut self, edit: u64) {
         let (gone, kept): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.state.checkpoints).into_iter().partition(|one| one.edit == edit);
@@ -105,7 +105,7 @@ impl Machine<'_> {
         self.state.active_checkpoint = self.state.checkpoints.last().map(|one| one.id);
     }
 
-    /// Notes a measurement at the checkpoint that it was made of.
+    /// Notes a measurement in the checkpoint that it belongs to.
     pub(crate) fn note_checkpoint(&mut self, measurement: &Measurement) {
         if let Some(last) = self.state.checkpoints.last_mut()
             && measurement.edit == Some(last.edit)
@@ -117,7 +117,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Asks which state to go back to, and goes.
+    /// Asks for a target state, and restores it.
     pub(crate) fn roll_back(&mut self) -> Result<(), Halt> {
         if self.state.checkpoints.is_empty() && self.state.undone_checkpoints.is_empty() {
             self.say(Level::Note, "there is no checkpoint");
@@ -163,8 +163,8 @@ impl Machine<'_> {
         self.go_back(target)
     }
 
-    /// Brings files to a checkpoint, or to what they were before the first edit. Files that were changed outside the session
-    /// stop it, so that nothing is lost.
+    /// Restores files to a checkpoint, or to their state before the first edit. Files that were changed outside the
+    /// session stop it, so that nothing is lost.
     fn go_back(&mut self, target: Option<u64>) -> Result<(), Halt> {
         let root = self.state.edits.first().map_or_else(|| self.root(), |edit| edit.root.clone());
         let Some(way) = way_back(&self.state, target) else {
@@ -173,7 +173,7 @@ impl Machine<'_> {
         };
         match way.state(&root) {
             Ok(EditState::Before) => way.apply(&root)?,
-            // A rollback that was cut off.
+            // A rollback that was interrupted.
             Ok(EditState::After) => {}
             Ok(EditState::Neither(path)) => {
                 self.say(
@@ -215,13 +215,13 @@ fn row(one: &CheckpointRecord) -> Vec<String> {
     ]
 }
 
-/// The first line of a summary, without what marks a list, as one subject.
+/// The first line of a summary as a subject, without list markers.
 pub fn first_line(summary: &str) -> String {
     let line = summary.lines().map(|line| line.trim_matches(['#', '-', '*', ' '])).find(|line| !line.is_empty());
     line.unwrap_or("edit").chars().take(80).collect()
 }
 
-/// The texts of all files that the session changed, as they were before it.
+/// The texts of all changed files from before the session.
 pub(crate) fn texts_before(state: &State) -> Texts {
     let mut texts = Texts::new();
     for file in state.edits.iter().filter(|edit| edit.checkpoint.is_some()).flat_map(|edit| &edit.edit.files) {
@@ -241,7 +241,7 @@ fn texts_at(state: &State, checkpoints: usize, edit: Option<&EditRecord>) -> Tex
     texts
 }
 
-/// The edit that brings files from where the session left them to a checkpoint; `None` if the checkpoint does not exist.
+/// The edit from the present files of the session to a checkpoint; `None` if the checkpoint does not exist.
 pub(crate) fn way_back(state: &State, target: Option<u64>) -> Option<Edit> {
     let now = texts_at(state, state.checkpoints.len(), None);
     let before = texts_before(state);
@@ -257,7 +257,7 @@ pub(crate) fn way_back(state: &State, target: Option<u64>) -> Option<Edit> {
     let files = now
         .into_iter()
         .map(|(path, text)| {
-            // A file that only later edits touched was then as it was before all of them.
+            // A file that only later edits touched then had its text from before all of them.
             let after = then.get(&path).or_else(|| before.get(&path)).cloned().flatten();
             FileEdit { before: text, after, path, ..FileEdit::default() }
         })
@@ -266,7 +266,7 @@ pub(crate) fn way_back(state: &State, target: Option<u64>) -> Option<Edit> {
     Some(Edit { files })
 }
 
-/// Forgets what came after a checkpoint; it is kept apart to be read.
+/// Moves all records after a checkpoint to the undone ones, which can still be read.
 pub fn truncate(state: &mut State, target: Option<u64>) {
     if let Some(place) = state.undone_checkpoints.iter().position(|one| Some(one.id) == target) {
         return go_forward(state, place);
@@ -299,7 +299,7 @@ pub fn truncate(state: &mut State, target: Option<u64>) {
     state.origin = None;
 }
 
-/// Takes up a checkpoint that was left, with its edit and its measurement.
+/// Restores an undone checkpoint with its edit and its measurement.
 fn go_forward(state: &mut State, place: usize) {
     let checkpoint = state.undone_checkpoints.remove(place);
     if let Some(edit) = state.edits.iter_mut().find(|edit| edit.id == checkpoint.edit) {

@@ -1,4 +1,4 @@
-//! Begins a session or goes on with one.
+//! Starts or resumes a session.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -16,19 +16,19 @@ use crate::interactive::face::{Choice, Console, Level, Question, Reply};
 use crate::interactive::programs::{Application, Profiling};
 use crate::interactive::sessions::{EntryKind, Session, SessionKind, SessionLock, Store};
 
-/// Runs of a measurement, if nothing else is asked for.
+/// Default number of runs of a measurement.
 const RUNS: u32 = 3;
-/// Sessions of the same folder that are offered.
+/// Maximum number of sessions of the same folder that are offered.
 const OFFERED: usize = 9;
 /// The exit code if parts of a trace could not be read.
 const PARTIAL: u8 = 5;
-/// The exit code after Ctrl-C, as shells have it.
+/// The exit code after Ctrl-C, the same as in shells.
 const INTERRUPTED: u8 = 130;
 
-/// Runs a session until it ends or is left. Returns the exit code.
+/// Runs a session until it ends or the user leaves it. Returns the exit code.
 ///
 /// # Errors
-/// When the options cannot be used, or the session cannot go on; it is saved then.
+/// When the options cannot be used, or the session cannot continue; it is saved then.
 pub fn run(options: &LoopOptions, store: &Store, face: &mut Console, tools: &Tools<'_>) -> Result<u8, MachineError> {
     if options.is_plan {
         return planned(options, store, face);
@@ -107,7 +107,7 @@ fn planned(options: &LoopOptions, store: &Store, face: &mut Console) -> Result<u
     Ok(0)
 }
 
-/// Commands that cannot be run are refused before anything is.
+/// Rejects commands that cannot be run before any of them runs.
 fn check_commands(options: &LoopOptions) -> Result<(), MachineError> {
     let application = Application::of_words(options.application.clone());
     for line in options.build.iter().chain(&options.test) {
@@ -120,7 +120,7 @@ fn check_commands(options: &LoopOptions) -> Result<(), MachineError> {
     Ok(())
 }
 
-/// A new session, with paths that do not depend on where it is resumed from.
+/// A new session. Its paths do not depend on the folder from which it is resumed.
 fn created(options: &LoopOptions, store: &Store, tools: &Tools<'_>) -> Result<(Session, SessionLock), MachineError> {
     let here = std::env::current_dir().map_err(anyhow::Error::from)?;
     let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| here.join(path));
@@ -148,7 +148,7 @@ fn created(options: &LoopOptions, store: &Store, tools: &Tools<'_>) -> Result<(S
     Ok((session, lock))
 }
 
-/// Inputs and patches that do not exist are refused before a session is made or changed.
+/// Rejects inputs and patches that do not exist, before a session is made or changed.
 fn check_paths(options: &LoopOptions) -> Result<(), MachineError> {
     match options.inputs.iter().find(|path| !is_there(path)).or(options.patch.iter().find(|path| !path.exists())) {
         Some(path) => Err(MachineError::Usage(format!("{} does not exist; check the path", path.display()))),
@@ -156,12 +156,12 @@ fn check_paths(options: &LoopOptions) -> Result<(), MachineError> {
     }
 }
 
-/// Whether there is such a path, or one that matches the pattern.
+/// Returns whether a path exists, or any path matches the pattern.
 pub fn is_there(path: &Path) -> bool {
     path.exists() || glob::glob(&path.to_string_lossy()).is_ok_and(|mut found| found.next().is_some())
 }
 
-/// The session with the inputs that are named anew, which are analyzed in place of those it had.
+/// The session with newly named inputs, if any. They are analyzed instead of the earlier ones.
 fn with_inputs(session: Session, options: &LoopOptions) -> Result<Session, MachineError> {
     check_paths(options)?;
     if options.inputs.is_empty() {
@@ -176,7 +176,7 @@ fn with_inputs(session: Session, options: &LoopOptions) -> Result<Session, Machi
     Ok(Session { inputs, ..session })
 }
 
-/// An old session. Another program's becomes one of ours under a new id, and its own file stays as it is.
+/// A resumed session. A session of another program gets a new id here, and its file stays unchanged.
 fn taken_up(id: &str, store: &Store, tools: &Tools<'_>) -> Result<(Session, SessionLock), MachineError> {
     let (_, is_other) = store.find(id)?;
     let session = store.load(id)?;
@@ -185,7 +185,7 @@ fn taken_up(id: &str, store: &Store, tools: &Tools<'_>) -> Result<(Session, Sess
     }
     if !is_other && session.format > 0 {
         let lock = store.lock(&session.session_id)?;
-        // The state that another process saved before it released the session counts.
+        // Another process may have saved a later state before it released the session.
         return Ok((store.load(id)?, lock));
     }
     let (own, lock) = store.begin(session.kind, &session.root, (tools.now)())?;
@@ -205,14 +205,14 @@ fn taken_up(id: &str, store: &Store, tools: &Tools<'_>) -> Result<(Session, Sess
         },
         last_updated: own.last_updated,
         format: own.format,
-        // The next step of the other program is not known here.
+        // The next step of the other program is unknown.
         state: serde_json::Value::Null,
         ..session
     };
     Ok((taken, lock))
 }
 
-/// The session with the source that is named anew. A source folder that is gone is reported.
+/// The session with newly named source files, if any. Reports a source folder that is gone.
 fn with_source(session: Session, options: &LoopOptions, face: &mut Console) -> Result<Session, MachineError> {
     let here = std::env::current_dir().map_err(anyhow::Error::from)?;
     let mut session = session;
@@ -238,7 +238,7 @@ fn with_source(session: Session, options: &LoopOptions, face: &mut Console) -> R
     Ok(session)
 }
 
-/// Sessions of the same folder, from which the user may choose one to go on with.
+/// Offers sessions of the same folder to continue.
 fn offered(options: &LoopOptions, store: &Store, face: &mut Console) -> Result<Option<String>, MachineError> {
     if options.kind == SessionKind::Workflow || options.yes {
         return Ok(None);
@@ -298,7 +298,7 @@ fn offered(options: &LoopOptions, store: &Store, face: &mut Console) -> Result<O
     }
 }
 
-/// Where the session stands. What is named anew when it is resumed takes precedence.
+/// The state of a session. Newly named options take precedence in a resumed session.
 fn state(session: &Session, options: &LoopOptions, is_resumed: bool) -> Result<State, MachineError> {
     let mut state = match &session.state {
         serde_json::Value::Null => State::default(),
@@ -344,12 +344,12 @@ fn state(session: &Session, options: &LoopOptions, is_resumed: bool) -> Result<S
         None if plan.runs == 0 => named.runs,
         None => plan.runs,
     };
-    // Inputs that are named anew are analyzed, unless something is under way.
+    // Newly named inputs are analyzed, unless a step is under way.
     if !options.inputs.is_empty() && matches!(state.phase, Phase::Menu | Phase::Finished) {
         state.phase = Phase::Confirm;
     }
     if state.phase == Phase::Finished {
-        // A program that was never measured is asked about again: there is nothing to compare with.
+        // A program that was never measured is confirmed again: there is nothing to compare with.
         let is_begun = session.kind == SessionKind::Interactive || !state.measurements.is_empty();
         state.phase = if is_begun { Phase::Menu } else { Phase::Confirm };
     }
@@ -357,7 +357,7 @@ fn state(session: &Session, options: &LoopOptions, is_resumed: bool) -> Result<S
 }
 
 impl Machine<'_> {
-    /// Finds the repository of the source. Without one there are no commits; the texts of checkpoints are kept all the same.
+    /// Opens the repository of the source. Without one there are no commits, but checkpoints still keep their texts.
     fn open_repository(&mut self) {
         let folder = self.session.repository.clone().unwrap_or_else(|| self.session.root.clone());
         match Repository::open(&folder) {
@@ -375,7 +375,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Builds the program again if its files were taken back since the last build, or warns that the build does not match them.
+    /// Rebuilds the program if its files were reverted since the last build, or warns that the build does not match
+    /// them.
     fn leave_built(&mut self, result: &Result<(), Halt>) {
         if !self.state.is_stale {
             return;

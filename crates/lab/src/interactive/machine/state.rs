@@ -1,4 +1,4 @@
-//! Where a session stands: all that is needed to go on after it ended, whatever ended it.
+//! The state of a session: everything that is needed to continue it, however it ended.
 
 use std::path::PathBuf;
 
@@ -7,23 +7,23 @@ use serde::{Deserialize, Serialize};
 use super::records::{Blacklisted, CheckpointRecord, EditRecord, Measurement};
 use crate::interactive::programs::Profiling;
 
-/// The next phase. Every phase can be begun again: what it does is written down before and after it is done.
+/// The next phase. Every phase can be repeated: its work is recorded before and after it is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// The application and its first command are shown.
     #[default]
     Confirm,
-    /// The command runs, as often as was asked for.
+    /// The command runs, as many times as requested.
     Measure,
-    /// The new traces are analyzed, and compared with the measurement before.
+    /// The new traces are analyzed and compared with the measurement before.
     Analyze,
-    /// An edit is kept or taken back, by what was measured.
+    /// An edit is kept or reverted, based on its measurement.
     Judge,
     Menu,
     /// An edit is written: by a model, in the editor, or from a patch.
     Propose,
-    /// It is shown, and accepted or not.
+    /// The edit is shown, and accepted or rejected.
     Review,
     /// Its files are written, and the checkpoint is made.
     Apply,
@@ -33,7 +33,7 @@ pub enum Phase {
     Finished,
 }
 
-/// Where an edit comes from.
+/// The origin of an edit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "from")]
 pub enum Origin {
@@ -63,75 +63,75 @@ pub struct Plan {
     pub build: Option<String>,
     pub test: Option<String>,
     pub editor: Option<String>,
-    /// Patch files that are not taken yet.
+    /// Patch files that are not applied yet.
     pub patches: Vec<PathBuf>,
     pub runs: u32,
-    /// Measurements after which a session without a person ends.
+    /// Maximum number of measurements of a session without a user.
     pub iterations: Option<u32>,
     pub time_limit_s: Option<u64>,
     pub trace_dir: Option<PathBuf>,
-    /// The folder that the session was started in, which programs run in.
+    /// The folder in which the session was started. Programs run there.
     pub folder: PathBuf,
     /// The user's own first command.
     pub profile: Option<String>,
 }
 
 impl Plan {
-    /// Whether all measurements after the first that were allowed are begun.
+    /// Returns whether all allowed measurements after the first have started.
     pub(crate) fn is_exhausted(&self, begun: u64) -> bool {
         self.iterations.is_some_and(|most| begun > u64::from(most))
     }
 }
 
-/// Where a session stands.
+/// The state of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {
     pub phase: Phase,
     pub plan: Plan,
-    /// The command that is measured next.
+    /// The next command to measure.
     pub command: Option<Profiling>,
     /// The measurement under way.
     pub measuring: Option<Measurement>,
     pub measurements: Vec<Measurement>,
-    /// The source of the edit that is, or was, to be written.
+    /// The origin of the edit that is, or was, to be written.
     pub origin: Option<Origin>,
     pub edits: Vec<EditRecord>,
-    /// Numbers that come next; none comes twice, whatever was rolled back.
+    /// The next numbers. None is reused, whatever was rolled back.
     pub next_measurement: u64,
     pub next_edit: u64,
     pub next_checkpoint: u64,
     pub checkpoints: Vec<CheckpointRecord>,
-    /// The checkpoint that the files are at; none for the state in which the session found them.
+    /// The checkpoint that the files match; `None` for the state before the session.
     pub active_checkpoint: Option<u64>,
-    /// The commit that HEAD was at when the session began.
+    /// The commit of HEAD when the session began.
     pub baseline_commit: Option<String>,
     pub blacklist: Vec<Blacklisted>,
-    /// Records after the target of a rollback; they stay to be read.
+    /// Records after the target of a rollback; they can still be read.
     pub undone_checkpoints: Vec<CheckpointRecord>,
     pub undone_measurements: Vec<Measurement>,
-    /// Findings that a model was asked about; without a person none is asked about twice.
+    /// Findings that a model was asked about. Without a user, a model is asked only once about each.
     pub asked_about: Vec<String>,
-    /// How often a model was asked to mend the edit at hand.
+    /// Number of requests to a model to repair the current edit.
     pub repairs: u32,
-    /// Whether files were taken back since the program was built.
+    /// Whether files were reverted since the program was built.
     pub is_stale: bool,
-    /// The output of the last build or test that failed.
+    /// The output of the last failed build or test.
     pub failure: Option<String>,
 }
 
 impl State {
-    /// The last measurement that has a trace of times to compare with.
+    /// The last measurement with a trace of times to compare with.
     pub fn latest(&self) -> Option<&Measurement> {
         self.measurements.last()
     }
 
-    /// The last measurement of a state that the files still are in.
+    /// The last measurement of a state that the files still have.
     pub(crate) fn latest_kept(&self) -> Option<&Measurement> {
         self.measurements.iter().rev().find(|one| !self.is_taken_back(one))
     }
 
-    /// The edit at hand: written, and neither refused, taken back nor judged.
+    /// The current edit: written, but not rejected, reverted or judged.
     pub(crate) fn open_edit(&self) -> Option<&EditRecord> {
         self.edits.last().filter(|edit| edit.status.is_open())
     }
@@ -140,7 +140,7 @@ impl State {
         self.edits.last_mut().filter(|edit| edit.status.is_open())
     }
 
-    /// The measurement that a new one is compared with: the last whose edit was kept, with the same kind of command.
+    /// The measurement to compare a new one with: the last one of the same kind of command whose edit was kept.
     pub fn reference(&self, of: &Measurement) -> Option<&Measurement> {
         let is_kept = |one: &&Measurement| {
             one.number != of.number && one.is_times && one.is_comparable(of) && !self.is_taken_back(one)
@@ -148,7 +148,7 @@ impl State {
         self.measurements.iter().rev().find(is_kept)
     }
 
-    /// Whether the edit that a measurement was made with is no longer there.
+    /// Returns whether the edit of a measurement was reverted.
     pub(crate) fn is_taken_back(&self, measurement: &Measurement) -> bool {
         let edit = measurement.edit.and_then(|id| self.edits.iter().find(|edit| edit.id == id));
         edit.is_some_and(|edit| edit.status.is_gone())

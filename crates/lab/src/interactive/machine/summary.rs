@@ -66,7 +66,7 @@ impl Machine<'_> {
             "last_span_ns": last,
             "files": kept,
         });
-        // Without an edit that stays, what differs is noise.
+        // If no edit stays, differences are noise.
         if let Some((first, last)) = gained.filter(|_| !kept.is_empty()) {
             let pct = shorter_pct(first, last).unwrap_or(0.0);
             let text = format!(

@@ -1,4 +1,4 @@
-//! The workflow: measure, analyse, change, measure again.
+//! The workflow: measure, analyze, change, measure again.
 
 use serde_json::json;
 
@@ -101,7 +101,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The choice without a person: patches first, then what a model can do about findings, then the end.
+    /// The choice without a user: patches first, then findings for a model, then the end.
     fn default_choice(&self, open: &[Item]) -> &'static str {
         if !self.state.plan.patches.is_empty() {
             return "p";
@@ -115,7 +115,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether all measurements that a session without a person may make are made, and nothing is left to judge.
+    /// Returns whether a session without a user has made all its measurements, and no edit waits for a verdict.
     fn over_budget(&self) -> bool {
         self.yes && self.state.plan.is_exhausted(self.state.next_measurement)
     }
@@ -146,7 +146,7 @@ impl Machine<'_> {
             choices.push(("o", "open the editor at the place"));
         }
         choices.push(("f", "apply a patch file"));
-        // Commands of other tools are for the user; the answer names the one that it runs.
+        // Commands of other tools are for the user; the choice names the command that it runs.
         let runnable = self.runnable(&item.commands);
         let label = runnable.map(|place| match place {
             0 => "run the first command".to_owned(),
@@ -191,15 +191,15 @@ impl Machine<'_> {
         }
     }
 
-    /// The place of the first command that the profiler takes.
+    /// The index of the first command that the profiler accepts.
     fn runnable(&self, commands: &[Recommended]) -> Option<usize> {
-        // Any program shows whether it does; which one is profiled may not be known yet.
+        // Any program serves to check that; the real one may not be known yet.
         let any = Application::of_words(vec!["./app".to_owned()]);
         let directory = self.trace_directory();
         commands.iter().position(|one| Profiling::of_words(&one.words, &any, &directory).is_ok())
     }
 
-    /// The most urgent recommended command that collects what no measurement has, then PC samples.
+    /// The most urgent recommended command that collects data that no measurement has, then PC samples.
     pub fn deeper(&self) -> Option<Profiling> {
         let earlier: Vec<Profiling> = self.state.measurements.iter().map(|one| one.command.clone()).collect();
         let directory = self.trace_directory();
@@ -214,7 +214,7 @@ impl Machine<'_> {
     pub(super) fn next_command(&mut self) -> Result<Phase, Halt> {
         let deeper = self.deeper();
         let is_ready = self.state.open_edit().is_some_and(|edit| edit.status == EditStatus::Ready);
-        // An edit is compared with what was measured by the same command.
+        // An edit is compared with measurements by the same command.
         let same = self.state.measurements.iter().rev().find(|one| one.is_times).map(|one| one.command.clone());
         let same = same.or_else(|| self.state.command.clone());
         let mut choices = vec![("1", "measure with the same command again"), ("2", "edit the command")];

@@ -1,4 +1,4 @@
-//! The application that is tuned.
+//! The application to tune.
 
 use wavesieve_model::analysis::counter_plan::quoted;
 
@@ -8,10 +8,10 @@ use super::kind::ApplicationKind;
 use super::shell_line::words_of_line;
 use super::starters::{assignment, base_name, started};
 
-/// An application: how it is started, and what it is.
+/// An application: its command and its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Application {
-    /// Variables that are set for it.
+    /// Variables to set for it.
     pub environment: Vec<(String, String)>,
     /// Its words, from the first wrapper or launcher on.
     pub words: Vec<String>,
@@ -21,8 +21,8 @@ pub struct Application {
 }
 
 impl Application {
-    /// From the words of a command. Variables in front, also those of an `env` without options, become its environment; of a
-    /// command that runs rocprofv3 already, the application is what that runs.
+    /// Makes an application from the words of a command. Variables in front, or of an `env` without options, become its
+    /// environment. If the command already runs rocprofv3, the application is the program that rocprofv3 runs.
     pub fn of_words(words: Vec<String>) -> Self {
         let (mut environment, mut words) = without_variables(words);
         let program = started(&words).program;
@@ -39,16 +39,16 @@ impl Application {
         Self { environment, words, kind, has_many_processes }
     }
 
-    /// From a line as it is typed in a shell.
+    /// Makes an application from a line in shell syntax.
     ///
     /// # Errors
-    /// Where the line needs a shell, or cannot be split.
+    /// When the line needs a shell, or cannot be split.
     pub fn of_line(line: &str) -> Result<Self, ProgramError> {
         let application = Self::of_words(words_of_line(line)?);
         if application.words.is_empty() { Err(ProgramError::Empty) } else { Ok(application) }
     }
 
-    /// As a line for a shell.
+    /// The command as a line for a shell.
     pub fn line(&self) -> String {
         line(&self.environment, &self.words)
     }
@@ -60,7 +60,7 @@ pub(super) fn line(environment: &[(String, String)], words: &[String]) -> String
     variables.chain(words.iter().map(|word| quoted(word))).collect::<Vec<_>>().join(" ")
 }
 
-/// Variables that are set in front of a command, and the command.
+/// The variables that are set in front of a command, and the command.
 pub(super) fn without_variables(words: Vec<String>) -> (Vec<(String, String)>, Vec<String>) {
     let mut environment: Vec<(String, String)> = Vec::new();
     let mut rest = words.as_slice();

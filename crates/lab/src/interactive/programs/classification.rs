@@ -4,7 +4,7 @@ use super::kind::ApplicationKind;
 use super::starters::{base_name, started};
 use super::tables::tables;
 
-/// The kind of a command without variables in front, and whether it makes several processes.
+/// The kind of a command without variables in front, and whether it starts several processes.
 pub(super) fn classified(words: &[String]) -> (ApplicationKind, bool) {
     let found = started(words);
     let Some((program, arguments)) = found.program.split_first() else {
@@ -37,13 +37,13 @@ pub(super) fn classified(words: &[String]) -> (ApplicationKind, bool) {
     (of_words.unwrap_or(ApplicationKind::Python), has_many)
 }
 
-/// Whether a program is a Python, of whatever version.
+/// Returns whether a program is a Python interpreter of any version.
 fn is_interpreter(name: &str) -> bool {
     let is_version = |rest: &str| rest.chars().all(|character| character.is_ascii_digit() || character == '.');
     tables().python.interpreters.iter().filter_map(|known| name.strip_prefix(known.as_str())).any(is_version)
 }
 
-/// The words from the script or module on: options of the interpreter come before.
+/// The words from the script or module on, without the options of the interpreter.
 fn code(arguments: &[String]) -> &[String] {
     let mut rest = arguments;
     while let Some((word, behind)) = rest.split_first() {
@@ -56,7 +56,7 @@ fn code(arguments: &[String]) -> &[String] {
     rest
 }
 
-/// The words of an argument. Folders of a path from the root or from here on do not count: they are a place, not a program.
+/// The words of an argument. Leading folders of an absolute or `./` path are ignored: they are a place, not a program.
 fn tokens(word: &str) -> Vec<String> {
     let (name, value) = word.split_once('=').unwrap_or(("", word));
     let is_path = ["/", "./", "../", "~"].iter().any(|start| value.starts_with(start));
@@ -69,7 +69,7 @@ fn tokens(word: &str) -> Vec<String> {
     split(name).into_iter().chain(split(value)).collect()
 }
 
-/// Whether a word is a known one: its version and a plural do not count.
+/// Returns whether a word is a known one, ignoring its version and a plural.
 fn is_same(token: &str, known: &str) -> bool {
     let name = token.trim_end_matches(|character: char| character.is_ascii_digit());
     [token, name, name.strip_suffix('s').unwrap_or(name)].contains(&known)

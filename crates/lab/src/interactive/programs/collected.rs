@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use wavesieve_model::analysis::counter_plan::{GivenFlag, implied_flags};
 
-/// Flags that select what counters and thread traces are of.
+/// Flags that restrict counters and thread traces.
 const SELECTING: [&str; 4] =
     ["--kernel-include-regex", "--kernel-exclude-regex", "--kernel-iteration-range", "--profile-mpi-ranks"];
 
-/// The data that the flags of a command collect. A flag that stands for several is among them if all of these are.
+/// The data that the flags of a command collect. A flag that stands for several is included if all of these are.
 pub(super) fn collected(flags: &[GivenFlag]) -> BTreeSet<String> {
     let mut names: BTreeSet<&str> = BTreeSet::new();
     let mut items = BTreeSet::new();
@@ -33,7 +33,7 @@ pub(super) fn collected(flags: &[GivenFlag]) -> BTreeSet<String> {
     }
     loop {
         let before = names.len();
-        // The release is not known here: what only some trace is not taken for collected.
+        // The release is unknown here: data that only some --*-trace flags imply is not counted as collected.
         for (by, implied) in implied_flags(None) {
             if names.contains(by) {
                 names.extend(&implied.flags);
@@ -49,7 +49,7 @@ pub(super) fn collected(flags: &[GivenFlag]) -> BTreeSet<String> {
     items
 }
 
-/// The kernels, iterations and ranks that counters and thread traces cover.
+/// The kernels, iterations and ranks of counters and thread traces.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Scope(BTreeSet<(&'static str, Vec<String>)>);
 
@@ -59,7 +59,7 @@ impl Scope {
         Self(selecting.map(|flag| (flag.name, flag.values.clone())).collect())
     }
 
-    /// Whether what was collected in this scope is all that another one asks for.
+    /// Returns whether data of this scope includes all that another scope requests.
     pub(super) fn covers(&self, other: &Self, item: &str) -> bool {
         let is_selected = ["pmc:", "spm:", "att"].iter().any(|start| item.starts_with(start));
         !is_selected || self.0.is_empty() || self == other

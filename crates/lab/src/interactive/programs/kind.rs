@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 pub enum ApplicationKind {
     /// No command.
     Unknown,
-    /// A program of its own.
+    /// A native program.
     HipCompute,
     /// Started by a launcher of MPI or of a batch system.
     Mpi,
-    /// Started by a launcher of a framework, which makes the processes itself.
+    /// Started by a launcher of a framework that creates the processes itself.
     Distributed,
     /// A program that runs a language model.
     LlmInference,

@@ -1,4 +1,4 @@
-//! The application that is tuned, the rocprofv3 commands that measure it, and running programs without a shell.
+//! The application to tune, the rocprofv3 commands that measure it, and a runner without a shell.
 
 mod application;
 mod child_environment;

@@ -1,18 +1,18 @@
-//! The output of a program: lines while it runs, and its end.
+//! The output of a program: lines while it runs, and the end of it.
 
 use std::collections::VecDeque;
 use std::io::Read;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-/// Bytes that are kept of the end.
+/// Bytes of the end that are kept.
 const TAIL_BYTES: usize = 64 << 10;
-/// Longest line; what is longer comes in pieces.
+/// Maximum bytes of a line. Longer lines are split.
 const LINE_BYTES: usize = 16 << 10;
 const CHUNK_BYTES: usize = 32 << 10;
-/// Pieces that may wait until the program has to.
+/// Pieces that may wait before the program is blocked.
 const WAITING_CHUNKS: usize = 16;
 
-/// Reads a pipe until its end, in a thread of its own. It is never joined: what escaped from the group of the program
+/// Reads a pipe until its end, in a separate thread. The thread is never joined: a process that escaped from the group
 /// may hold the pipe open.
 pub(super) fn chunks(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (sender, receiver) = sync_channel(WAITING_CHUNKS);
@@ -45,7 +45,7 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Lines of so many bytes at most are handed on.
+    /// Passes lines on until they have this many bytes in total.
     pub(super) fn new(most_bytes: u64, on_line: &'a mut dyn FnMut(&str)) -> Self {
         Self {
             on_line,
@@ -57,7 +57,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Takes the next bytes. A return ends a line as well: progress bars use it.
+    /// Takes the next bytes. A carriage return ends a line as well: progress bars use it.
     pub(super) fn take(&mut self, bytes: &[u8]) {
         self.tail.extend(bytes.iter().rev().take(TAIL_BYTES).rev());
         let excess = self.tail.len().saturating_sub(TAIL_BYTES);
@@ -95,7 +95,7 @@ impl<'a> Lines<'a> {
         (self.on_line)(&String::from_utf8_lossy(&line));
     }
 
-    /// Hands a last line without an end on; returns the end of the output.
+    /// Passes on an incomplete last line; returns the end of the output.
     pub(super) fn finish(mut self) -> String {
         if !self.line.is_empty() {
             self.end_line();

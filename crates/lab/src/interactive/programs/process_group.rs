@@ -1,4 +1,4 @@
-//! A program in a process group of its own, which ends as a whole.
+//! A program in its own process group, which ends as a whole.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -11,10 +11,10 @@ use parking_lot::Mutex;
 static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 /// Time for groups to end after SIGTERM when this process ends.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How often is looked whether they have ended.
+/// Interval between checks whether they have ended.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// A group that ends with this process, as long as this is kept.
+/// A group that ends with this process while this value exists.
 pub(super) struct Running(u32);
 
 impl Running {
@@ -30,9 +30,9 @@ impl Drop for Running {
     }
 }
 
-/// Ends all programs that run, because this process ends: SIGTERM, and SIGKILL to what is left soon after.
+/// Ends all running programs because this process ends: SIGTERM, and soon after SIGKILL for the rest.
 pub fn end_all() {
-    // Nothing is started or forgotten any more.
+    // The lock is kept, so that no program starts or is forgotten any more.
     let running = RUNNING.lock();
     for group in running.iter() {
         send(*group, libc::SIGTERM);
@@ -46,22 +46,22 @@ pub fn end_all() {
     }
 }
 
-/// Starts a program as the leader of a group. It heeds SIGINT, even if this process was started to ignore it, as jobs in the
-/// background are. It is killed when this thread ends, and so when this process is killed.
+/// Starts a program as the leader of a group. It reacts to SIGINT even if this process ignores it, as background jobs
+/// do. It is killed when this thread, and so this process, ends.
 pub(super) fn start(command: &mut Command) -> io::Result<Child> {
     let parent = std::process::id();
     let act = move || {
-        // SAFETY: the call sets no handler, only what the new process does by default.
+        // SAFETY: the call sets no handler, only the default action of the new process.
         unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
-        // SAFETY: the call takes numbers and changes an attribute of the new process alone.
+        // SAFETY: the call takes numbers and changes only an attribute of the new process.
         unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
         // SAFETY: the call takes nothing and only reads.
         let is_orphan = u32::try_from(unsafe { libc::getppid() }) != Ok(parent);
         if is_orphan { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
     };
     command.process_group(0);
-    // SAFETY: between fork and exec the closure makes three system calls, and neither allocates nor locks: the error has no
-    // text.
+    // SAFETY: between fork and exec the closure makes three system calls. They neither allocate nor lock, and the error
+    // has no text.
     unsafe { command.pre_exec(act) };
     command.spawn()
 }
@@ -69,13 +69,13 @@ pub(super) fn start(command: &mut Command) -> io::Result<Child> {
 /// Sends a signal to all processes of a group.
 pub(super) fn send(group: u32, signal: libc::c_int) {
     if let Ok(group) = i32::try_from(group) {
-        // SAFETY: the call takes numbers. The group is that of the program: its number is not given to another as long as
-        // a process is in it, and is not given again before all others were.
+        // SAFETY: the call takes numbers. The group belongs to the program: the system does not reuse its number while
+        // a process is in it, and not before all other numbers were used.
         let _ = unsafe { libc::kill(-group, signal) };
     }
 }
 
-/// Whether processes of a group are left that still do something.
+/// Returns whether a group still has processes that run.
 pub(super) fn is_left(group: u32) -> bool {
     let Ok(group) = i32::try_from(group) else { return false };
     // SAFETY: the call takes numbers, and sends no signal.
@@ -83,15 +83,15 @@ pub(super) fn is_left(group: u32) -> bool {
     answer == 0 && is_any_alive(group)
 }
 
-/// Whether a process of a group is more than an entry that its parent has not reaped yet, which may stay for long where the first process
-/// of a container does not; assumed where that cannot be found out.
+/// Returns whether a group has more than zombies. A zombie may stay for long if the first process of a container does
+/// not reap it. If this cannot be determined, the answer is yes.
 fn is_any_alive(group: i32) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return true };
     let mut known = 0;
     for entry in processes.flatten() {
         let Ok(status) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
         known += 1;
-        // The name of the program, in brackets, may hold anything.
+        // The program name, in brackets, may hold any characters.
         let mut fields = status.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
         let state = fields.next().unwrap_or_default();
         let is_of_group = fields.nth(1).and_then(|field| field.parse().ok()) == Some(group);

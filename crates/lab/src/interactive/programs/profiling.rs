@@ -14,34 +14,34 @@ use super::tables::tables;
 use wavesieve_model::analysis::counter_plan::{GivenFlag, check, given_flags};
 
 const PROFILER: &str = "rocprofv3";
-/// Name of the output, and of that of processes that a launcher numbers. Also a program that is not known to start others may
-/// do so, and none shall overwrite what another wrote.
+/// Name of the output files. Even a program that is not known to start others may do so, and no process must overwrite
+/// the output of another.
 const NAME: &str = "results_%pid%";
 const NAME_OF_MANY: &str = "results_%nid%_%pid%";
 
 /// A command that profiles an application with rocprofv3.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profiling {
-    /// Variables that are set for it.
+    /// Variables to set for it.
     pub environment: Vec<(String, String)>,
-    /// Its words. They start with rocprofv3, except that a launcher of MPI stands before it: `mpirun -n 4 rocprofv3 … -- ./app`.
+    /// Its words. They start with rocprofv3, or with an MPI launcher before it: `mpirun -n 4 rocprofv3 … -- ./app`.
     pub words: Vec<String>,
 }
 
 impl Profiling {
-    /// The first command for an application. It has no `--process-sync`, which does not follow children but lets processes
-    /// wait for each other at their end.
+    /// The first command for an application. It does not have `--process-sync`: that does not follow children, but
+    /// makes processes wait for each other at their end.
     pub fn first(application: &Application, directory: &Path) -> Self {
         let flags = tables().first.get(&application.kind).cloned().unwrap_or_default();
         let flags = given_flags(&flags);
         build(PROFILER, &flags, Vec::new(), application, directory)
     }
 
-    /// A recommended command for this application: what it runs, where it writes to and what stands before rocprofv3 are
-    /// replaced; variables in front are kept.
+    /// Adapts a recommended command to this application: replaces the program, the output folder and the words before
+    /// rocprofv3, and keeps variables in front.
     ///
     /// # Errors
-    /// Where it does not run rocprofv3, or rocprofv3 would not take it.
+    /// When it does not run rocprofv3, or rocprofv3 would reject it.
     pub fn of_words(words: &[String], application: &Application, directory: &Path) -> Result<Self, ProgramError> {
         let (variables, rest) = without_variables(words.to_vec());
         let is_profiler = |word: &String| base_name(word) == PROFILER;
@@ -55,27 +55,27 @@ impl Profiling {
         }
     }
 
-    /// A command of a line as it is typed in a shell.
+    /// Makes a command from a line in shell syntax.
     ///
     /// # Errors
-    /// Also where the line needs a shell, or cannot be split.
+    /// Also when the line needs a shell, or cannot be split.
     pub fn of_line(line: &str, application: &Application, directory: &Path) -> Result<Self, ProgramError> {
         Self::of_words(&words_of_line(line)?, application, directory)
     }
 
-    /// As a line for a shell.
+    /// The command as a line for a shell.
     pub fn line(&self) -> String {
         line(&self.environment, &self.words)
     }
 
-    /// Its collected data: `kernel-trace`, `hip-trace`, `pmc:SQ_WAVES`, `att`, `pc-sampling`, with what flags turn on besides
-    /// themselves.
+    /// The data that it collects: `kernel-trace`, `hip-trace`, `pmc:SQ_WAVES`, `att`, `pc-sampling`, including data
+    /// that flags imply.
     pub fn collects(&self) -> BTreeSet<String> {
         collected(&self.flags())
     }
 
-    /// Whether it collects nothing that earlier commands did not. Counters and thread traces of some kernels count only if
-    /// an earlier command had them of the same kernels, or of all.
+    /// Returns whether earlier commands collected all of its data. Counters and thread traces of some kernels count
+    /// only if an earlier command collected them for the same kernels, or for all.
     pub fn repeats(&self, earlier: &[Self]) -> bool {
         let flags = self.flags();
         let (own, scope) = (collected(&flags), Scope::of(&flags));
@@ -91,7 +91,7 @@ impl Profiling {
         !own.is_empty() && own.iter().all(is_had)
     }
 
-    /// The readable traces that it wrote, sorted.
+    /// The sorted paths of readable traces from this command.
     pub fn traces(&self, directory: &Path) -> Vec<PathBuf> {
         wavesieve_input::traces_below(directory)
     }
@@ -121,7 +121,7 @@ fn build(
     let is_ours = |flag: &&GivenFlag| ["--output-directory", "--output-file"].contains(&flag.name);
     words.extend(flags.iter().filter(|flag| !is_ours(flag)).flat_map(|flag| flag.words.iter().cloned()));
     let has = |name: &str| flags.iter().any(|flag| flag.name == name && !flag.is_off());
-    // Thread traces have files and names of their own.
+    // Thread traces have separate files and names.
     if !has("--att") {
         if !has("--output-format") {
             words.extend(["--output-format", "rocpd"].map(ToOwned::to_owned));

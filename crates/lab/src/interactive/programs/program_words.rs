@@ -1,4 +1,4 @@
-//! Whether words of a command line are a program to run, and not a trace to read.
+//! Distinguishes programs to run from traces to read on the command line.
 
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,11 +7,11 @@ use std::path::Path;
 use super::shell_line::words_of_line;
 use wavesieve_files::regular;
 
-/// How files begin that can be run: ELF, and scripts.
+/// First bytes of executable files: ELF, and scripts.
 const HEADS: [&[u8]; 2] = [b"\x7fELF", b"#!"];
 
-/// Whether a word of a command line is a program with its arguments, such as `./app --size 4`. What exists as a file is one only if
-/// it can be run; traces and patterns of them never are.
+/// Returns whether a word of a command line is a program with its arguments, such as `./app --size 4`. An existing file
+/// must be executable; traces and trace patterns never count.
 pub fn is_program(word: &str) -> bool {
     let path = Path::new(word);
     if path.exists() {
@@ -21,12 +21,12 @@ pub fn is_program(word: &str) -> bool {
         return false;
     }
     let Ok(words) = words_of_line(word) else { return false };
-    // Variables in front are for the program.
+    // Variables in front belong to the program.
     let is_variable = |word: &&String| word.split_once('=').is_some_and(|(name, _)| !name.contains('/'));
     let Some(program) = words.iter().find(|word| !is_variable(word)) else { return false };
     match program.contains('/') {
         true => can_run(Path::new(program)),
-        // A word alone may be a trace whose name was mistyped.
+        // A single word may be a mistyped trace name.
         false if words.len() == 1 => false,
         false => {
             let folders = std::env::var_os("PATH").unwrap_or_default();
@@ -35,7 +35,7 @@ pub fn is_program(word: &str) -> bool {
     }
 }
 
-/// Whether a file may be run, and begins as a program does.
+/// Returns whether a file is executable, and starts like a program.
 fn can_run(path: &Path) -> bool {
     let Ok(metadata) = path.metadata() else { return false };
     if !metadata.is_file() || metadata.permissions().mode() & 0o111 == 0 {

@@ -1,8 +1,8 @@
-//! Why a command did not end well.
+//! Explains why a command failed.
 
 use super::run::End;
 
-/// How rocprofv3 ends if counters do not fit into one pass.
+/// Exit code of rocprofv3 if counters do not fit into one pass.
 const TOO_MANY_COUNTERS: i32 = 38;
 
 /// The profiler, which users start without naming it.

@@ -1,4 +1,4 @@
-//! Running a program without a shell.
+//! Runs programs without a shell.
 
 use std::io;
 use std::path::Path;
@@ -10,15 +10,15 @@ use super::child_environment::child_environment;
 use super::output::{Lines, chunks};
 use super::process_group::{Running, is_left, send, start};
 
-/// How often is looked whether the program has ended.
+/// Maximum interval between checks whether the program has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// How soon is looked first when its output has ended, as it mostly does with the program; the time between looks doubles.
+/// First interval after its output has ended; the program mostly ends then too. The interval doubles after each check.
 const FIRST_LOOK: Duration = Duration::from_micros(100);
-/// Time for a program to end after each signal, and for its children after it has ended.
+/// Time for a program to end after each signal, and for its children after its own end.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
-/// How long is waited for the end of the output when no process of the group is left.
+/// Time to wait for the end of the output when no process of the group is left.
 const SILENCE: Duration = Duration::from_millis(200);
-/// The most output of what escaped from the group.
+/// Maximum chunks of output from processes that escaped from the group.
 const MOST_CHUNKS_BEHIND: usize = 64;
 
 /// Limits of a program.
@@ -26,22 +26,22 @@ const MOST_CHUNKS_BEHIND: usize = 64;
 pub struct Limits {
     /// How long it may run.
     pub seconds: Option<u64>,
-    /// Output that is handed on; more is read and left out, and the program goes on.
+    /// Maximum bytes of output to pass on. Further output is read and dropped, and the program continues.
     pub output_bytes: u64,
 }
 
-/// How a program ended.
+/// The end of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// By itself, with this code.
+    /// It exited with this code.
     Code(i32),
-    /// By this signal, which was not ours.
+    /// It was ended by this signal, which was not sent from here.
     Signal(i32),
-    /// The program does not exist; it has this name.
+    /// The program with this name does not exist.
     NotFound(String),
     /// It could not be started, for this reason.
     NotStarted(String),
-    /// It ran too long, and was ended.
+    /// It exceeded the time limit, and was ended.
     TimeLimit,
     /// The user interrupted it.
     Interrupted,
@@ -55,12 +55,12 @@ pub struct Ended {
     pub tail: String,
 }
 
-/// Runs a program in a directory, and hands its output on line by line.
+/// Runs a program in a directory, and passes its output on line by line.
 ///
-/// It is in a process group of its own, reads nothing, and sees the variables of `share/applications.toml` and those that are
-/// set for it. When it runs too long or is interrupted, its group gets SIGINT, 5 s later SIGTERM, and 5 s later SIGKILL.
-/// Children that are left when it has ended have 5 s before the same happens to them. Where there is Linux, the program dies
-/// with this process.
+/// The program has its own process group and no input. It sees the variables of `share/applications.toml` and the
+/// variables that are set for it. When it exceeds the time limit or is interrupted, its group gets SIGINT, 5 s later
+/// SIGTERM, and 5 s later SIGKILL. Children that remain after its end have 5 s before the same happens to them. On
+/// Linux, the program dies with this process.
 pub fn run(
     words: &[String],
     environment: &[(String, String)],
@@ -72,7 +72,7 @@ pub fn run(
     run_by(&Instant::now, words, environment, directory, limits, is_interrupted, on_line)
 }
 
-/// The same, by a clock of which tests have their own.
+/// [`run`] with a clock as argument, for tests.
 pub(super) fn run_by(
     now: &dyn Fn() -> Instant,
     words: &[String],
@@ -112,7 +112,7 @@ pub(super) fn run_by(
         if stopping.is_none() {
             let is_over = limits.seconds.is_some_and(|seconds| elapsed() >= Duration::from_secs(seconds));
             let is_abandoned = ended_after.is_some_and(|after| elapsed() >= after + GRACE);
-            // A program that has ended by itself keeps its own end, whatever becomes of its children.
+            // A program that exited by itself keeps its exit code, whatever becomes of its children.
             if is_interrupted() {
                 reason = status.is_none().then_some(End::Interrupted);
                 stopping = Some(Stopping::new(now()));
@@ -135,7 +135,7 @@ pub(super) fn run_by(
     Ended { end, seconds: ended_after.unwrap_or_else(elapsed).as_secs_f64(), tail: lines.finish() }
 }
 
-/// Hands on what is there; whether more may come.
+/// Passes on the available output; returns whether more may come.
 fn pass_on(output: &Receiver<Vec<u8>>, lines: &mut Lines<'_>, wait: Duration) -> bool {
     match output.recv_timeout(wait) {
         Ok(chunk) => {
@@ -159,7 +159,7 @@ impl Stopping {
         Self { begin, sent: 0 }
     }
 
-    /// Sends the next signal when it is time; whether nothing more can be done.
+    /// Sends the next signal when it is due; returns whether no signal is left.
     fn go_on(&mut self, now: Instant, group: u32) -> bool {
         let due = GRACE * u32::try_from(self.sent).unwrap_or(u32::MAX);
         if now.duration_since(self.begin) < due {

@@ -1,4 +1,4 @@
-//! Lines as they are typed in a shell, without what only a shell can do.
+//! Parses lines in shell syntax, without the parts that need a shell.
 
 use wavesieve_model::analysis::counter_plan::words;
 
@@ -7,7 +7,7 @@ use super::error::ProgramError;
 /// The words of a line.
 ///
 /// # Errors
-/// Where only a shell could run it, or a quote is left open.
+/// When the line needs a shell, or a quote is left open.
 pub fn words_of_line(line: &str) -> Result<Vec<String>, ProgramError> {
     if let Some(what) = needs_shell(line) {
         return Err(ProgramError::Shell { line: line.trim().to_owned(), what });
@@ -15,7 +15,7 @@ pub fn words_of_line(line: &str) -> Result<Vec<String>, ProgramError> {
     words(line).ok_or_else(|| ProgramError::Quoting(line.trim().to_owned()))
 }
 
-/// The first thing in a line that only a shell can do.
+/// The first part of a line that needs a shell.
 fn needs_shell(line: &str) -> Option<String> {
     let mut characters = line.trim().chars().peekable();
     let mut begins_word = true;
@@ -54,7 +54,7 @@ fn needs_shell(line: &str) -> Option<String> {
     None
 }
 
-/// The expansion that a dollar starts with this character behind it.
+/// The expansion that a dollar sign starts, by the character after it.
 fn expansion(next: Option<char>) -> Option<String> {
     match next {
         Some('(') => Some("$(".to_owned()),
@@ -94,7 +94,7 @@ fn expanded_in_quotes(characters: &mut std::iter::Peekable<std::str::Chars<'_>>)
     None
 }
 
-/// Whether what follows a brace is a list or a range, which a shell makes several words of.
+/// Returns whether a brace starts a list or a range, which a shell expands into several words.
 fn is_brace_list(characters: impl Iterator<Item = char>) -> bool {
     let inner: String = characters.take_while(|character| !character.is_whitespace()).collect();
     inner.split_once('}').is_some_and(|(inner, _)| inner.contains(',') || inner.contains(".."))

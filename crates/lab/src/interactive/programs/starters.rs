@@ -1,19 +1,19 @@
-//! Sees through what starts a program: variables, wrappers, launchers.
+//! Looks through words that start a program: variables, wrappers, launchers.
 
 use super::kind::ApplicationKind;
 use super::tables::{Starter, tables};
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Started<'a> {
-    /// The launcher that is met first.
+    /// The first launcher.
     pub launcher: Option<ApplicationKind>,
-    /// The words from the program on; none where there is only what would start one.
+    /// The words from the program on; empty if there is no program.
     pub program: &'a [String],
-    /// How many words stand before the place of rocprofv3.
+    /// Number of words before the place of rocprofv3.
     pub before_profiler: usize,
 }
 
-/// Name and value of a word that sets a variable.
+/// Name and value in a word that sets a variable.
 pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
     let mut characters = name.chars();
@@ -25,11 +25,11 @@ pub(super) fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// Goes through the words up to the program.
+/// Follows the words up to the program.
 ///
-/// rocprofv3 has to stand behind launchers of MPI, whose processes may be on other nodes and do not inherit its variables,
-/// and behind an `env` that clears them. Where the options of a launcher are not all known, or it starts several programs, it
-/// stands in front of the whole: the processes of this node are traced then.
+/// rocprofv3 has to come after MPI launchers, whose processes may be on other nodes and do not inherit its variables,
+/// and after an `env` that clears them. If some options of a launcher are unknown, or it starts several programs,
+/// rocprofv3 comes first: then the processes of this node are traced.
 pub(super) fn started(words: &[String]) -> Started<'_> {
     let mut found = Started { launcher: None, program: &[], before_profiler: 0 };
     let mut rest = words;
@@ -65,7 +65,7 @@ pub(super) fn started(words: &[String]) -> Started<'_> {
     found
 }
 
-/// The starter that the first word names.
+/// The starter named by the first word.
 fn starter<'a>(starters: &'a [Starter], words: &[String]) -> Option<&'a Starter> {
     let name = base_name(words.first()?);
     let found = starters.iter().find(|starter| starter.names.iter().any(|known| known == name))?;
@@ -73,7 +73,7 @@ fn starter<'a>(starters: &'a [Starter], words: &[String]) -> Option<&'a Starter>
     (found.subcommands.is_empty() || has_subcommand()).then_some(found)
 }
 
-/// The words behind a starter with its options, and whether all of these are known.
+/// The words after a starter and its options, and whether all options are known.
 fn behind_options<'a>(starter: &Starter, words: &'a [String]) -> (&'a [String], bool) {
     let own = 1 + usize::from(!starter.subcommands.is_empty());
     let mut rest = words.get(own..).unwrap_or_default();
@@ -98,7 +98,7 @@ fn behind_options<'a>(starter: &Starter, words: &'a [String]) -> (&'a [String], 
     (rest, is_known)
 }
 
-/// How many values follow an option, and whether it is known; `None` where a word is not an option.
+/// The number of values of an option, and whether it is known; `None` if the word is not an option.
 fn option(starter: &Starter, word: &str) -> Option<(usize, bool)> {
     let has = |list: &[String], word: &str| list.iter().any(|known| known == word);
     if !word.starts_with('-') || word == "-" {
@@ -116,7 +116,7 @@ fn option(starter: &Starter, word: &str) -> Option<(usize, bool)> {
     Some((0, is_joined || is_attached || has(&starter.none, word)))
 }
 
-/// The words behind `env` with its options and variables, and whether it has options.
+/// The words after `env` with its options and variables, and whether it has options.
 fn behind_env(words: &[String]) -> (&[String], bool) {
     let mut rest = words.get(1..).unwrap_or_default();
     let mut has_options = false;

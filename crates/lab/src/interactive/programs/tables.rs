@@ -1,4 +1,4 @@
-//! Known commands of applications: `share/applications.toml`.
+//! Known commands of applications, from `share/applications.toml`.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -59,14 +59,14 @@ pub(super) struct Words {
     pub words: Vec<String>,
 }
 
-/// Words that make several processes.
+/// Words that start several processes.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ManyProcesses {
     pub words: Vec<String>,
 }
 
-/// Variables that programs are given.
+/// Variables that programs may see.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Environment {
@@ -75,7 +75,7 @@ pub(super) struct Environment {
     pub secret: Vec<String>,
 }
 
-/// The table; a test reads it, so that nothing is missing.
+/// The table. A test reads it, so that it is complete.
 pub(super) fn tables() -> &'static Tables {
     static TABLES: OnceLock<Tables> = OnceLock::new();
     TABLES.get_or_init(|| toml::from_str(APPLICATIONS).unwrap_or_default())

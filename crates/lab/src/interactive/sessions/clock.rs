@@ -1,4 +1,4 @@
-//! Times as session files have them.
+//! Times in session files.
 
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -7,7 +7,7 @@ use regex::Regex;
 
 use wavesieve_model::text::time::utc;
 
-/// A time; behind an identifier's time its name goes on.
+/// A time; in an identifier, text may follow.
 static TIME: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?xs)^ (?<year>[0-9]{4}) [-:]? (?<month>[0-9]{2}) [-:]? (?<day>[0-9]{2})
@@ -17,14 +17,14 @@ static TIME: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// A time of UTC with milliseconds, such as `2026-01-31T12:00:00.125Z`.
+/// A UTC time with milliseconds, such as `2026-01-31T12:00:00.125Z`.
 pub(crate) fn utc_fraction(time: SystemTime) -> String {
     let milliseconds = time.duration_since(UNIX_EPOCH).unwrap_or_default().subsec_millis();
     format!("{}.{milliseconds:03}Z", utc(time).trim_end_matches('Z'))
 }
 
-/// The time of a text such as `2026-01-31T12:00:00.123456+00:00`: a fraction, a blank in place of the T and an offset may be
-/// there or not; identifiers have `2026-01-31_12-00-00` and `20260131_120000`.
+/// Parses a time such as `2026-01-31T12:00:00.123456+00:00`. The fraction and the offset are optional, and a blank may
+/// replace the T. Identifiers have `2026-01-31_12-00-00` and `20260131_120000`.
 pub fn instant(text: &str) -> Option<SystemTime> {
     let parts = TIME.as_ref()?.captures(text.trim())?;
     let number = |name: &str| parts.name(name)?.as_str().parse::<i64>().ok();
@@ -42,7 +42,7 @@ pub fn instant(text: &str) -> Option<SystemTime> {
 }
 
 fn days(year: i64, month: i64, day: i64) -> Option<i64> {
-    // Years that begin in March end with the day of leap years.
+    // Years that begin in March end with the leap day.
     let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
     let of_year = (153 * month + 2) / 5 + day - 1;
     (year >= 1969).then_some(365 * year + year / 4 - year / 100 + year / 400 + of_year - 719_468)

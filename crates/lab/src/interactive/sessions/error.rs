@@ -1,11 +1,11 @@
-//! Why a session cannot be used.
+//! Reasons why a session cannot be used.
 
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a session cannot be used.
+/// Reasons why a session cannot be used.
 #[derive(Debug, Error)]
 pub enum SessionError {
     /// No directory for sessions is known.
@@ -25,10 +25,10 @@ pub enum SessionError {
     /// The file is of a later version of this program.
     #[error("{} has session format {format}, this version reads up to {known}; update wavesieve", .path.display())]
     Newer { path: PathBuf, format: u32, known: u32 },
-    /// Another process has the session.
+    /// Another process uses the session.
     #[error("session `{0}` is in use by another process; end that one first")]
     InUse(String),
-    /// The session is another program's.
+    /// The session belongs to another program.
     #[error("session `{id}` belongs to another program, in {}; remove it there", .path.display())]
     Foreign { id: String, path: PathBuf },
     /// A file cannot be read.

@@ -15,13 +15,13 @@ use super::session::{EntryKind, Session, SessionKind};
 use super::store::{Store, file_in};
 use wavesieve_input::is_unfinished;
 
-/// Whose session it is.
+/// The program that a session belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Owner {
     /// A session of this program.
     Wavesieve,
-    /// A session of rocpd or rocinsight: it can be read and gone on with, but is never changed.
+    /// A session of rocpd or rocinsight: it can be read and continued, but is never changed.
     Rocpd,
 }
 
@@ -41,7 +41,7 @@ pub struct Listed {
     pub runs: usize,
     pub changes: usize,
     pub items: usize,
-    /// Whether a process works on it.
+    /// Whether a process uses it.
     pub is_in_use: bool,
     pub path: PathBuf,
 }
@@ -64,12 +64,12 @@ impl Listed {
         }
     }
 
-    /// Whether it is of a folder with source code.
+    /// Returns whether the session belongs to a source folder.
     pub fn is_of(&self, root: &Path) -> bool {
         is_same_folder(&self.root, root)
     }
 
-    /// When something last happened in it, if that is known.
+    /// The time of the last activity, if known.
     pub fn last_used(&self) -> Option<SystemTime> {
         let changed = || fs::metadata(&self.path).and_then(|data| data.modified()).ok();
         instant(&self.last_updated).or_else(|| instant(&self.created_at)).or_else(changed)
@@ -77,7 +77,8 @@ impl Listed {
 }
 
 impl Store {
-    /// All sessions, the newest first, and warnings about files that are not sessions. Of two with one identifier ours counts.
+    /// All sessions, the newest first, and warnings about files that are not sessions. If two have the same identifier,
+    /// the own one is listed.
     pub fn list(&self) -> (Vec<Listed>, Vec<String>) {
         let (mut listed, mut warnings): (Vec<Listed>, Vec<String>) = Default::default();
         let own = (self.directory(), Owner::Wavesieve);
@@ -86,7 +87,7 @@ impl Store {
             for path in session_files(place, &mut warnings) {
                 match read(&path) {
                     Err(error) => warnings.push(error.to_string()),
-                    // A copy under another name would be listed twice and found once.
+                    // A copy under another name would be listed twice but found once.
                     Ok(session) if file_in(place, &session.session_id) != path => warnings.push(format!(
                         "{} holds session `{}`, whose file is named otherwise; rename or remove it",
                         path.display(),
@@ -113,7 +114,7 @@ impl Store {
 }
 
 impl Store {
-    /// The folders of traces whose session was never saved, and when they last changed.
+    /// Trace folders whose session was never saved, and the times of their last change.
     pub fn strays(&self) -> Vec<(String, Option<SystemTime>)> {
         let entries = fs::read_dir(self.directory()).into_iter().flatten().flatten();
         let mut strays: Vec<(String, Option<SystemTime>)> = entries
@@ -138,7 +139,7 @@ fn session_files(place: &Path, warnings: &mut Vec<String>) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     let is_session = |path: &PathBuf| {
         let is_named = path.extension().is_some_and(|extension| extension == "json") && !path.is_dir();
-        // Workflows of rocpd keep archives of conversations next to sessions.
+        // Workflows of rocpd keep conversation archives next to sessions.
         is_named && !path.file_name().is_some_and(is_unfinished)
     };
     files.retain(is_session);

@@ -1,4 +1,4 @@
-//! One process for each session.
+//! Locks a session for one process.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
@@ -9,18 +9,18 @@ use super::error::SessionError;
 use super::place::make_private;
 use wavesieve_files::regular;
 
-/// Name of the file in the folder of a session that its process has locked.
+/// Name of the locked file in the folder of a session.
 const NAME: &str = ".lock";
-/// How often a lock is tried, and how long after one another.
+/// Number of attempts to lock, and the pause between them.
 const ATTEMPTS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The right to work on a session, until it is dropped or the process ends.
+/// The exclusive right to work on a session, until it is dropped or the process ends.
 #[derive(Debug)]
 pub struct SessionLock {
     id: String,
     path: PathBuf,
-    /// Closing it lets go of the lock.
+    /// Closing it releases the lock.
     _file: File,
 }
 
@@ -29,7 +29,7 @@ impl SessionLock {
         let path = folder.join(NAME);
         let failed = |error: std::io::Error| SessionError::Write { path: path.clone(), reason: error.to_string() };
         let mut attempts = 0;
-        // Files behind a link are not this session's, and would be removed with it.
+        // Files behind a link do not belong to this session, and would be removed with it.
         if fs::symlink_metadata(folder).is_ok_and(|found| found.is_symlink()) {
             let reason = "it is a link and not the folder of a session; remove the link".to_owned();
             return Err(SessionError::Write { path: folder.to_owned(), reason });
@@ -48,14 +48,14 @@ impl SessionLock {
                 opened => opened.map_err(failed)?,
             };
             match file.try_lock() {
-                // One that only lists sessions lets go at once.
+                // A process that only lists sessions releases the lock at once.
                 Err(TryLockError::WouldBlock) if attempts < ATTEMPTS => {
                     attempts += 1;
                     std::thread::sleep(PAUSE);
                     continue;
                 }
                 Err(TryLockError::WouldBlock) => return Err(SessionError::InUse(id.to_owned())),
-                // A file system without locks: two processes at once are then the user's matter.
+                // A file system without locks: users must avoid concurrent use themselves.
                 Ok(()) | Err(TryLockError::Error(_)) => {}
             }
             // Another process may have removed it before it was locked.
@@ -82,7 +82,7 @@ impl SessionLock {
 impl Drop for SessionLock {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
-        // Only an empty one goes away.
+        // Only an empty folder is removed.
         let _ = self.path.parent().map(fs::remove_dir);
     }
 }

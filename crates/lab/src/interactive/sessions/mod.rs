@@ -1,4 +1,4 @@
-//! Sessions: what a loop keeps between its runs, and where.
+//! Sessions: their content and their files.
 
 mod clock;
 mod error;

@@ -6,10 +6,10 @@ use std::time::SystemTime;
 use super::session::SessionKind;
 use wavesieve_model::text::time::utc;
 
-/// Characters of a name in an identifier.
+/// Maximum characters of a folder name in an identifier.
 const NAME_CHARACTERS: usize = 24;
 
-/// An identifier by time, with the name of the folder; workflows say so.
+/// An identifier from the time and the folder name; the identifier of a workflow starts with `workflow_`.
 pub(super) fn identifier(kind: SessionKind, root: &Path, now: SystemTime) -> String {
     let time: String = utc(now).trim_end_matches('Z').chars().map(in_time).collect();
     let kind = if kind == SessionKind::Workflow { "workflow_" } else { "" };
@@ -24,7 +24,7 @@ fn in_time(character: char) -> char {
     }
 }
 
-/// The name of a folder as a part of an identifier.
+/// The folder name as a part of an identifier.
 fn name(root: &Path) -> String {
     let resolved = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let name = resolved.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -32,12 +32,12 @@ fn name(root: &Path) -> String {
     if kept.is_empty() { "session".to_owned() } else { kept }
 }
 
-/// Whether an identifier is the name of a file and nothing else.
+/// Returns whether an identifier is a plain file name.
 pub(super) fn is_valid(id: &str) -> bool {
     !id.is_empty() && id.len() <= 200 && !id.starts_with(['.', '-']) && id.chars().all(is_plain)
 }
 
-/// Whether a name is one that [`identifier`] makes.
+/// Returns whether [`identifier`] can make this name.
 pub(super) fn is_identifier(name: &str) -> bool {
     is_valid(name) && super::instant(name.strip_prefix("workflow_").unwrap_or(name)).is_some()
 }

@@ -1,4 +1,4 @@
-//! Sessions of rocpd: what they have instead of our fields.
+//! Sessions of rocpd: converts their fields.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::session::{EntryKind, HistoryEntry, Session, SessionKind};
 use wavesieve_model::analysis::counter_plan::words;
 
-/// Where the state of a workflow of rocpd is kept.
+/// Key of the state of a rocpd workflow.
 const STATE: &str = "rocpd_state";
 
-/// Fills our fields of a session that rocpd has written.
+/// Fills the own fields of a session from the fields of rocpd.
 pub(super) fn adopt(session: &mut Session) {
     if session.kind == SessionKind::Workflow {
         adopt_workflow(session);

@@ -1,17 +1,17 @@
-//! Where sessions lie.
+//! Directories of sessions.
 
 use std::fs::{self, DirBuilder};
 use std::path::{Path, PathBuf};
 
 use super::error::SessionError;
 
-/// The folder of this program's sessions: as named, or that of the environment.
+/// The folder of this program's sessions: the named one, or the one from the environment.
 pub(super) fn own(named: Option<PathBuf>) -> Result<PathBuf, SessionError> {
     let below = |base: PathBuf| base.join("wavesieve").join("sessions");
     let state = || absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local").join("state")));
     let named = named.or_else(|| variable("WAVESIEVE_SESSIONS"));
     let place = named.or_else(|| state().map(below)).ok_or(SessionError::NoPlace)?;
-    // A program that changes its folder later means the same place.
+    // The path stays valid if the program changes its folder later.
     Ok(std::path::absolute(&place).unwrap_or(place))
 }
 
@@ -25,12 +25,12 @@ fn variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// A relative path in these variables counts for nothing, as their specification has it.
+/// The path in a variable. A relative path is ignored, as the XDG specification requires.
 fn absolute(name: &str) -> Option<PathBuf> {
     variable(name).filter(|path| path.is_absolute())
 }
 
-/// Makes a folder that only its owner can enter, and those above it.
+/// Creates a folder and its parents, with access only for the owner.
 pub(super) fn make_private(folder: &Path) -> Result<(), SessionError> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -39,7 +39,7 @@ pub(super) fn make_private(folder: &Path) -> Result<(), SessionError> {
     made.map_err(|error| SessionError::Write { path: folder.to_owned(), reason: error.to_string() })
 }
 
-/// Removes a file or folder; one that is not there is removed.
+/// Removes a file or folder; a missing one is not an error.
 pub(super) fn remove(path: &Path) -> Result<(), SessionError> {
     let removed = match fs::symlink_metadata(path) {
         Ok(data) if data.is_dir() => fs::remove_dir_all(path),
@@ -50,7 +50,7 @@ pub(super) fn remove(path: &Path) -> Result<(), SessionError> {
     removed.map_err(|error| SessionError::Remove { path: path.to_owned(), error })
 }
 
-/// Removes what is in a folder, but for one file.
+/// Removes the content of a folder, except for one file.
 pub(super) fn remove_contents(folder: &Path, but: &Path) -> Result<(), SessionError> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),

@@ -1,4 +1,4 @@
-//! Reading a file of a session.
+//! Reads session files.
 
 use std::fs;
 use std::io::Read as _;
@@ -12,7 +12,7 @@ use wavesieve_files::regular;
 
 const LIMIT_BYTES: u64 = 64 << 20;
 
-/// Reads a session of ours or of rocpd.
+/// Reads a session of this program or of rocpd.
 pub(super) fn read(path: &Path) -> Result<Session, SessionError> {
     let failed = |error| SessionError::Read { path: path.to_owned(), error };
     let malformed = |reason: String| SessionError::Malformed { path: path.to_owned(), reason };
@@ -31,7 +31,7 @@ pub(super) fn read(path: &Path) -> Result<Session, SessionError> {
     if session.format > FORMAT {
         return Err(SessionError::Newer { path: path.to_owned(), format: session.format, known: FORMAT });
     }
-    // Any object could be read as a session.
+    // Any JSON object could be read as a session.
     let is_known = ["history", "state", "context", "conversation", "persistent_menu_items", "app_command"];
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     if session.session_id.is_empty() {

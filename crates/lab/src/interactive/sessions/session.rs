@@ -29,7 +29,7 @@ impl SessionKind {
     }
 }
 
-/// A session. What its file holds besides is kept in `other`, and written again.
+/// A session. Unknown fields of its file are kept in `other`, and written again.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Session {
@@ -38,7 +38,7 @@ pub struct Session {
     pub session_id: String,
     #[serde(rename = "type")]
     pub kind: SessionKind,
-    /// Times are of UTC, such as `2026-01-31T12:00:00Z`.
+    /// A UTC time, such as `2026-01-31T12:00:00Z`.
     #[serde(deserialize_with = "or_default")]
     pub created_at: String,
     #[serde(deserialize_with = "or_default")]
@@ -52,7 +52,7 @@ pub struct Session {
     pub inputs: Vec<PathBuf>,
     #[serde(deserialize_with = "or_default")]
     pub application: Vec<String>,
-    /// The machine's own.
+    /// The state of the state machine.
     pub state: Value,
     #[serde(deserialize_with = "or_default")]
     pub history: Vec<HistoryEntry>,
@@ -61,7 +61,7 @@ pub struct Session {
     pub conversation: Option<Value>,
     #[serde(deserialize_with = "or_default")]
     pub sent_source_files: Vec<String>,
-    /// The work tree that holds the checkpoints.
+    /// The work tree with the checkpoints.
     pub repository: Option<PathBuf>,
     #[serde(flatten)]
     pub other: Map<String, Value>,
@@ -82,10 +82,10 @@ pub struct HistoryEntry {
     pub files_modified: Vec<String>,
     #[serde(deserialize_with = "or_default")]
     pub summary: String,
-    /// The change itself, of which `sessions export` writes a patch.
+    /// The change itself; `sessions export` writes it as a patch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edit: Option<Value>,
-    /// The checkpoint that was made of a change.
+    /// The checkpoint of a change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<u64>,
     #[serde(flatten)]
@@ -96,17 +96,17 @@ pub struct HistoryEntry {
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EntryKind {
-    /// A program was profiled, or a trace analysed.
+    /// A program was profiled, or a trace analyzed.
     #[default]
     ProfilingRun,
     /// Source code was changed.
     CodeChange,
-    /// One that this version does not know.
+    /// A kind that this version does not know.
     #[serde(untagged)]
     Other(String),
 }
 
-/// A finding that a session offers to pursue.
+/// A finding that a session offers to work on.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub struct MenuItem {
@@ -125,12 +125,12 @@ pub struct MenuItem {
     pub other: Map<String, Value>,
 }
 
-/// A value, where other programs write null for none.
+/// A value. Other programs write null for a missing one.
 fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// Paths, of which other programs write one, or null for none.
+/// Paths. Other programs write a single one, or null for none.
 fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

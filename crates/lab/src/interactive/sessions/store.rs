@@ -13,7 +13,7 @@ use super::session::{FORMAT, Session, SessionKind};
 use wavesieve_export::atomic::write_private_file;
 use wavesieve_model::text::time::utc;
 
-/// The folder of sessions, and those of other programs, which are only read.
+/// The folder of sessions, and the folders of other programs, which are only read.
 #[derive(Clone, Debug)]
 pub struct Store {
     directory: PathBuf,
@@ -21,16 +21,16 @@ pub struct Store {
 }
 
 impl Store {
-    /// The sessions of a folder; by default of $WAVESIEVE_SESSIONS, $XDG_STATE_HOME/wavesieve/sessions or
-    /// ~/.local/state/wavesieve/sessions. Nothing is made until a session is saved.
+    /// Opens the sessions of a folder; by default of $WAVESIEVE_SESSIONS, $XDG_STATE_HOME/wavesieve/sessions or
+    /// ~/.local/state/wavesieve/sessions. Nothing is created until a session is saved.
     ///
     /// # Errors
-    /// When no folder is named and there is no home.
+    /// When no folder is named and the home directory is unknown.
     pub fn new(directory: Option<PathBuf>) -> Result<Self, SessionError> {
         Ok(Self { directory: place::own(directory)?, others: place::others() })
     }
 
-    /// The sessions of a folder and of other programs.
+    /// Opens the sessions of a folder and of other programs.
     #[cfg(test)]
     pub fn of(directory: &Path, others: &[&Path]) -> Self {
         Self { directory: directory.to_owned(), others: others.iter().map(|path| path.to_path_buf()).collect() }
@@ -45,8 +45,8 @@ impl Store {
         &self.others
     }
 
-    /// A new session, whose identifier no other has. Another process can choose the same until one of them has locked it; see
-    /// [`Store::begin`].
+    /// Makes a session with an unused identifier. Another process can choose the same until one of them has locked it;
+    /// see [`Store::begin`].
     pub fn create(&self, kind: SessionKind, root: &Path, now: SystemTime) -> Session {
         let first = identifier(kind, root, now);
         let is_taken = |id: &String| {
@@ -68,7 +68,7 @@ impl Store {
         }
     }
 
-    /// A new session and the right to work on it, whatever other processes begin in the same second.
+    /// Makes a session and locks it, whatever other processes begin in the same second.
     ///
     /// # Errors
     /// When the folder cannot be written.
@@ -81,14 +81,14 @@ impl Store {
         loop {
             let session = self.create(kind, root, now);
             match self.lock(&session.session_id) {
-                // The other has made the folder of that name.
+                // The other process has made the folder of that name.
                 Err(SessionError::InUse(_)) => {}
                 locked => return locked.map(|lock| (session, lock)),
             }
         }
     }
 
-    /// Writes a session: whole or not at all, for its owner alone.
+    /// Writes a session: completely or not at all, and readable only by its owner.
     ///
     /// # Errors
     /// When the identifier is not valid, or the file cannot be written.
@@ -105,7 +105,7 @@ impl Store {
         Ok(path)
     }
 
-    /// A session by its identifier or the path of its file, ours or of rocpd.
+    /// Reads a session of this program or of rocpd, by its identifier or the path of its file.
     ///
     /// # Errors
     /// When the session does not exist, or its file is not a session.
@@ -113,7 +113,7 @@ impl Store {
         read(&self.find(id_or_path)?.0)
     }
 
-    /// The file of a session, and whether it is another program's.
+    /// The file of a session, and whether it belongs to another program.
     ///
     /// # Errors
     /// When the session does not exist.
@@ -131,17 +131,17 @@ impl Store {
             .ok_or_else(not_found)
     }
 
-    /// The sessions of a folder with source code, the newest first.
+    /// The sessions of a source folder, the newest first.
     pub(crate) fn of_root(&self, root: &Path) -> Vec<Session> {
         let (listed, _) = self.list();
         let here = listed.into_iter().filter(|one| place::is_same_folder(&one.root, root));
         here.filter_map(|one| read(&one.path).ok()).collect()
     }
 
-    /// The right to work on a session, which one process can have.
+    /// Locks a session, which only one process can do.
     ///
     /// # Errors
-    /// When another process has it, or the folder cannot be written.
+    /// When another process holds the lock, or the folder cannot be written.
     pub fn lock(&self, id: &str) -> Result<SessionLock, SessionError> {
         self.check(id)?;
         SessionLock::new(id, &self.work_directory(id))
@@ -155,7 +155,8 @@ impl Store {
     /// Removes a session with its traces and logs.
     ///
     /// # Errors
-    /// When the session does not exist, is another program's, or is in use by a process, or its files cannot be removed.
+    /// When the session does not exist, belongs to another program, or is in use by a process, or its files cannot be
+    /// removed.
     #[cfg(test)]
     pub fn remove(&self, id: &str) -> Result<(), SessionError> {
         self.check(id)?;
@@ -172,13 +173,13 @@ impl Store {
     /// When its files cannot be removed.
     pub fn remove_locked(&self, lock: SessionLock) -> Result<(), SessionError> {
         let id = lock.id().to_owned();
-        // A session without its traces can still be named; traces without their session cannot.
+        // A session without traces can still be named; traces without their session cannot.
         place::remove_contents(&self.work_directory(&id), lock.path())?;
         place::remove(&file_in(&self.directory, &id))?;
         Ok(())
     }
 
-    /// Whether a session, or what is left of one, is in the folder.
+    /// Returns whether a session, or a remainder of one, is in the folder.
     ///
     /// # Errors
     /// When the name is not an identifier.

@@ -17,7 +17,7 @@ fn now() -> SystemTime {
     UNIX_EPOCH + NOW
 }
 
-/// A folder with a store, which is not there yet, and the sessions of rocpd.
+/// A folder with a store that does not exist yet, and sessions of rocpd.
 fn place() -> (TempDir, Store) {
     let place = tempfile::tempdir().unwrap();
     let (own, other) = (place.path().join("a/b/sessions"), place.path().join(".rocpd/sessions"));
@@ -80,7 +80,7 @@ fn identifiers_never_come_twice() {
     drop((lock, other));
     // Neither was saved.
     assert_eq!(store.create(kind, root, now()).session_id, ids[1]);
-    // One of rocpd is not hidden.
+    // A session of rocpd with the same name stays visible.
     fs::write(store.others().first().unwrap().join(format!("{}.json", ids[1])), "{}").unwrap();
     assert_eq!(store.create(kind, root, now()).session_id, ids[2]);
 }
@@ -104,7 +104,7 @@ fn what_another_version_wrote_is_kept() {
     assert_eq!(again["persistent_menu_items"][0]["color"], "red");
 }
 
-/// Fact 38, with what else is in sessions of rocpd.
+/// Fact 38, and further content of rocpd sessions.
 #[test]
 fn sessions_of_rocpd_are_read() {
     let (_place, store) = place();
@@ -128,7 +128,7 @@ fn sessions_of_rocpd_are_read() {
     assert_eq!(session.persistent_menu_items.first().unwrap().priority, "HIGH");
     assert_eq!(session.other["context"]["iteration"], 2);
     assert_eq!(store.of_root(Path::new("/src/app")).len(), 1);
-    // It is saved in our place; its own file stays as it is.
+    // It is saved in our folder; its original file stays unchanged.
     let mut session = session;
     let path = store.save(&mut session, now()).unwrap();
     assert_eq!(path.parent().unwrap(), store.directory());
@@ -162,7 +162,7 @@ fn workflows_of_rocpd_are_read() {
     assert!(instant(&session.created_at).is_some(), "{}", session.created_at);
 }
 
-/// Files as broken programs, disks and people leave them, with a part of the reason.
+/// Files as broken programs, disks and users leave them, with a part of the reason.
 const GARBLED: &[(&str, &[u8], &str)] = &[
     ("empty", b"", "empty"),
     ("blank", b" \n\t ", "empty"),
@@ -225,7 +225,7 @@ fn what_is_no_file_is_not_waited_for() {
     assert_eq!((listed.len(), warnings.len()), (0, 2), "{warnings:?}");
 }
 
-/// A session file at which a byte was changed or cut off is read or named; nothing else happens.
+/// A session file with a changed or missing byte is read or named in an error; nothing else happens.
 #[test]
 fn no_bytes_of_a_file_stop_the_program() {
     let (_place, store) = place();

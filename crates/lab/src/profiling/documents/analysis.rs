@@ -1,4 +1,4 @@
-//! `analysis.json`: what limits the kernel, and what it is worth.
+//! `analysis.json`: the limits of the kernel, and its potential saving.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ pub(super) fn document(parts: &Parts) -> Result<Value> {
         "critical_path": known(parts.path.as_ref().ok())?,
         "att": known(parts.att.as_ref().ok())?,
         "headroom": known(headroom)?,
-        // The most of the kernel's time that may be saved.
+        // The maximum potential saving of the kernel's time.
         "headroom_fraction": headroom.and_then(|headroom| headroom.kernel).map(|kernel| kernel.high),
         "score": parts.score().map(|(low, high)| json!({ "low": low, "high": high })),
         "absent": parts.absent(&["critical_path", "att", "headroom"]),

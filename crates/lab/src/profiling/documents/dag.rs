@@ -10,7 +10,7 @@ use crate::profiling::paths::{kernels, nodes};
 
 pub(super) fn document(evidence: &Evidence, parts: &Parts) -> Result<Value> {
     let path = parts.path.as_ref().ok();
-    // In order of time, each bound by the one before; the shortest are left out.
+    // In order of time, each bound by its predecessor; the shortest are left out.
     let (nodes, nodes_left_out) = path.map(|path| nodes(evidence, path)).unwrap_or_default();
     let (slack, savings) = path.map(|path| kernels(evidence, path)).unwrap_or_default();
     known(json!({

@@ -39,7 +39,7 @@ impl Documents {
         ]
     }
 
-    /// Replaces paths below one folder by paths below another.
+    /// Replaces paths below one folder with paths below another.
     pub fn settle(&mut self, from: &str, to: &str) {
         for document in [&mut self.profile, &mut self.roofline, &mut self.dag, &mut self.analysis] {
             settle(document, from, to);

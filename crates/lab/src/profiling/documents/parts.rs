@@ -1,4 +1,4 @@
-//! The parts of the documents, the summary and the page.
+//! The common parts of the documents, the summary and the page.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::profiling::request::ProfileRequest;
 use crate::profiling::roof::{Roofline, roofline};
 use crate::profiling::trace_of_kernel::{Att, thread_trace};
 
-/// The findings about a kernel; a missing part has its reason.
+/// The findings about a kernel. A missing part has a reason instead.
 pub struct Parts {
     pub kernel: Kernel,
     pub gpu: Option<GpuFacts>,
@@ -28,7 +28,7 @@ pub struct Parts {
     pub headroom: Result<Headroom, String>,
 }
 
-/// Shares of times that may be saved, and what that rests on.
+/// Shares of times that may be saved, with their evidence.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Headroom {
     /// Share of the kernel's time.
@@ -40,7 +40,7 @@ pub struct Headroom {
     pub rests_on: Vec<RestsOn>,
 }
 
-/// A number that the headroom rests on.
+/// A number that the headroom is based on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RestsOn {
     pub what: &'static str,
@@ -67,14 +67,14 @@ impl Parts {
         Self { kernel, gpu, resources, occupancy, roofline, path, att, verdict, bottlenecks, headroom }
     }
 
-    /// The score of a kernel, at the least and at the most.
+    /// The minimum and maximum score of a kernel.
     pub fn score(&self) -> Option<(Score, Score)> {
         let headroom = self.headroom.as_ref().ok()?.kernel?;
         let fraction = self.path.as_ref().ok()?.saved_if_free_fraction?;
         Some((Score::new(headroom.low, fraction), Score::new(headroom.high, fraction)))
     }
 
-    /// The missing parts, by their keys in the documents, with the reasons.
+    /// The reasons for missing parts, by their keys in the documents.
     pub fn absent(&self, keys: &[&'static str]) -> BTreeMap<&'static str, String> {
         let gpu = if self.gpu.is_none() { Err("the traces name no GPU") } else { Ok(()) };
         let known: [(&'static str, Option<&str>); 7] = [
@@ -114,7 +114,7 @@ pub fn headroom(roofline: Option<&Roofline>, path: Option<&CriticalPath>) -> Res
     let kernel = efficiency.map(Range::of_roof);
     let program = match (kernel, fraction) {
         (Some(kernel), Some(fraction)) => Some(kernel.of_part(fraction)),
-        // Without a roof the kernel may be as fast as can be, or as fast as it is.
+        // Without a roof, the kernel may already be at its optimum, or far from it.
         (None, Some(fraction)) => Some(Range { low: 0.0, high: fraction.clamp(0.0, 1.0) }),
         _ => None,
     };

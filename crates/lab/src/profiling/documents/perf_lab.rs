@@ -1,4 +1,4 @@
-//! The numbers of rocm-perf-lab in place of ours, under the same keys.
+//! The numbers of rocm-perf-lab in place of the own ones, under the same keys.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::profiling::evidence::{Evidence, deeper};
 use crate::profiling::trace_of_kernel::of_perf_lab;
 
 const NS_PER_MS: f64 = 1e6;
-/// Marks whose numbers a document has.
+/// Names the origin of the numbers in a document.
 const NUMBERS: &str = "rocm-perf-lab";
 
-/// Replaces what it computes in another way.
+/// Replaces numbers that rocm-perf-lab computes differently.
 pub(super) fn replace(
     documents: &mut Documents,
     recorded: &Recorded,
@@ -78,7 +78,7 @@ fn set(document: &mut Value, key: &str, value: Value) {
     }
 }
 
-/// The kernel with the longest dispatch of those that it does not pass over; of all if it passes over all.
+/// The kernel with the longest dispatch among those that rocm-perf-lab does not ignore; among all if it ignores all.
 fn longest(run: &RunTimes) -> Option<String> {
     let kept = || run.kernels.iter().filter(|kernel| !compat::is_passed_over(&kernel.name));
     let longest = kept().max_by_key(|kernel| kernel.longest_ns);

@@ -1,4 +1,4 @@
-//! `profile.json`: the dominant kernel, its times and what it occupies.
+//! `profile.json`: the dominant kernel, its times and its resources.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::profiling::kernel::GpuFacts;
 use crate::profiling::request::ProfileRequest;
 
 const NS_PER_MS: f64 = 1e6;
-/// Kernels that are listed, those with most time.
+/// Maximum number of kernels to list, those with the most time.
 const MOST_KERNELS: usize = 100;
 
 /// Totals are means over the runs in which the kernel ran.
@@ -82,7 +82,7 @@ fn stability(found: &Stability, stopped: Stopped) -> Result<Value> {
     }))
 }
 
-/// Kernels of all runs, those with most time first.
+/// Kernels of all runs, the most time first.
 fn kernels(runs: &[RunTimes]) -> Vec<KernelRow> {
     let mut sums: BTreeMap<&str, (i128, u64, i64, bool, f64)> = BTreeMap::new();
     for kernel in runs.iter().flat_map(|run| &run.kernels) {
@@ -109,7 +109,7 @@ fn kernels(runs: &[RunTimes]) -> Vec<KernelRow> {
     sums.into_iter().map(row).collect()
 }
 
-/// Times are null where the kernel did not run.
+/// The times of a kernel in a run; null if the kernel did not run.
 fn of_run(run: &RunTimes, kernel: &str) -> Value {
     let own = run.kernel(kernel);
     json!({

@@ -61,7 +61,7 @@ impl Element {
         matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
     }
 
-    /// The value of little-endian bytes, as many as the type has.
+    /// The value of little-endian bytes. Their number is the size of the type.
     pub(crate) fn value(self, bytes: &[u8]) -> Number {
         let mut wide = [0; 8];
         for (to, from) in wide.iter_mut().zip(bytes) {
@@ -98,7 +98,7 @@ impl FromStr for Element {
 }
 
 impl Number {
-    /// Itself, or the nearest.
+    /// The value itself, or the nearest float.
     pub(crate) fn as_float(self) -> f64 {
         match self {
             Self::Whole(value) => value as f64,
@@ -107,7 +107,7 @@ impl Number {
         }
     }
 
-    /// How far apart two of a type are.
+    /// The distance between two values of a type.
     pub(super) fn distance(self, other: Self) -> f64 {
         match (self, other) {
             (Self::Whole(one), Self::Whole(other)) => (one - other).unsigned_abs() as f64,
@@ -115,7 +115,7 @@ impl Number {
         }
     }
 
-    /// As short as possible while it differs from its neighbours.
+    /// The shortest text that differs from those of neighboring values.
     pub(super) fn shown(self) -> String {
         match self {
             Self::Whole(value) => value.to_string(),

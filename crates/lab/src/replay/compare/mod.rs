@@ -1,4 +1,4 @@
-//! Memory after a dispatch, compared with what it should be.
+//! Compares the memory after a dispatch with the expected memory.
 
 mod element;
 mod regions;

@@ -1,4 +1,4 @@
-//! Comparing regions, chunk by chunk, in parallel.
+//! Compares regions in chunks, in parallel.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -8,12 +8,12 @@ use super::tolerance::{Tolerance, Tolerances};
 use super::variables::{FoundVariable, compare_variables};
 use wavesieve_captures::captures::{Capture, CaptureError, Check, Region, StoredBlob, Variable, restore_by};
 
-/// Mismatches that are named of a region.
+/// Maximum number of mismatches that are listed for a region.
 const NAMED: usize = 8;
-/// Bytes that are shown together without a type.
+/// Bytes that are shown together if they have no type.
 const WORD: usize = 4;
 
-/// Copies bytes of a region of the replay from an offset.
+/// Copies bytes of a region of the replay, from an offset.
 type ReadFound<'a> = dyn Fn(usize, u64, &mut [u8]) -> Result<(), CaptureError> + Sync + 'a;
 
 pub(in super::super) struct Expected {
@@ -24,7 +24,7 @@ pub(in super::super) struct Expected {
 }
 
 impl Expected {
-    /// Finds the files of a capture, or of memory that was saved.
+    /// Opens the files of a capture, or of saved memory.
     pub(in super::super) fn open(directory: &Path) -> Result<Self, CaptureError> {
         let regions = Capture::read_regions(directory)?.regions;
         let mut blobs = Vec::new();
@@ -174,7 +174,7 @@ impl Differences {
                 *all = larger(*all, own);
             }
         }
-        // Chunks come in any order.
+        // Chunks finish in any order.
         region.mismatches.extend(self.mismatches);
         region.mismatches.sort_by_key(|mismatch| mismatch.offset);
         region.mismatches.truncate(NAMED);

@@ -9,13 +9,13 @@ use super::tolerance::Tolerance;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     pub expected: PathBuf,
-    /// Whether nothing differs by more than it may.
+    /// Whether all differences are within the tolerance.
     pub equal: bool,
-    /// In the order of addresses.
+    /// Regions in the order of addresses.
     pub regions: Vec<RegionComparison>,
-    /// In the order in which they were restored.
+    /// Variables in the order in which they were restored.
     pub variables: Vec<VariableComparison>,
-    /// Regions and variables that only one side has, or that differ in size, as sentences.
+    /// Sentences about regions and variables that only one side has, or whose sizes differ.
     pub not_compared: Vec<String>,
 }
 
@@ -23,21 +23,21 @@ pub struct Comparison {
 pub struct RegionComparison {
     pub base: u64,
     pub size: u64,
-    /// How elements were compared; nothing means byte for byte.
+    /// The tolerance for elements; `None` for a comparison byte for byte.
     pub tolerance: Option<Tolerance>,
     /// Elements, or bytes, that differ in any way.
     pub different: u64,
-    /// Those of them that differ by more than they may.
+    /// Differing elements beyond the tolerance.
     pub mismatched: u64,
-    /// The largest difference of elements, where it is a number.
+    /// The largest difference of elements, if it is a number.
     pub max_absolute: Option<f64>,
-    /// The same by what was expected.
+    /// The largest difference relative to the expected value.
     pub max_relative: Option<f64>,
-    /// The first.
+    /// The first mismatches.
     pub mismatches: Vec<Mismatch>,
 }
 
-/// A variable of the code object; its base is where it was captured, or 0.
+/// A variable of the code object; its base is the captured address, or 0.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VariableComparison {
     pub name: String,
@@ -46,7 +46,7 @@ pub struct VariableComparison {
 }
 
 impl RegionComparison {
-    /// Takes a region of which no bytes were compared yet.
+    /// Starts the comparison of a region.
     pub(super) fn new(base: u64, size: u64, tolerance: Option<Tolerance>) -> Self {
         Self {
             base,
@@ -62,16 +62,16 @@ impl RegionComparison {
 }
 
 impl Comparison {
-    /// Whether all was compared, and nothing differs by more than it may.
+    /// Returns whether everything was compared, and all differences are within the tolerance.
     pub(in super::super) fn is_whole(&self) -> bool {
         self.equal && self.not_compared.is_empty()
     }
 }
 
-/// An element, or word, that is not what it should be. Values are texts, since JSON has no NaN.
+/// An element, or word, that differs from the expected one. Values are texts, because JSON has no NaN.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mismatch {
-    /// From the base of the region.
+    /// Offset from the base of the region.
     pub offset: u64,
     pub expected: String,
     pub found: String,

@@ -1,4 +1,4 @@
-//! How much memory may differ.
+//! Tolerances for memory comparisons.
 
 use std::str::FromStr;
 
@@ -21,12 +21,12 @@ pub struct Tolerance {
 /// Tolerances by region; memory without one is compared byte for byte.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tolerances {
-    /// An address in the region, or nothing for all others.
+    /// An address in the region, or `None` for all other regions.
     pub by_region: Vec<(Option<u64>, Tolerance)>,
 }
 
 impl Tolerance {
-    /// Whether a value may stand in the place of another. For NaN that is any NaN: its bits carry no result.
+    /// Returns whether a found value is within the tolerance. NaN matches any NaN: its bits carry no result.
     pub(super) fn allows(&self, expected: Number, found: Number) -> bool {
         if expected.as_float().is_nan() && found.as_float().is_nan() {
             return true;
@@ -44,7 +44,7 @@ impl Tolerances {
         named.or_else(|| self.by_region.iter().find(|(address, _)| address.is_none())).map(|(_, tolerance)| *tolerance)
     }
 
-    /// Addresses that are in none of these regions.
+    /// Addresses outside of all these regions.
     pub(super) fn unmatched(&self, regions: impl Fn(u64) -> bool) -> Vec<u64> {
         self.by_region.iter().filter_map(|(address, _)| *address).filter(|address| !regions(*address)).collect()
     }
@@ -53,7 +53,7 @@ impl Tolerances {
 impl FromStr for Tolerances {
     type Err = String;
 
-    /// Reads `[ADDRESS=]TYPE[:RELATIVE[:ABSOLUTE]]`, separated by commas.
+    /// Parses `[ADDRESS=]TYPE[:RELATIVE[:ABSOLUTE]]`, separated by commas.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut by_region = Vec::new();
         for item in text.split(',').map(str::trim) {

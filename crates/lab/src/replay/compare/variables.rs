@@ -1,11 +1,11 @@
-//! Comparing variables of the code object.
+//! Compares variables of the code object.
 
 use super::regions::Differences;
 use super::result::{RegionComparison, VariableComparison};
 use super::tolerance::Tolerances;
 use wavesieve_captures::captures::Variable;
 
-/// The variable by which compilers name a source file, which no kernel reads.
+/// Prefix of the variable that compilers add to identify a source file. No kernel reads it.
 pub(in super::super) const FILE_NUMBER: &str = "__hip_cuid_";
 
 /// A variable after the last dispatch.
@@ -14,14 +14,14 @@ pub(in super::super) struct FoundVariable {
     /// The SHA-256 of the captured code object.
     pub executable_sha256: String,
     pub name: String,
-    /// Where it was when it was captured.
+    /// The address at which it was captured.
     pub address: Option<u64>,
-    /// Whether the code that runs has it. One that it has not stays as it was captured, whatever runs.
+    /// Whether the loaded code has it. A variable that it does not have keeps its captured value.
     pub is_loaded: bool,
     pub bytes: Vec<u8>,
 }
 
-/// Compares variables by their names. Those of other code objects of the program do not belong to this replay.
+/// Compares variables by name. Variables of other code objects of the program do not belong to this replay.
 pub(super) fn compare_variables(
     expected: &[(Variable, Vec<u8>)],
     found: &[FoundVariable],

@@ -12,20 +12,20 @@ pub(in super::super) struct Gpu {
     /// Its name, such as `gfx942`.
     pub(in super::super) name: String,
     pub(in super::super) isas: Vec<String>,
-    /// Memory of its own.
+    /// Its own memory.
     pub(super) pool: MemoryPool,
-    /// Pages of that.
+    /// Page size of that memory.
     pub(in super::super) page: u64,
-    /// Memory of the processor for arguments.
+    /// Host memory for kernel arguments.
     pub(super) kernarg_pool: MemoryPool,
 }
 
-/// Keeps what a function of the runtime goes through.
+/// Collects the items of a runtime iteration.
 ///
 /// # Safety
-/// The data is a vector of what the function hands over.
+/// The data is a vector of the items' type.
 unsafe extern "C" fn collect<T>(item: T, data: *mut c_void) -> Status {
-    // SAFETY: as promised by the caller; nothing else uses the vector meanwhile.
+    // SAFETY: guaranteed by the caller; nothing else uses the vector meanwhile.
     unsafe { (*data.cast::<Vec<T>>()).push(item) };
     SUCCESS
 }
@@ -33,7 +33,7 @@ unsafe extern "C" fn collect<T>(item: T, data: *mut c_void) -> Status {
 impl Gpu {
     pub(in super::super) fn find(hsa: &Hsa, number: usize) -> Result<Self, RuntimeError> {
         let mut agents: Vec<Agent> = Vec::new();
-        // SAFETY: the callback gets the vector that it fills, of its type.
+        // SAFETY: the callback gets the vector that it fills, of the right type.
         let status = unsafe { (hsa.calls.hsa_iterate_agents)(collect::<Agent>, (&raw mut agents).cast()) };
         hsa.check("hsa_iterate_agents", status)?;
         let of = |kind: u32| -> Vec<Agent> {
@@ -57,7 +57,7 @@ impl Gpu {
     }
 }
 
-/// Memory that can be allocated.
+/// Allocatable memory.
 struct Pool {
     handle: MemoryPool,
     flags: u32,
@@ -67,7 +67,7 @@ struct Pool {
 fn pools(hsa: &Hsa, agent: Agent) -> Result<Vec<Pool>, RuntimeError> {
     let mut handles: Vec<MemoryPool> = Vec::new();
     let iterate = hsa.calls.hsa_amd_agent_iterate_memory_pools;
-    // SAFETY: the callback gets the vector that it fills, of its type.
+    // SAFETY: the callback gets the vector that it fills, of the right type.
     let status = unsafe { iterate(agent, collect::<MemoryPool>, (&raw mut handles).cast()) };
     hsa.check("hsa_amd_agent_iterate_memory_pools", status)?;
     let mut pools = Vec::new();
@@ -84,27 +84,27 @@ fn pools(hsa: &Hsa, agent: Agent) -> Result<Vec<Pool>, RuntimeError> {
 
 fn isas(hsa: &Hsa, agent: Agent) -> Result<Vec<String>, RuntimeError> {
     let mut handles: Vec<Isa> = Vec::new();
-    // SAFETY: the callback gets the vector that it fills, of its type.
+    // SAFETY: the callback gets the vector that it fills, of the right type.
     let status = unsafe { (hsa.calls.hsa_agent_iterate_isas)(agent, collect::<Isa>, (&raw mut handles).cast()) };
     hsa.check("hsa_agent_iterate_isas", status)?;
     let mut names = Vec::new();
     for handle in handles {
         let mut length: u32 = 0;
         let info = hsa.calls.hsa_isa_get_info_alt;
-        // SAFETY: the length of the name is a number of 32 bits.
+        // SAFETY: the length of the name is a 32-bit number.
         hsa.check("hsa_isa_get_info_alt", unsafe { info(handle, ISA_INFO_NAME_LENGTH, (&raw mut length).cast()) })?;
         let mut name = vec![0_u8; length as usize + 1];
-        // SAFETY: there is room for the name and its end.
+        // SAFETY: there is room for the name and its terminator.
         hsa.check("hsa_isa_get_info_alt", unsafe { info(handle, ISA_INFO_NAME, name.as_mut_ptr().cast()) })?;
         names.push(until_zero(&name));
     }
     Ok(names)
 }
 
-/// A number of an agent, of the type that the attribute has.
+/// A number of an agent, in the type of the attribute.
 fn agent_info<T: Default>(hsa: &Hsa, agent: Agent, attribute: u32) -> Result<T, RuntimeError> {
     let mut value = T::default();
-    // SAFETY: the callers ask with the type of the attribute.
+    // SAFETY: the callers use the type of the attribute.
     let status = unsafe { (hsa.calls.hsa_agent_get_info)(agent, attribute, (&raw mut value).cast()) };
     hsa.check("hsa_agent_get_info", status).map(|()| value)
 }
@@ -118,7 +118,7 @@ fn agent_text(hsa: &Hsa, agent: Agent, attribute: u32) -> Result<String, Runtime
 
 fn pool_info<T: Default>(hsa: &Hsa, pool: MemoryPool, attribute: u32) -> Result<T, RuntimeError> {
     let mut value = T::default();
-    // SAFETY: the callers ask with the type of the attribute.
+    // SAFETY: the callers use the type of the attribute.
     let status = unsafe { (hsa.calls.hsa_amd_memory_pool_get_info)(pool, attribute, (&raw mut value).cast()) };
     hsa.check("hsa_amd_memory_pool_get_info", status).map(|()| value)
 }

@@ -12,18 +12,18 @@ pub(in super::super) struct Code<'a> {
     hsa: &'a Hsa,
     agent: Agent,
     executable: Executable,
-    // The runtime may read it as long as the executable is there.
+    // The runtime may read it while the executable exists.
     _bytes: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) struct KernelSymbol {
     pub object: u64,
-    /// Bytes of its arguments.
+    /// Bytes of its kernel arguments.
     pub kernarg: u32,
-    /// Bytes of LDS of a group.
+    /// Bytes of LDS per workgroup.
     pub group: u32,
-    /// Bytes of scratch of a work-item.
+    /// Bytes of scratch per work-item.
     pub private: u32,
 }
 
@@ -32,19 +32,19 @@ impl<'a> Code<'a> {
         let calls = &hsa.calls;
         let mut reader = CodeObjectReader::default();
         let create = calls.hsa_code_object_reader_create_from_memory;
-        // SAFETY: the bytes stay as long as what is loaded of them.
+        // SAFETY: the bytes live as long as the code loaded from them.
         let status = unsafe { create(bytes.as_ptr().cast(), bytes.len(), &raw mut reader) };
         hsa.check("hsa_code_object_reader_create_from_memory", status)?;
         let mut executable = Executable::default();
         let (create, options) = (calls.hsa_executable_create_alt, std::ptr::null());
-        // SAFETY: there is room for the handle, and no options are given.
+        // SAFETY: there is room for the handle, and there are no options.
         let status = unsafe { create(PROFILE_FULL, FLOAT_ROUNDING_DEFAULT, options, &raw mut executable) };
         hsa.check("hsa_executable_create_alt", status)?;
         let (load, loaded) = (calls.hsa_executable_load_agent_code_object, std::ptr::null_mut());
-        // SAFETY: all handles are of this runtime; what was loaded is not asked for.
+        // SAFETY: all handles belong to this runtime; the loaded object is not requested.
         let status = unsafe { load(executable, gpu.agent, reader, options, loaded) };
         hsa.check("hsa_executable_load_agent_code_object", status)?;
-        // SAFETY: the executable is of this runtime.
+        // SAFETY: the executable belongs to this runtime.
         hsa.check("hsa_executable_freeze", unsafe { (calls.hsa_executable_freeze)(executable, options) })?;
         Ok(Self { hsa, agent: gpu.agent, executable, _bytes: bytes })
     }
@@ -53,14 +53,14 @@ impl<'a> Code<'a> {
         let text = CString::new(name).map_err(|_| RuntimeError::NoName(name.to_owned()))?;
         let mut symbol = ExecutableSymbol::default();
         let find = self.hsa.calls.hsa_executable_get_symbol_by_name;
-        // SAFETY: the name has an end, and there is room for the handle.
+        // SAFETY: the name is terminated, and there is room for the handle.
         let status = unsafe { find(self.executable, text.as_ptr(), &raw const self.agent, &raw mut symbol) };
         self.hsa.check("hsa_executable_get_symbol_by_name", status).map(|()| symbol)
     }
 
     fn info<T: Default>(&self, symbol: ExecutableSymbol, attribute: u32) -> Result<T, RuntimeError> {
         let mut value = T::default();
-        // SAFETY: the callers below ask with the type of the attribute.
+        // SAFETY: the callers below use the type of the attribute.
         let status =
             unsafe { (self.hsa.calls.hsa_executable_symbol_get_info)(symbol, attribute, (&raw mut value).cast()) };
         self.hsa.check("hsa_executable_symbol_get_info", status).map(|()| value)
@@ -95,7 +95,7 @@ impl<'a> Code<'a> {
         Ok(bytes)
     }
 
-    /// Writes a variable, no further than it reaches.
+    /// Writes a variable, at most up to its end.
     pub(in super::super) fn set_variable(&self, name: &str, bytes: &[u8]) -> Result<(), RuntimeError> {
         let (address, size) = self.variable(name)?;
         let bytes = bytes.get(..usize::try_from(size).unwrap_or(usize::MAX)).unwrap_or(bytes);

@@ -25,7 +25,7 @@ pub(in super::super) enum RuntimeError {
 }
 
 impl RuntimeError {
-    /// Whether another machine could do it.
+    /// Returns whether another machine could support it.
     pub(in super::super) fn is_lack(&self) -> bool {
         matches!(self, Self::NoRuntime { .. } | Self::TooOld { .. } | Self::NotStarted { .. } | Self::NoGpu { .. })
     }

@@ -1,4 +1,4 @@
-//! Finding and loading the runtime.
+//! Finds and loads the runtime.
 
 use std::ffi::{CStr, c_char};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use libloading::Library;
 use super::error::RuntimeError;
 use wavesieve_captures::hsa::*;
 
-/// Its name: what programs of ROCm ask the loader for.
+/// Its file name, under which ROCm programs load it.
 const NAME: &str = "libhsa-runtime64.so.1";
 
 macro_rules! calls {
@@ -18,10 +18,10 @@ macro_rules! calls {
         }
 
         impl Calls {
-            /// Finds all; or gives the name of the first that is missing.
+            /// Looks up all functions, or returns the name of the first missing one.
             fn find(library: &Library) -> Result<Self, &'static str> {
                 Ok(Self { $($name: {
-                    // SAFETY: the type is that of the specification for the function of this name.
+                    // SAFETY: the type is the one that the specification has for this function.
                     let found = unsafe { library.get::<$type>(concat!(stringify!($name), "\0").as_bytes()) };
                     *found.map_err(|_| stringify!($name))?
                 },)* })
@@ -68,7 +68,7 @@ calls! {
 pub(in super::super) struct Hsa {
     pub(super) calls: Calls,
     pub(in super::super) path: PathBuf,
-    // Never closed: it has threads of its own.
+    // Never closed, because it has its own threads.
     _library: std::mem::ManuallyDrop<Library>,
 }
 
@@ -77,7 +77,7 @@ impl Hsa {
         let (path, library) = open(place)?;
         let calls = Calls::find(&library).map_err(|function| RuntimeError::TooOld { path: path.clone(), function })?;
         let hsa = Self { calls, path, _library: std::mem::ManuallyDrop::new(library) };
-        // SAFETY: the function takes nothing.
+        // SAFETY: the function takes no arguments.
         let status = unsafe { (hsa.calls.hsa_init)() };
         if status == SUCCESS {
             return Ok(hsa);
@@ -90,9 +90,9 @@ impl Hsa {
         Err(RuntimeError::NotStarted { status: hsa.status_name(status), hint })
     }
 
-    /// Ends it, so that tools of the runtime write what they have.
+    /// Shuts the runtime down, so that its tools write their data.
     pub(in super::super) fn shut_down(&self) {
-        // SAFETY: the function takes nothing, and nothing is called after it.
+        // SAFETY: the function takes no arguments, and no call follows it.
         unsafe { (self.calls.hsa_shut_down)() };
     }
 
@@ -111,14 +111,14 @@ impl Hsa {
         if found != SUCCESS || text.is_null() {
             return format!("status {status:#x}");
         }
-        // SAFETY: the runtime gives a text with its end, which stays.
+        // SAFETY: the runtime returns a terminated, static text.
         let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
         format!("{} ({status:#x})", text.split(':').next().unwrap_or_default().trim())
     }
 
     fn system_info<T: Default>(&self, attribute: u32) -> Option<T> {
         let mut value = T::default();
-        // SAFETY: the callers below ask with the type of the attribute.
+        // SAFETY: the callers below use the type of the attribute.
         let status = unsafe { (self.calls.hsa_system_get_info)(attribute, (&raw mut value).cast()) };
         (status == SUCCESS).then_some(value)
     }
@@ -134,16 +134,16 @@ impl Hsa {
     }
 }
 
-/// Opens the file that is named, or else that of ROCM_PATH, of /opt/rocm, or what the loader finds.
+/// Opens the named file, or otherwise the one of ROCM_PATH, of /opt/rocm, or the one that the loader finds.
 fn open(place: Option<&Path>) -> Result<(PathBuf, Library), RuntimeError> {
     let mut tried = Vec::new();
     for path in candidates(place) {
-        // Where the loader looks is not known here.
+        // The search path of the loader is unknown here.
         if path.components().count() > 1 && !path.exists() {
             tried.push(format!("{} does not exist", path.display()));
             continue;
         }
-        // SAFETY: the library is the one that the user or ROCm names; what its initializers do is theirs.
+        // SAFETY: the user or ROCm names the library, and is responsible for its initializers.
         match unsafe { Library::new(&path) } {
             Ok(library) => return Ok((path, library)),
             Err(error) => tried.push(error.to_string()),
@@ -157,7 +157,7 @@ fn candidates(place: Option<&Path>) -> Vec<PathBuf> {
         let is_directory = place.is_dir();
         let inside = [place.join(NAME), place.join("lib").join(NAME)];
         let found = inside.iter().find(|path| path.exists()).unwrap_or(&inside[0]);
-        // A name without a directory would be looked for by the loader.
+        // The loader would search for a name without a directory.
         let named = std::path::absolute(place).unwrap_or_else(|_| place.to_owned());
         return vec![if is_directory { found.clone() } else { named }];
     }

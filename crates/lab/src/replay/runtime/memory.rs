@@ -1,4 +1,4 @@
-//! Memory at the addresses where it was captured.
+//! Memory at its captured addresses.
 
 use std::ffi::c_void;
 use std::path::Path;
@@ -9,20 +9,20 @@ use super::library::Hsa;
 use wavesieve_captures::captures::{CaptureError, Check, Region, Span, StoredBlob, restore, restore_by};
 use wavesieve_captures::hsa::*;
 
-/// Addresses of this process that nothing else may take: the runtime puts what it needs elsewhere when it starts.
+/// Addresses of this process that are kept free: the starting runtime places its own memory elsewhere.
 pub(in super::super) struct HeldAddresses {
     ranges: Vec<(*mut c_void, usize)>,
 }
 
 impl HeldAddresses {
-    /// Takes those pages of spans that are free.
+    /// Reserves the free pages of these spans.
     pub(in super::super) fn take(spans: &[Span]) -> Self {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
         let mut ranges = Vec::new();
         for span in spans {
             let (Ok(address), Ok(bytes)) = (usize::try_from(span.base), usize::try_from(span.size)) else { continue };
             let place = std::ptr::without_provenance_mut(address);
-            // SAFETY: nothing that is mapped is replaced, and the pages cannot be accessed.
+            // SAFETY: no existing mapping is replaced, and the pages cannot be accessed.
             let got = unsafe { libc::mmap(place, bytes, libc::PROT_NONE, flags, -1, 0) };
             if got == libc::MAP_FAILED {
                 continue;
@@ -36,7 +36,7 @@ impl HeldAddresses {
 impl Drop for HeldAddresses {
     fn drop(&mut self) {
         for (place, bytes) in &self.ranges {
-            // SAFETY: the pages were mapped here, and nothing is in them.
+            // SAFETY: the pages were mapped here, and are empty.
             unsafe { libc::munmap(*place, *bytes) };
         }
     }
@@ -53,16 +53,16 @@ pub(in super::super) enum Reserved {
 /// Reserved addresses, and memory at them.
 pub(in super::super) struct Memory<'a> {
     hsa: &'a Hsa,
-    /// Base and size of each span that is reserved.
+    /// Base and size of each reserved span.
     spans: Vec<(u64, u64)>,
     /// Base and size of each region.
     regions: Vec<(u64, u64)>,
-    /// Whether this process may use the memory.
+    /// Whether this process can access the memory.
     is_direct: bool,
 }
 
 impl<'a> Memory<'a> {
-    /// Reserves the address of each span; what is got elsewhere is given back.
+    /// Reserves the address of each span; memory at any other address is freed.
     pub(in super::super) fn reserve(hsa: &'a Hsa, spans: &[Span], regions: &[Region]) -> (Self, Vec<Reserved>) {
         let mut memory = Self {
             hsa,
@@ -92,7 +92,7 @@ impl<'a> Memory<'a> {
         (memory, states)
     }
 
-    /// Gives the addresses back; nothing may be mapped there.
+    /// Frees the addresses; nothing may be mapped there.
     pub(in super::super) fn give_back(self) {
         for (base, size) in self.spans {
             // SAFETY: the range was reserved here.
@@ -100,14 +100,14 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Puts memory of a GPU at all reserved addresses.
+    /// Maps GPU memory at all reserved addresses.
     pub(in super::super) fn map(&mut self, gpu: &Gpu) -> Result<(), RuntimeError> {
         let calls = &self.hsa.calls;
         self.is_direct = true;
         for (base, size) in &self.spans {
             let (place, bytes) = (at(*base), usize::try_from(*size).unwrap_or(usize::MAX));
             let mut handle = VmemHandle::default();
-            // SAFETY: there is room for the handle, and the pool is that of the GPU.
+            // SAFETY: there is room for the handle, and the pool belongs to the GPU.
             let status =
                 unsafe { (calls.hsa_amd_vmem_handle_create)(gpu.pool, bytes, MEMORY_TYPE_NONE, 0, &raw mut handle) };
             self.hsa.check("hsa_amd_vmem_handle_create", status)?;
@@ -115,10 +115,10 @@ impl<'a> Memory<'a> {
             let status = unsafe { (calls.hsa_amd_vmem_map)(place, bytes, 0, handle, 0) };
             self.hsa.check("hsa_amd_vmem_map", status)?;
             let access = [gpu.agent, gpu.host].map(|agent| MemoryAccess { permissions: ACCESS_READ_WRITE, agent });
-            // SAFETY: the range is mapped, and there are as many descriptions.
+            // SAFETY: the range is mapped, and the count is that of the descriptions.
             let status = unsafe { (calls.hsa_amd_vmem_set_access)(place, bytes, access.as_ptr(), access.len()) };
             if status != SUCCESS {
-                // Not all memory of GPUs can be reached by the processor.
+                // The host cannot access all memory of GPUs.
                 self.is_direct = false;
                 // SAFETY: see above.
                 let status = unsafe { (calls.hsa_amd_vmem_set_access)(place, bytes, access.as_ptr(), 1) };
@@ -132,7 +132,7 @@ impl<'a> Memory<'a> {
         self.is_direct
     }
 
-    /// Fills the regions that have bytes, and the others with zeros.
+    /// Fills captured regions with their bytes, and the others with zeros.
     pub(in super::super) fn restore(
         &mut self,
         blobs: &[Option<StoredBlob>],
@@ -174,8 +174,8 @@ impl<'a> Memory<'a> {
     fn bytes(&mut self) -> impl Iterator<Item = &mut [u8]> {
         self.regions.iter().map(|(base, size)| {
             let bytes = usize::try_from(*size).unwrap_or_default();
-            // SAFETY: the regions lie in the spans, which are mapped for this process to read and write, and do not overlap. No
-            // dispatch runs: each is waited for before this can be called again.
+            // SAFETY: the regions are within the spans, which are mapped for this process to read and write, and do not
+            // overlap. No dispatch is running: each is awaited before this can be called again.
             unsafe { std::slice::from_raw_parts_mut(at(*base).cast::<u8>(), bytes) }
         })
     }
@@ -192,7 +192,7 @@ impl<'a> Memory<'a> {
             return Err(of_region(base, &RuntimeError::Lacking("so many bytes in the region")));
         }
         let place = at(base + offset);
-        // SAFETY: the bytes lie in a region, as was just checked, and the target has as many.
+        // SAFETY: the bytes are within a region, as checked above, and the target has the same size.
         let status = unsafe { (self.hsa.calls.hsa_memory_copy)(target.as_mut_ptr().cast(), place, target.len()) };
         self.hsa.check("hsa_memory_copy", status).map_err(|error| of_region(base, &error))
     }
@@ -212,7 +212,7 @@ pub(super) fn allocate_kernarg(
     // SAFETY: there is one agent, and the address was just allocated.
     let status = unsafe { (hsa.calls.hsa_amd_agents_allow_access)(1, &raw const gpu.agent, std::ptr::null(), place) };
     hsa.check("hsa_amd_agents_allow_access", status)?;
-    // SAFETY: memory for arguments can be written by the processor, and has as many bytes.
+    // SAFETY: the host can write memory for arguments, and there are enough bytes.
     unsafe {
         place.cast::<u8>().write_bytes(0, bytes);
         place.cast::<u8>().copy_from_nonoverlapping(kernarg.as_ptr(), kernarg.len());

@@ -1,4 +1,4 @@
-//! The HSA runtime, limited to what a replay needs. All that is unsafe of a replay is in this folder.
+//! The HSA runtime, limited to the needs of a replay. All unsafe code of a replay is in this folder.
 
 mod agents;
 mod code;

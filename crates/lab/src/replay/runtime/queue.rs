@@ -1,4 +1,4 @@
-//! Launching a kernel and waiting for it.
+//! Launches a kernel and waits for it.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,10 +11,10 @@ use super::memory::{Memory, allocate_kernarg};
 use wavesieve_captures::hsa::{self, *};
 
 const SIZE: u32 = 128;
-/// How often is looked whether the queue reported an error, in a second.
+/// Checks per second whether the queue reported an error.
 const LOOKS: u64 = 10;
 
-/// The error of a queue of this process.
+/// The error of this process's queue.
 static REPORTED: AtomicU32 = AtomicU32::new(SUCCESS);
 
 unsafe extern "C" fn report(status: Status, _queue: *mut hsa::Queue, _data: *mut c_void) {
@@ -26,7 +26,7 @@ pub(in super::super) struct Launch {
     pub kernel: KernelSymbol,
     pub grid: [u32; 3],
     pub block: [u32; 3],
-    /// LDS of a group, with what is dynamic.
+    /// LDS of a workgroup, including the dynamic part.
     pub group: u32,
     pub private: u32,
 }
@@ -43,7 +43,7 @@ pub(in super::super) struct Queue<'a> {
 }
 
 impl<'a> Queue<'a> {
-    /// Makes a queue that measures what runs in it.
+    /// Creates a queue that measures its dispatches.
     pub(in super::super) fn new(hsa: &'a Hsa, gpu: &Gpu, launch: Launch, kernarg: &[u8]) -> Result<Self, RuntimeError> {
         let calls = &hsa.calls;
         let kernarg = allocate_kernarg(hsa, gpu, kernarg, launch.kernel.kernarg as usize)?;
@@ -66,20 +66,21 @@ impl<'a> Queue<'a> {
         Ok(Self { hsa, agent: gpu.agent, queue, signal, kernarg, launch, ticks_per_second })
     }
 
-    /// Runs the kernel once; gives its time in microseconds. The memory is borrowed so that no code looks at it meanwhile.
+    /// Runs the kernel once; returns its time in microseconds. The memory is borrowed so that no other code accesses it
+    /// meanwhile.
     pub(in super::super) fn dispatch(&mut self, _memory: &mut Memory<'_>) -> Result<f64, RuntimeError> {
         let calls = &self.hsa.calls;
-        // SAFETY: the signal is of this runtime.
+        // SAFETY: the signal belongs to this runtime.
         unsafe { (calls.hsa_signal_store_screlease)(self.signal, 1) };
-        // SAFETY: the queue is of this runtime; one packet at a time is in it, so that there is room.
+        // SAFETY: the queue belongs to this runtime; it holds one packet at a time, so there is room.
         let index = unsafe { (calls.hsa_queue_add_write_index_screlease)(self.queue, 1) };
-        // SAFETY: the queue is of this runtime, which lays it out like this.
+        // SAFETY: the queue belongs to this runtime, which uses this layout.
         let visible = unsafe { *self.queue };
         let number = usize::try_from(index & u64::from(visible.size.saturating_sub(1))).unwrap_or_default();
         let slot = visible.base_address.cast::<KernelDispatchPacket>().wrapping_add(number);
         let header = u32::from(packet_header(PACKET_KERNEL_DISPATCH, true)) | 3 << 16;
-        // SAFETY: the slot is within the ring of the queue and was given to this packet. Its header is written last and at once:
-        // the GPU takes the packet as soon as it is valid.
+        // SAFETY: the slot is within the ring of the queue and belongs to this packet. The header is written last and
+        // at once: the GPU takes the packet as soon as it is valid.
         unsafe {
             slot.write(self.packet());
             AtomicU32::from_ptr(slot.cast()).store(header, Ordering::Release);
@@ -113,12 +114,12 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// Waits without end while the queue works: the process that started this one limits its time.
+    /// Waits without a limit while the queue works: the process that started this one limits its time.
     fn wait(&self) -> Result<(), RuntimeError> {
         let ticks = self.ticks_per_second / LOOKS;
         loop {
             let wait = self.hsa.calls.hsa_signal_wait_scacquire;
-            // SAFETY: the signal is of this runtime.
+            // SAFETY: the signal belongs to this runtime.
             if unsafe { wait(self.signal, CONDITION_LT, 1, ticks, WAIT_BLOCKED) } < 1 {
                 return Ok(());
             }
@@ -132,14 +133,14 @@ impl<'a> Queue<'a> {
     fn microseconds(&self) -> Result<f64, RuntimeError> {
         let mut time = DispatchTime::default();
         let get = self.hsa.calls.hsa_amd_profiling_get_dispatch_time;
-        // SAFETY: the signal is that of the dispatch, and there is room for both times.
+        // SAFETY: the signal belongs to the dispatch, and there is room for both times.
         let status = unsafe { get(self.agent, self.signal, &raw mut time) };
         self.hsa.check("hsa_amd_profiling_get_dispatch_time", status)?;
         Ok(time.end.saturating_sub(time.start) as f64 * 1e6 / self.ticks_per_second as f64)
     }
 
     pub(in super::super) fn destroy(self) {
-        // SAFETY: the queue is of this runtime, nothing runs in it, and it is not used afterwards.
+        // SAFETY: the queue belongs to this runtime, is idle, and is not used afterwards.
         unsafe { (self.hsa.calls.hsa_queue_destroy)(self.queue) };
     }
 }

@@ -76,9 +76,9 @@ fn a_search_text_must_occur_exactly_once() {
         one(KERNEL, "int y = 2;\n", "int y = 3;\n").unwrap_err(),
         "block 1 for k.hip: the search text occurs 0 times (only spaces differ at line 3); copy whole lines of the file exactly"
     );
-    // A part of a line is another text: `x = 1` is not a place to change `x = 10`.
+    // A part of a line is not a match: `x = 1` is not a place to change `x = 10`.
     assert!(one("x = 10\n", "x = 1\n", "x = 2\n").is_err());
-    // Occurrences that overlap count too.
+    // Overlapping occurrences count too.
     assert!(one("a\na\na\n", "a\na\n", "b\n").unwrap_err().contains("occurs 2 times"));
     assert_eq!(one(KERNEL, "  int y = 2;\n  int x = 1;\n", "").unwrap(), "__global__ void k() {\n  int x = 1;\n}\n");
 }
@@ -120,7 +120,7 @@ fn blocks_are_looked_for_in_the_text_before_the_edit() {
         let blocks: String = blocks.iter().map(|(search, replace)| block(search, replace)).collect();
         Edit::from_answer(tree.root(), &format!("FILE: k.hip\n{blocks}"), &[])
     };
-    // The order of blocks does not matter, and what one puts in is not found by another.
+    // The order of blocks does not matter, and the text of one is not searched by another.
     let edit = of(&[("c\n", "a\n"), ("a\n", "c\n")]).unwrap();
     assert_eq!(edit.files[0].after.as_deref(), Some("c\nb\na\n"));
     assert_eq!(
@@ -129,7 +129,7 @@ fn blocks_are_looked_for_in_the_text_before_the_edit() {
     );
     assert!(error_of(of(&[("b\n", "x\n"), ("b\n", "x\n")])).contains("blocks 1 and 2"));
     assert_eq!(error_of(of(&[("b\n", "b\n")])), "the edit changes nothing; no file would differ");
-    // The same file by another name is the same file.
+    // Another name for the same file is the same file.
     let answer = format!("FILE: ./k.hip\n{}FILE: k.hip\n{}", block("a\n", "1\n"), block("c\n", "3\n"));
     let edit = Edit::from_answer(tree.root(), &answer, &[]).unwrap();
     assert_eq!((edit.files.len(), edit.files[0].after.as_deref()), (1, Some("1\nb\n3\n")));
@@ -156,7 +156,7 @@ fn answers_that_are_not_whole_are_refused() {
     for end in 0..whole.len() - 1 {
         let cut = whole.get(..end).unwrap();
         let result = Edit::from_answer(tree.root(), cut, &[]);
-        // Between the blocks nothing shows that more was to come.
+        // Between the blocks, nothing shows that more was to come.
         let is_between = (first - 1..=first + "```\n\nFILE".len()).contains(&end);
         assert_eq!(result.is_ok(), is_between, "{cut:?}: {result:?}");
     }

@@ -1,4 +1,4 @@
-//! Edits are applied as a whole, and taken back to the byte.
+//! Edits are applied as a whole, and reverted to the byte.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -74,7 +74,7 @@ fn what_was_done_is_taken_back_when_a_later_file_fails() {
     let before = tree.all();
     assert!(error_of(edit.apply(tree.root())).starts_with("a.hip changed"));
     assert_eq!(tree.all(), before);
-    // The last step wants to create a file in the place of a folder of the first.
+    // The last step creates a file in the place of a folder of the first.
     let files =
         vec![file("x/y/z", None, Some("1\n")), file("x/w/z", None, Some("2\n")), file("x/y", None, Some("3\n"))];
     assert!(Edit { files }.apply(tree.root()).is_err());
@@ -103,7 +103,7 @@ fn an_edit_that_was_killed_is_undone() {
         edit.undo_partly(tree.root()).unwrap();
         assert_eq!(tree.all(), before, "{done}");
     }
-    // Unfinished files of another edit are not ours.
+    // Unfinished files of another edit stay.
     tree.write(".wavesieve-edit-0123456789abcdef-XyZ", "");
     edit.undo_partly(tree.root()).unwrap();
     assert_eq!(tree.all().len(), before.len() + 1);

@@ -37,7 +37,7 @@ impl Tree {
         fs::read_to_string(self.at(name)).unwrap()
     }
 
-    /// All that is in it: names of files with their bytes, folders with a slash.
+    /// All files with their bytes; folders end in a slash.
     fn all(&self) -> Vec<(String, Vec<u8>)> {
         let mut found = Vec::new();
         for entry in walkdir::WalkDir::new(self.root()).min_depth(1).sort_by_file_name() {
@@ -66,7 +66,7 @@ fn error_of<T: std::fmt::Debug>(result: Result<T, super::EditError>) -> String {
     result.unwrap_err().to_string()
 }
 
-/// Applies an edit and takes it back: nothing may differ afterwards.
+/// Applies and reverts an edit: nothing may differ afterwards.
 fn there_and_back(tree: &Tree, edit: &Edit) {
     let before = tree.all();
     edit.apply(tree.root()).unwrap();

@@ -1,4 +1,4 @@
-//! Patches of people.
+//! Patches of users.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -91,7 +91,7 @@ fn ends_of_lines_and_files_count() {
     assert_eq!(applied("a\r\nb\r\n", &patch(" a\r\n-b\r\n+B\r\n")).as_deref(), Ok("a\r\nB\r\n"));
     assert_eq!(applied("a\r\nb\r\n", &patch(" a\n-b\n+B\n")).as_deref(), Ok("a\r\nB\r\n"));
     assert!(applied("a\nb\r\n", &patch(" a\n-b\n+B\n")).is_err());
-    // An empty line of context may have lost its space.
+    // An empty context line may have lost its space.
     assert_eq!(applied("\nb\n", &patch("\n-b\n+B\n")).as_deref(), Ok("\nB\n"));
 }
 
@@ -133,7 +133,7 @@ fn files_are_created_deleted_and_renamed() {
         error_of(Edit::from_patch(tree.root(), &gone.replace("1,2", "1").replace("-b\n", "")))
             .contains("has more lines")
     );
-    // A series of patches: the second is for what the first leaves.
+    // A series of patches: the second applies to the result of the first.
     let series = format!("{new}diff --git a/d/new.h b/d/new.h\n--- a/d/new.h\n+++ b/d/new.h\n@@ -1 +1,2 @@\n n\n+m\n");
     assert_eq!(edit(&series), [("d/new.h".into(), None, some("n\nm\n"))]);
 }
@@ -184,7 +184,7 @@ fn damaged_patches_are_refused() {
         let error = applied(TEN, &patch).unwrap_err();
         assert!(error.contains(reason), "{patch}: {error}");
     }
-    // Cut anywhere, it is refused or only its first hunk is there.
+    // Cut anywhere, the patch is rejected or has only its first hunk.
     for end in 0..whole.len() {
         let cut = whole.get(..end).unwrap();
         if let Ok(text) = applied(TEN, cut) {

@@ -1,4 +1,4 @@
-//! Commands and what they are.
+//! Kinds of commands.
 
 use super::words;
 use crate::interactive::programs::Application;
@@ -56,7 +56,7 @@ fn every_row_of_the_table() {
         ("", Unknown, false),
         ("FOO=1", Unknown, false),
         ("env A=1", Unknown, false),
-        // Upstream takes these for programs of their own.
+        // Upstream takes these for native programs.
         ("torchrun t.py", Distributed, true),
         ("torchrun --nproc_per_node 8 t.py --model gpt", Distributed, true),
         ("deepspeed x.py", Distributed, true),

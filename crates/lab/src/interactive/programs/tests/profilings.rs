@@ -48,7 +48,7 @@ fn first_commands() {
             "env -i PATH=/bin ./a",
             "env -i PATH=/bin rocprofv3 --sys-trace --output-format rocpd -o results_%pid% -d out -- ./a",
         ),
-        // An option that is not known may take a value: then the start of the program is unknown.
+        // An unknown option may take a value: then the start of the program is unknown.
         (
             "mpirun --what 4 ./a",
             "rocprofv3 --sys-trace --output-format rocpd -o results_%nid%_%pid% -d out -- mpirun --what 4 ./a",
@@ -161,7 +161,7 @@ fn commands_that_repeat() {
         ("rocprofv3 --ompt-trace all -- x", false),
         ("rocprofv3 --att -- x", false),
         ("rocprofv3 --pmc A --kernel-include-regex k -- x", true),
-        // It collects nothing known.
+        // It collects no known data.
         ("rocprofv3 --stats -- x", false),
     ] {
         assert_eq!(of(line).repeats(&history), expected, "{line}");

@@ -21,10 +21,10 @@ fn plain(script: &str) -> (Ended, Vec<String>) {
     shell(script, &LIMITS, &|| false)
 }
 
-/// How long something may take that is waited for.
+/// Maximum time to wait for anything.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A clock that stands still until the test moves it on: nothing that is due later can happen before.
+/// A clock that the test advances: nothing due later can happen early.
 struct Clock {
     begin: Instant,
     passed: Cell<Duration>,
@@ -45,7 +45,7 @@ impl Clock {
     }
 }
 
-/// Runs a script in a folder by a clock.
+/// Runs a script in a folder with a given clock.
 fn shell_by(
     now: &dyn Fn() -> Instant,
     folder: &Path,
@@ -57,12 +57,12 @@ fn shell_by(
     run_by(now, &["sh", "-c", script].map(ToOwned::to_owned), &[], folder, limits, is_interrupted, on_line)
 }
 
-/// Whether a process has ended and was asked for.
+/// Returns whether a process has ended and was reaped.
 fn is_reaped(pid: &str) -> bool {
     !Path::new("/proc").join(pid.trim()).exists()
 }
 
-/// Whether a process does something; those that ended and were not asked for do not.
+/// Returns whether a process is running; zombies are not.
 fn is_alive(pid: &str) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
     let state = status.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().next());
@@ -159,7 +159,7 @@ fn variables_by_list() {
 #[test]
 fn a_program_that_hangs_is_interrupted_with_its_children() {
     let (clock, lines) = (Clock::new(), RefCell::new(Vec::new()));
-    // A shell lets its background processes ignore SIGINT, and reports on its standard error what a signal ends.
+    // A shell lets its background processes ignore SIGINT, and reports processes that a signal ends on standard error.
     let script = "exec 2>/dev/null
         (trap 'echo child TERM; exit' TERM; echo child ready; while :; do sleep 0.1; done) &
         trap 'echo parent INT; exit' INT; echo $!; wait";
@@ -183,7 +183,7 @@ fn a_program_runs_until_its_time_limit_and_no_longer() {
     let (clock, polls) = (Clock::new(), Cell::new(0));
     let limits = Limits { seconds: Some(1), output_bytes: 100 };
     let is_interrupted = || {
-        // Some looks at a moment before the limit end nothing.
+        // Checks at a moment before the limit end nothing.
         if !clock.passed.get().is_zero() {
             polls.set(polls.get() + 1);
         }
@@ -237,7 +237,7 @@ fn children_that_are_left_may_still_say_something() {
         false
     };
     let ended = shell_by(&|| clock.now(), folder.path(), script, &LIMITS, &is_interrupted, &mut on_line);
-    // Its own time is without that of its children.
+    // Its own time excludes the time of its children.
     assert_eq!((ended.end, ended.seconds, clock.passed.get().as_secs()), (End::Code(6), 0.0, 1));
     assert_eq!(lines.into_inner()[1..], ["late"]);
 }
@@ -265,7 +265,7 @@ fn children_that_are_left_are_ended_after_a_while() {
         false
     };
     let now = || {
-        // SIGINT, which it ignores, is sent in the first seconds that pass; it lives until SIGTERM, and SIGKILL is never due.
+        // It ignores SIGINT, which is sent in the first seconds. SIGTERM ends it, so SIGKILL is never due.
         if clock.passed.get() >= GRACE {
             clock.passed.set((clock.passed.get() + Duration::from_secs(1)).min(3 * GRACE));
         }
@@ -288,7 +288,7 @@ fn children_that_left_the_group_are_not_waited_for() {
     assert!(Command::new("kill").arg(&lines[0]).status().unwrap().success());
 }
 
-/// Starts itself in a process of its own, which is the parent that is killed.
+/// Starts this test in a separate process, which is the parent to kill.
 #[test]
 fn a_killed_parent_takes_the_program_along() {
     const PARENT: &str = "SLURM_TEST_OF_KILLING";
