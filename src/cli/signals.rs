@@ -4,6 +4,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
+use super::output::mail::show_typing;
 use super::output::messages::print_note;
 use wavesieve_input::interrupt;
 use wavesieve_lab::interactive::face::{Taken, take_interruption};
@@ -22,6 +23,7 @@ pub(crate) fn watch() {
                 if signal == SIGINT && goes_on() {
                     continue;
                 }
+                show_typing();
                 end_all();
                 interrupt(|| {
                     let _ = emulate_default_handler(signal);

@@ -158,7 +158,7 @@ fn memory_that_cannot_be_copied_is_noted() {
     let fails = [("FAKE_HSA_FAIL_COPY_FROM", "600000009000")];
     let run = stage.run(&["--kernel", "add"], &[], &fails);
     assert_eq!(run.code, 5, "{}", run.stderr);
-    let reason = "1 regions are not in it: hsa_memory_copy of 64 bytes at 0x600000009000";
+    let reason = "1 regions were not captured: hsa_memory_copy of 64 bytes at 0x600000009000";
     assert!(run.stdout.contains(reason), "{}", run.stdout);
     let regions = json(&stage.place("add.0/memory_regions.json"));
     let failed: Vec<_> = (regions["regions"].as_array().unwrap().iter())
@@ -421,7 +421,7 @@ fn a_limit_of_file_sizes_does_not_end_the_program() {
     command.env("LD_LIBRARY_PATH", &built().runtime);
     let run = finish(command);
     assert_eq!(run.code, 5, "{}{}", run.stdout, run.stderr);
-    assert!(run.stdout.contains("regions are not in it: it cannot be written: File too large"), "{}", run.stdout);
+    assert!(run.stdout.contains("regions were not captured: it cannot be written: File too large"), "{}", run.stdout);
     assert!(run.stderr.contains("first [3.0, 4.0"), "the program goes on: {}", run.stderr);
     let run = finish(program(&["lab", "replay", stage.place("add.0").to_str().unwrap(), "--inspect"]));
     assert!(run.code == 5 && run.stdout.contains("File too large") && !run.stdout.contains("/.add"), "{}", run.stdout);

@@ -97,7 +97,7 @@ fn what_cannot_be_listed() {
         (&[OBJECT, "--against", cut], 5, "damaged ELF file"),
         (&[late], 5, "damaged ELF file"),
         (&[OBJECT, "--against", late], 5, "damaged ELF file"),
-        (&[narrow], 3, "an ELF file of 32 bits"),
+        (&[narrow], 3, "unsupported ELF file (32-bit)"),
         (&[OBJECT, "--dynamic-lds", "99999999999999999999"], 2, "--dynamic-lds"),
     ] {
         let (found, _, error) = parts(&[&["lab", "code"], arguments].concat());

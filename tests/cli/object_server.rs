@@ -27,8 +27,8 @@ pub enum Fault {
 struct State {
     objects: BTreeMap<String, Vec<u8>>,
     fault: Fault,
-    /// Whether only the files of tables are affected.
-    spares_manifest: bool,
+    /// The end of the names of the affected files.
+    affected: &'static str,
     sent_bytes: u64,
     puts: usize,
 }
@@ -43,8 +43,7 @@ impl ObjectServer {
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let state =
-            State { objects: BTreeMap::new(), fault: Fault::None, spares_manifest: false, sent_bytes: 0, puts: 0 };
+        let state = State { objects: BTreeMap::new(), fault: Fault::None, affected: "", sent_bytes: 0, puts: 0 };
         let state = Arc::new(Mutex::new(state));
         let shared = Arc::clone(&state);
         thread::spawn(move || {
@@ -82,8 +81,13 @@ impl ObjectServer {
 
     /// A fault that comes after the manifest and the facts were read.
     pub fn set_in_queries(&self, fault: Fault) {
+        self.set_for(".parquet", fault);
+    }
+
+    /// A fault of the files whose names end like this.
+    pub fn set_for(&self, ending: &'static str, fault: Fault) {
         let mut state = self.state.lock().unwrap();
-        (state.fault, state.spares_manifest) = (fault, true);
+        (state.fault, state.affected) = (fault, ending);
     }
 
     pub fn change(&self, key: &str, change: impl FnOnce(&mut Vec<u8>)) {
@@ -123,7 +127,7 @@ fn answer(stream: TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
     let fault = {
         let mut state = state.lock().unwrap();
-        let fault = if state.spares_manifest && !path.ends_with(".parquet") { Fault::None } else { state.fault };
+        let fault = if path.ends_with(state.affected) { state.fault } else { Fault::None };
         if let Fault::Busy(left) = fault {
             state.fault = if left > 1 { Fault::Busy(left - 1) } else { Fault::None };
         }

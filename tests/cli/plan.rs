@@ -82,7 +82,7 @@ fn what_cannot_be_planned_is_refused_with_the_reason() {
         (&["--counters", "L2CacheHits", "--arch", "gfx942"], "did you mean L2CacheHit?"),
         (&["--counters", "TCC_EA_RDREQ", "--arch", "gfx942"], "it is TCC_EA0_RDREQ on it"),
         (&["--counters", "SQ_WAVES;id", "--arch", "gfx942"], "did you mean SQ_WAVES"),
-        (&["--counters", "CU_NUM", "--arch", "gfx942"], "nothing that was asked for needs counters"),
+        (&["--counters", "CU_NUM", "--arch", "gfx942"], "the request needs no counters"),
         (&["--metrics-of", "roofline", "--arch", "gfx908"], "roofline is not defined on gfx908"),
         (&["--counters", "SQ_WAVES", "--arch", "gfx942", "--block-limit", "SQ=0"], "above 0"),
         (&["--counters", "SQ_WAVES", "--arch", "gfx942", "-f", "definitions"], "nothing is to be defined"),

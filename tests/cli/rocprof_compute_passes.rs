@@ -199,6 +199,21 @@ fn compressed_databases_and_results_of_the_same_pass_are_read_once() {
 }
 
 #[test]
+fn ranges_with_values_of_other_types_are_read_and_reported() {
+    let folder = workload();
+    let path = folder.path().join("pmc_perf_0.db");
+    let [rows, _] = passes();
+    write_database(&path, &rows, &[41]);
+    let change = |sql: &str| Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    change("UPDATE regions SET start = '100', \"end\" = '300' WHERE \"end\" = 300");
+    let input = text(folder.path());
+    assert_eq!(number("SELECT duration_ns FROM regions", input), 200);
+    assert!(has_check(folder.path(), "unexpected_type"));
+    change("UPDATE regions SET start = NULL, \"end\" = NULL WHERE \"end\" = 100");
+    assert_eq!(number("SELECT COUNT(*) FROM marks WHERE time_ns = 0", input), 1);
+}
+
+#[test]
 fn processes_of_a_merged_database_keep_their_dispatches_apart() {
     let folder = workload();
     let path = folder.path().join("pmc_perf_0.db");

@@ -170,7 +170,7 @@ fn sendmail_takes_the_mail_where_no_server_is_named() {
     let mut command = program(&["table", "kernel_summary", "fixtures/merged", "-o", file.to_str().unwrap()]);
     command.args(["--mail-to", "one@example.org"]).env("PATH", &path);
     let found = finish(command);
-    assert!(found.code != 0 && found.stderr.contains("did not take the mail"), "{}", found.stderr);
+    assert!(found.code != 0 && found.stderr.contains("rejected the mail"), "{}", found.stderr);
 }
 
 #[test]

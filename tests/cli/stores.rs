@@ -105,6 +105,11 @@ fn failures_are_named() {
         assert_eq!(run.code, 1, "{fault:?}: {}", run.stderr);
         assert!(run.stderr.contains(expected), "{fault:?}: {}", run.stderr);
     }
+    // The facts are fetched after the manifest.
+    server.set_for("_processes.json.zst", Fault::Refused("ExpiredToken"));
+    let run = ask_within(&server, "2", &question);
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert!(run.stderr.contains("the credentials have expired; renew them"), "{}", run.stderr);
 }
 
 #[test]
@@ -153,9 +158,9 @@ fn what_is_no_address_of_a_dataset_is_refused() {
         ("s3://traces/rank0_results.db", "are not read over the network; convert them where they lie"),
         ("ftp://traces/run", "ftp://: datasets are not read from there"),
         ("file:///tmp/x", "name the path without file://"),
-        ("s3://me:never-to-be-printed@traces/run", "an address with credentials is seen by others"),
+        ("s3://me:never-to-be-printed@traces/run", "do not put credentials into the address"),
         ("https://host/run?sig=never-to-be-printed", "leave out what begins with ? or #"),
-        ("s3:///run", "not an address"),
+        ("s3:///run", "invalid address"),
     ] {
         let run = ask(&server, &["info", address]);
         assert_eq!(run.code, 2, "{address}: {}", run.stderr);

@@ -46,7 +46,7 @@ void step(float* x) {
 fn something_must_be_named_and_be_there() {
     let file = "fixtures/source/hip/first.hip";
     for (arguments, expected) in [
-        (&[][..], "at least one of INPUT (traces), --att-dir (thread traces) and --source-dir"),
+        (&[][..], "no input; pass INPUT (traces), --att-dir or --source-dir"),
         (&["--source-dir", "no/such"], "--source-dir no/such does not exist"),
         (&["--source-dir", file], "is not a directory; name a directory with source code"),
         (&["fixtures/two_nodes", "--source-dir", file], "is not a directory"),

@@ -12,6 +12,7 @@ macro_rules! data {
 }
 
 pub mod ask;
+pub mod child;
 pub mod filters;
 pub mod llm;
 pub mod mcp;

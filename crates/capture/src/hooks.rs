@@ -237,10 +237,7 @@ pub(crate) unsafe extern "C" fn queue_create(
     }
     let status = original!(hsa_amd_queue_intercept_create(agent, size, kind, callback, data, private, group, queue));
     if status != SUCCESS {
-        note(SUCCESS, |recorder| {
-            let reason = format!("a queue cannot be watched (status {status:#x}); its dispatches are not seen");
-            recorder.events.add(Event::Note { reason });
-        });
+        note(SUCCESS, |recorder| note_unwatched(recorder, status));
         return original!(hsa_queue_create(agent, size, kind, callback, data, private, group, queue));
     }
     note(status, |recorder| {
@@ -252,15 +249,25 @@ pub(crate) unsafe extern "C" fn queue_create(
         else {
             return;
         };
-        // SAFETY: the signal is new; the handler stays for the process lifetime, and its data is the queue itself.
-        let status = unsafe {
-            create(0, 0, std::ptr::null(), &raw mut signal);
-            register(made, packets::handle, made.cast())
-        };
+        // SAFETY: the signal is new.
+        let status = unsafe { create(0, 0, std::ptr::null(), &raw mut signal) };
+        if status != SUCCESS {
+            return note_unwatched(recorder, status);
+        }
+        // SAFETY: the handler stays for the process lifetime, and its data is the queue itself.
+        let status = unsafe { register(made, packets::handle, made.cast()) };
         if status == SUCCESS {
             recorder.queues.lock().insert(made as u64, signal);
+        } else {
+            let _ = original!(hsa_signal_destroy(signal));
+            note_unwatched(recorder, status);
         }
     })
+}
+
+fn note_unwatched(recorder: &Recorder, status: Status) {
+    let reason = format!("a queue cannot be watched (status {status:#x}); its dispatches are not seen");
+    recorder.events.add(Event::Note { reason });
 }
 
 pub(crate) unsafe extern "C" fn queue_destroy(queue: *mut Queue) -> Status {

@@ -49,6 +49,8 @@ pub(crate) struct Kernels {
     by_object: BTreeMap<u64, Kernel>,
     names: BTreeMap<String, Name>,
     captures: u64,
+    /// Captures that are taken and not yet written.
+    unwritten: u64,
     unknown: BTreeMap<u64, u64>,
     /// Symbols with a wanted dispatch after the last allowed capture.
     cut_off: BTreeSet<String>,
@@ -91,11 +93,17 @@ impl Kernels {
         self.unknown.get(&object) == Some(&1)
     }
 
-    /// Takes one of the allowed captures. Returns whether there was one.
+    /// Takes one of the allowed captures, until [`Self::end_capture`]. Returns whether there was one.
     pub(crate) fn take_capture(&mut self, limit: u64) -> bool {
         let is_free = self.captures < limit;
         self.captures += u64::from(is_free);
+        self.unwritten += u64::from(is_free);
         is_free
+    }
+
+    /// Notes that a capture is written, or failed.
+    pub(crate) fn end_capture(&mut self) {
+        self.unwritten = self.unwritten.saturating_sub(1);
     }
 
     /// Notes that a kernel was wanted after the last capture. Returns whether it is the first time.
@@ -103,9 +111,9 @@ impl Kernels {
         self.cut_off.insert(symbol.to_owned())
     }
 
-    /// Whether something may still be captured.
+    /// Whether something may still be captured, or waits for idle queues.
     pub(crate) fn are_waited_for(&self, limit: u64) -> bool {
-        self.captures < limit
+        self.captures < limit || self.unwritten > 0
     }
 
     /// All dispatched names, with their numbers of dispatches.
@@ -114,5 +122,19 @@ impl Kernels {
             (name.demangled.clone().unwrap_or_else(|| symbol.clone()), name.dispatches)
         };
         self.names.iter().map(shown).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Kernels;
+
+    #[test]
+    fn queues_are_watched_until_the_last_capture_is_written() {
+        let mut kernels = Kernels::default();
+        assert!(kernels.take_capture(1) && !kernels.take_capture(1));
+        assert!(kernels.are_waited_for(1));
+        kernels.end_capture();
+        assert!(!kernels.are_waited_for(1) && !kernels.take_capture(1));
     }
 }

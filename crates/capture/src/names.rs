@@ -1,21 +1,11 @@
 //! Names of folders.
 
+use wavesieve_captures::captures::last_word;
+
 /// A short name for a kernel: `blas_copy` for `void blas::copy<float>(float*)`.
 pub(crate) fn short_name(shown: &str) -> String {
-    let mut depth = 0_u32;
-    let mut plain = String::new();
-    for letter in shown.replace("(anonymous namespace)", "anonymous").chars() {
-        match letter {
-            '<' => depth += 1,
-            '>' => depth = depth.saturating_sub(1),
-            '(' | '[' if depth == 0 && !plain.is_empty() => break,
-            _ if depth == 0 => plain.push(letter),
-            _ => {}
-        }
-    }
-    let last = plain.split_whitespace().next_back().unwrap_or("kernel");
     let mut name = String::new();
-    for letter in last.chars().take(60) {
+    for letter in last_word(shown, &['(', '[']).chars().take(60) {
         if letter.is_ascii_alphanumeric() {
             name.push(letter);
         } else if !name.ends_with('_') {

@@ -159,6 +159,7 @@ fn capture(recorder: &Recorder, packet: &KernelDispatchPacket, counted: &Counted
     IS_CAPTURING.set(true);
     let written = caught(Err("the library panicked".to_owned()), || snapshot::write(recorder, packet, counted));
     IS_CAPTURING.set(false);
+    recorder.kernels.lock().end_capture();
     let event = match written {
         Ok(written) => Event::Captured {
             name,

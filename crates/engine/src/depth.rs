@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use sqlparser::ast::Statement;
+use sqlparser::ast::{Query, Statement};
 use sqlparser::dialect::{Dialect, GenericDialect};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -29,6 +29,14 @@ pub fn is_too_deep(sql: &str) -> bool {
 /// When the text is not SQL, or too deep.
 pub(super) fn parse(dialect: &dyn Dialect, sql: &str) -> Result<Vec<Statement>, ParserError> {
     if is_too_deep(sql) { Err(ParserError::RecursionLimitExceeded) } else { Parser::parse_sql(dialect, sql) }
+}
+
+/// The query of the only statement; `None` if there are more, or it is not a query.
+pub(super) fn only_query(statements: Vec<Statement>) -> Option<Box<Query>> {
+    match <[Statement; 1]>::try_from(statements) {
+        Ok([Statement::Query(query)]) => Some(query),
+        _ => None,
+    }
 }
 
 /// Runs a statement: a deep one on a larger stack.

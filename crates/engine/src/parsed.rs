@@ -2,10 +2,10 @@
 
 use std::sync::OnceLock;
 
-use sqlparser::ast::{Query, Statement};
+use sqlparser::ast::Query;
 use sqlparser::dialect::GenericDialect;
 
-use super::depth::parse;
+use super::depth::{only_query, parse};
 use super::dialect::bind;
 use super::numbers::NUMBERS;
 use super::referenced_columns::Words;
@@ -24,10 +24,7 @@ impl ParsedStatement {
     pub fn new(sql: String) -> Self {
         let mut statements = parse(&GenericDialect {}, &sql).unwrap_or_default();
         let is_bound = bind(&mut statements);
-        let query = match <[Statement; 1]>::try_from(statements) {
-            Ok([Statement::Query(query)]) => Some(query),
-            _ => None,
-        };
+        let query = only_query(statements);
         let sql = query.as_ref().filter(|_| is_bound).map_or(sql, ToString::to_string);
         Self { sql, query, words: OnceLock::new() }
     }

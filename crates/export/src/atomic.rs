@@ -174,7 +174,7 @@ fn replace<T>(path: &Path, is_own: IsOwn<'_>, fill: impl FnOnce(&Path) -> Result
         let result = fill(other.path())?;
         // Other programs may have written into it meanwhile.
         let has_others = exchange::entries(&place)?.iter().any(|name| !is_own(name, &place, other.path()));
-        if !has_others && exchange::exchange(other.path(), &place).is_ok() {
+        if !has_others && swap(other.path(), &place).is_ok() {
             // The temporary directory now holds the old content, and anything that other programs added in between.
             drop(removed);
             let come = exchange::entries(other.path())?.into_iter().filter(|name| !is_own(name, other.path(), &place));
@@ -231,7 +231,7 @@ mod exchange {
     use std::os::unix::fs::MetadataExt;
     use std::path::{Path, PathBuf};
 
-    use rustix::fs::{CWD, RenameFlags, listxattr, renameat_with};
+    use rustix::fs::listxattr;
     use rustix::io::Errno;
     use tempfile::{Builder, TempDir};
 
@@ -282,11 +282,18 @@ mod exchange {
     pub(super) fn entries(directory: &Path) -> io::Result<Vec<OsString>> {
         fs::read_dir(directory)?.map(|entry| Ok(entry?.file_name())).collect()
     }
+}
 
-    /// Exchanges two directories atomically.
-    pub(super) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
-        Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
-    }
+/// Exchanges two directories atomically, if the system can.
+#[cfg(target_os = "linux")]
+pub(crate) fn swap(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn swap(_one: &Path, _other: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 fn temporary_directory(builder: &mut Builder<'_, '_>, directory: &Path) -> Result<TempDir> {

@@ -227,6 +227,44 @@ pub fn own_cause(error: io::Error) -> io::Error {
     }
 }
 
+/// The absolute path, without links in the existing part.
+pub fn resolved(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let known = |ancestor: &Path| {
+        let (real, rest) = (ancestor.canonicalize().ok()?, absolute.strip_prefix(ancestor).ok()?);
+        // Joining an empty path would add a slash at the end.
+        Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+    };
+    absolute.ancestors().find_map(known).unwrap_or_else(|| absolute.clone())
+}
+
+/// Returns whether paths lead to the same file, or to the same place for a new one.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (fs::metadata(one), fs::metadata(other)) {
+        (Ok(found), Ok(known)) => is_same_content(one, &found, other, &known),
+        (Err(_), Err(_)) => one == other || place(one).is_some_and(|one| place(other) == Some(one)),
+        _ => false,
+    }
+}
+
+/// The place of a new file.
+fn place(path: &Path) -> Option<PathBuf> {
+    let path = through_links(path).ok()?;
+    Some(parent(&path).canonicalize().ok()?.join(path.file_name()?))
+}
+
+/// Special files such as `/dev/null` accept several outputs.
+#[cfg(unix)]
+fn is_same_content(_: &Path, found: &fs::Metadata, _: &Path, known: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    found.is_file() && (found.dev(), found.ino()) == (known.dev(), known.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same_content(one: &Path, _: &fs::Metadata, other: &Path, _: &fs::Metadata) -> bool {
+    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}
+
 /// The directory of a path.
 pub fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
@@ -255,6 +293,17 @@ mod tests {
         symlink("missing/file", at("nowhere")).unwrap();
         assert!(matches!(Target::resolve(&at("nowhere")), Err(Refused::NoDirectory(_))));
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 5, "nothing is left");
+    }
+
+    #[test]
+    fn what_is_not_there_yet_lies_where_its_folder_leads_to() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        fs::create_dir(root.join("there")).unwrap();
+        symlink(root.join("there"), root.join("link")).unwrap();
+        assert_eq!(resolved(&root.join("link/new/deep")), root.join("there/new/deep"));
+        assert_eq!(resolved(&root.join("there/./new/")), root.join("there/new"));
+        assert_eq!(resolved(&root.join("link")).as_os_str(), root.join("there").as_os_str());
     }
 
     #[test]

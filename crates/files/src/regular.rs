@@ -40,6 +40,16 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
     Ok(content)
 }
 
+/// The first bytes of a regular file, at most `limit`.
+///
+/// # Errors
+/// When [`open`] fails, or the file cannot be read.
+pub fn head(path: &Path, limit: u64) -> Result<Vec<u8>> {
+    let mut head = Vec::new();
+    open(path)?.take(limit).read_to_end(&mut head)?;
+    Ok(head)
+}
+
 /// Text of a regular file of at most `limit` bytes.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! The rocpd databases among inputs, for commands that copy tables instead of reading rows.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::common::sqlite::{DatabaseFile, Reader};
@@ -157,10 +157,4 @@ fn inspect(candidate: &Candidate) -> Inspected {
 fn refused(other: impl Fn(&str, bool) -> Inspected, unread: UnreadContent) -> Inspected {
     let is_lost = matches!(unread.why, SkipReason::Damaged | SkipReason::Lost);
     if is_lost { Inspected::Damaged(unread.reason) } else { other(&unread.reason, false) }
-}
-
-/// Whether two paths lead to the same file.
-pub fn is_same_file(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().ok();
-    real(one).is_some_and(|one| real(other) == Some(one))
 }

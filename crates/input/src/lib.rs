@@ -42,7 +42,7 @@ pub use common::left_over::{hold, sweep, sweep_now};
 pub use common::sqlite::Reader;
 pub use common::sqlite::{quoted, read_only_uri};
 pub use common::temporary::TemporaryFolder;
-pub use databases::{OtherInput, PartitionFacts, RocpdFile, is_same_file, rocpd_databases};
+pub use databases::{OtherInput, PartitionFacts, RocpdFile, rocpd_databases};
 pub use dataset::StoredProcess;
 pub use dataset::{
     AnyManifest, BlockSums, DATASET_FORMAT, FilePart, Footer, LAYOUT_VERSION, ListedProcess, NUMBERS_FILE, OwnFiles,

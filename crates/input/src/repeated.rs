@@ -1,6 +1,8 @@
 //! Captures that occur more than once among the inputs: copies of a file, and the same process in several formats.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use polars::prelude::{col, lit};
 
@@ -21,12 +23,18 @@ const ROCPD: &str = "rocpd";
 pub(crate) fn drop_repeated(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>, options: &LoadOptions) {
     let mut seen: BTreeMap<Capture, Vec<usize>> = BTreeMap::new();
     let mut is_kept = vec![true; found.len()];
+    let activities: Vec<OnceCell<Option<(i64, i64)>>> = vec![OnceCell::new(); found.len()];
+    let activity = |at: usize| *activities.get(at)?.get_or_init(|| activity(found.get(at)?, options));
     for ((at, candidate), is_kept) in found.iter().enumerate().zip(&mut is_kept) {
         let facts = &candidate.found.facts;
         let Some(capture) = capture(facts) else { continue };
         let known = seen.entry(capture).or_default();
-        let others = || known.iter().filter_map(|other| found.get(*other));
-        *is_kept = known.is_empty() || (facts.guid.is_some() && is_apart(candidate, others(), options));
+        let is_apart = || {
+            activity(at).is_some_and(|(start, end)| {
+                known.iter().all(|other| activity(*other).is_some_and(|(first, last)| end < first || last < start))
+            })
+        };
+        *is_kept = known.is_empty() || (facts.guid.is_some() && is_apart());
         if *is_kept {
             known.push(at);
         } else {
@@ -36,12 +44,6 @@ pub(crate) fn drop_repeated(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>, 
     }
     let mut is_kept = is_kept.into_iter();
     found.retain(|_| is_kept.next().unwrap_or(true));
-}
-
-/// Whether the activity of a process lies before or after the activity of each other process.
-fn is_apart<'a>(candidate: &Located, mut others: impl Iterator<Item = &'a Located>, options: &LoadOptions) -> bool {
-    let Some((start, end)) = activity(candidate, options) else { return false };
-    others.all(|other| activity(other, options).is_some_and(|(first, last)| end < first || last < start))
 }
 
 /// First start and last end of the activity of a process; `None` without activity, or if the times cannot be read.
@@ -110,53 +112,63 @@ pub(crate) fn drop_merged(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
     });
 }
 
-/// Drops a merged file if all its parts are passed too. Programs that merge traces keep all activities and their durations, so that the
+/// Drops merged files whose parts are all passed too. Programs that merge traces keep all activities and their durations, so that the
 /// totals of the merged file are the sums over its parts. Each part called the runtime by itself: there are at most as many parts as
 /// callers.
 pub(crate) fn drop_sums(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
-    let folder = |facts: &ProcessFacts| std::path::Path::new(&facts.path).parent().map(std::path::Path::to_path_buf);
-    let works: Vec<_> = found
-        .iter()
-        .map(|located| {
-            let facts = &located.found.facts;
-            (!facts.is_merged).then(|| Some((facts.format.clone(), folder(facts), work(facts)?))).flatten()
-        })
-        .collect();
-    let callers: Vec<usize> = found.iter().map(|located| located.found.facts.callers).collect();
-    let is_sum = |at: usize| {
-        let Some(Some((format, folder, own))) = works.get(at) else { return false };
-        let others = || {
-            let all = works.iter().enumerate().filter(move |(other, _)| *other != at);
-            all.filter_map(|(_, work)| work.as_ref()).filter(move |(other, _, _)| other == format)
-        };
-        let beside = || others().filter(|(_, other, _)| other == folder);
-        let most = callers.get(at).copied().unwrap_or_default();
-        has_sum(others().map(|(_, _, work)| *work), *own, most)
-            || has_sum(beside().map(|(_, _, work)| *work), *own, most)
-    };
-    let Some(sum) = (0..found.len()).find(|at| is_sum(*at)) else { return };
-    let detail =
-        "the file has the work of all the others, into which a program merged them; its parts are read instead";
-    notes.push(note_about("repeated_format", Severity::Info, &found.remove(sum).found.facts, detail));
+    let mut files: Vec<Option<FileWork>> = found.iter().map(|located| FileWork::new(&located.found.facts)).collect();
+    while let Some(sum) = next_sum(&files) {
+        files.remove(sum);
+        let detail = "merged trace of the other files; its parts are read instead";
+        notes.push(note_about("repeated_format", Severity::Info, &found.remove(sum).found.facts, detail));
+    }
 }
 
-/// Number of activities of a process, and the sum of their durations; `None` without activities.
-fn work(facts: &ProcessFacts) -> Option<(u64, i64)> {
-    let (activities, duration_ns) = facts.work_key.as_deref()?.split_once('/')?;
-    Some((activities.parse().ok()?, duration_ns.parse().ok()?))
+/// The work of a file that is not known to be merged.
+struct FileWork {
+    format: String,
+    folder: Option<PathBuf>,
+    /// Number of activities, and the sum of their durations.
+    work: (u64, i64),
+    callers: usize,
+}
+
+impl FileWork {
+    /// `None` for a process of a merged file, and without activities.
+    fn new(facts: &ProcessFacts) -> Option<Self> {
+        let (activities, duration_ns) = facts.work_key.as_deref().filter(|_| !facts.is_merged)?.split_once('/')?;
+        Some(Self {
+            format: facts.format.clone(),
+            folder: Path::new(&facts.path).parent().map(Path::to_path_buf),
+            work: (activities.parse().ok()?, duration_ns.parse().ok()?),
+            callers: facts.callers,
+        })
+    }
+
+    /// Whether it is the sum of its parts.
+    fn is_sum<'a>(&self, parts: impl Iterator<Item = &'a Self>) -> bool {
+        let (mut count, mut sum) = (0, (0_u64, 0_i64));
+        for part in parts {
+            count += 1;
+            sum = (sum.0.saturating_add(part.work.0), sum.1.saturating_add(part.work.1));
+        }
+        (MIN_PARTS..=self.callers).contains(&count) && sum == self.work && sum.1 > 0
+    }
 }
 
 /// Minimum number of parts of a merged file: the sum of one part is a copy.
 const MIN_PARTS: usize = 2;
 
-/// Whether a whole is the sum of its parts, of which there are at most `most`.
-fn has_sum(parts: impl Iterator<Item = (u64, i64)>, whole: (u64, i64), most: usize) -> bool {
-    let (mut count, mut sum) = (0, (0_u64, 0_i64));
-    for (activities, duration_ns) in parts {
-        count += 1;
-        sum = (sum.0.saturating_add(activities), sum.1.saturating_add(duration_ns));
-    }
-    (MIN_PARTS..=most).contains(&count) && sum == whole && whole.1 > 0
+/// The first file that is the sum of all others of its format, or of those in its folder.
+fn next_sum(files: &[Option<FileWork>]) -> Option<usize> {
+    files.iter().enumerate().position(|(at, file)| {
+        let Some(file) = file.as_ref().filter(|file| file.callers >= MIN_PARTS) else { return false };
+        let others = || {
+            let all = files.iter().enumerate().filter(move |(other, _)| *other != at);
+            all.filter_map(|(_, other)| other.as_ref()).filter(move |other| other.format == file.format)
+        };
+        file.is_sum(others()) || file.is_sum(others().filter(|other| other.folder == file.folder))
+    })
 }
 
 /// Drops a process that is also passed in a preferred format: JSON next to rocpd, CSV next to either of them, and a Perfetto trace next to
@@ -206,4 +218,33 @@ pub(crate) fn drop_other_formats(found: &mut Vec<Located>, notes: &mut Vec<Anoma
 /// An anomaly of a process as a whole.
 pub(crate) fn note_about(check_id: &'static str, severity: Severity, facts: &ProcessFacts, detail: &str) -> Anomaly {
     Anomaly::of_file(check_id, severity, 1, &facts.path, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_folder_may_have_a_merged_file() {
+        let file = |path: &str, work: &str, callers: usize| {
+            let (path, work_key) = (path.to_owned(), Some(work.to_owned()));
+            FileWork::new(&ProcessFacts { path, work_key, callers, ..ProcessFacts::default() })
+        };
+        let mut files = vec![
+            file("a/0.json", "2/30", 1),
+            file("a/1.json", "3/40", 1),
+            file("a/all.json", "5/70", 2),
+            file("b/0.json", "1/10", 1),
+            file("b/1.json", "1/11", 1),
+            file("b/all.json", "2/21", 2),
+        ];
+        let mut sums = Vec::new();
+        while let Some(sum) = next_sum(&files) {
+            sums.push(sum);
+            files[sum] = None;
+        }
+        assert_eq!(sums, [2, 5]);
+        let copies = [file("a/0.json", "2/30", 2), file("a/1.json", "2/30", 2)];
+        assert_eq!(next_sum(&copies), None, "the sum of one part is a copy");
+    }
 }

@@ -18,8 +18,11 @@ macro_rules! data {
 /// A table at the top of the repository, which is read once. A test reads each table, so that none is ever empty.
 macro_rules! shared {
     ($form:ty, $path:literal) => {{
-        static READ: std::sync::LazyLock<$form> =
-            std::sync::LazyLock::new(|| toml::from_str(data!($path)).unwrap_or_default());
+        static READ: std::sync::LazyLock<$form> = std::sync::LazyLock::new(|| {
+            let read: Result<$form, toml::de::Error> = toml::from_str(data!($path));
+            debug_assert!(read.is_ok(), "{} cannot be read", $path);
+            read.unwrap_or_default()
+        });
         &*READ
     }};
 }

@@ -7,9 +7,10 @@ use clap::Args;
 use crate::cli::exit::{DONE, Failure, PARTIAL, refuse};
 use crate::cli::options::database_inputs::{DatabaseArguments, writing_failure};
 use crate::cli::options::global::GlobalArguments;
-use crate::cli::output::delivery::{print_written, resolved};
+use crate::cli::output::delivery::print_written;
 use crate::cli::output::messages::{self, note};
 use wavesieve_export::rocpd::{Packaging, package};
+use wavesieve_export::target::resolved;
 use wavesieve_input::PACKAGE;
 
 /// Write an index of rocpd databases, to use them as one input

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::exit::{DONE, Failure, refuse};
 use crate::cli::options::global::GlobalArguments;
-use crate::cli::output::delivery::{check_file, extension_of, unknown_extension};
+use crate::cli::output::delivery::{check_file, format_of};
 use crate::cli::output::messages;
 use wavesieve_export::atomic::write_file;
 use wavesieve_model::analysis::counter_plan::{
@@ -162,19 +162,10 @@ pub(crate) fn run(arguments: &PlanArguments, global: &GlobalArguments) -> Result
     Ok(DONE)
 }
 
-/// The requested format, or the format that the extension of the file names.
 fn format(arguments: &PlanArguments, path: Option<&Path>) -> Result<PlanFormat, Failure> {
-    let extension = path.and_then(extension_of);
-    Ok(match (arguments.format, extension.as_deref()) {
-        (Some(format), _) => format,
-        (None, None) => PlanFormat::Text,
-        (None, Some("yaml" | "yml")) => PlanFormat::Yaml,
-        (None, Some("txt")) => PlanFormat::Txt,
-        (None, Some("json")) => PlanFormat::Json,
-        (None, Some(_)) => {
-            return Err(unknown_extension(path.unwrap_or(Path::new("")), "plans", &["txt", "yaml", "yml", "json"]));
-        }
-    })
+    let formats =
+        [("txt", PlanFormat::Txt), ("yaml", PlanFormat::Yaml), ("yml", PlanFormat::Yaml), ("json", PlanFormat::Json)];
+    format_of(arguments.format, path, PlanFormat::Text, "plans", &formats)
 }
 
 impl PlanArguments {

@@ -11,7 +11,7 @@ use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::memory;
 use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::llm::{Asked, LlmArguments, narrate};
-use crate::cli::output::delivery::{check_file, deliver, extension_of, unknown_extension, write_json};
+use crate::cli::output::delivery::{check_file, deliver, format_of, write_json};
 use crate::cli::output::messages;
 use crate::cli::output::progress::Progress;
 use crate::invocation::{is_stdout_terminal, stdout_columns};
@@ -20,7 +20,7 @@ use wavesieve_export::unit::TimeUnit;
 use wavesieve_model::analysis::counter_plan::{CounterBlocks, RocmVersion};
 use wavesieve_report::analysis::Analysis;
 use wavesieve_report::{json, markdown, text};
-use wavesieve_source::scan::{Limits, Target, TreeScan, is_source, refusal, scan};
+use wavesieve_source::scan::{DEFAULT_ARCHITECTURE, Limits, Target, TreeScan, is_source, refusal, scan};
 
 /// Text width if the terminal does not report its width.
 const WIDTH: usize = 80;
@@ -60,7 +60,7 @@ pub(crate) struct ScanArguments {
     #[arg(long, value_name = "SIZE", default_value = "512K", value_parser = memory::parse, help_heading = "Input")]
     max_file_size: u64,
     /// GPU architecture for counter passes, by LLVM name; gfx908 to gfx950 give the same passes
-    #[arg(long, value_name = "GFX", default_value = "gfx942", help_heading = "Output")]
+    #[arg(long, value_name = "GFX", default_value = DEFAULT_ARCHITECTURE, help_heading = "Output")]
     arch: String,
     /// ROCm release that the commands are for, such as 7.2 [default: what 7.0 and later take]
     #[arg(long, value_name = "VERSION", help_heading = "Output")]
@@ -85,23 +85,20 @@ pub(crate) struct ScanArguments {
 }
 
 impl ScanArguments {
-    /// The requested format, or the format that the extension of the file names.
     fn format(&self, path: Option<&Path>) -> Result<ScanFormat, Failure> {
-        match (self.format, path.and_then(extension_of).as_deref()) {
-            (Some(format), _) => Ok(format),
-            (None, None | Some("txt")) => Ok(ScanFormat::Text),
-            (None, Some("json")) => Ok(ScanFormat::Json),
-            (None, Some("md" | "markdown")) => Ok(ScanFormat::Markdown),
-            (None, Some(_)) => {
-                Err(unknown_extension(path.unwrap_or(Path::new("")), "scans", &["txt", "json", "md", "markdown"]))
-            }
-        }
+        let formats = [
+            ("txt", ScanFormat::Text),
+            ("json", ScanFormat::Json),
+            ("md", ScanFormat::Markdown),
+            ("markdown", ScanFormat::Markdown),
+        ];
+        format_of(self.format, path, ScanFormat::Text, "scans", &formats)
     }
 
     fn target(&self) -> Result<Target, Failure> {
         let architecture = self.arch.trim().split(':').next().unwrap_or_default().to_lowercase();
         let blocks = CounterBlocks::builtin().for_architecture(&architecture, &Default::default());
-        blocks.map_err(|error| Failure::Usage(error.to_string().replace("; give them with --block-limit", "")))?;
+        blocks.map_err(|error| Failure::Usage(error.to_string().replace("; pass --block-limit", "")))?;
         Ok(Target { architecture, program: self.program.clone(), rocm: self.rocm_version })
     }
 }

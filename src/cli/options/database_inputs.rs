@@ -10,7 +10,8 @@ use crate::cli::exit::{Failure, refuse};
 use crate::cli::output::delivery::check_file;
 use crate::cli::output::messages::{self, note};
 use wavesieve_export::rocpd::{DamagedSource, Written, check_inputs};
-use wavesieve_input::{InputError, LoadOptions, OtherInput, RocpdFile, is_same_file, load, rocpd_databases};
+use wavesieve_export::target::is_same_file;
+use wavesieve_input::{InputError, LoadOptions, OtherInput, RocpdFile, load, rocpd_databases};
 use wavesieve_tables::trace::Trace;
 
 /// The databases that a command reads as a whole.

@@ -14,11 +14,8 @@ use crate::cli::output::progress::Progress;
 use wavesieve_input::thread_traces_below;
 use wavesieve_model::analysis::counter_plan::RocmVersion;
 use wavesieve_report::analysis::{Analysis, AnalysisOptions};
-use wavesieve_source::scan::{Limits, Target, TreeScan, scan};
+use wavesieve_source::scan::{DEFAULT_ARCHITECTURE, Limits, Target, TreeScan, scan};
 use wavesieve_tables::trace::Trace;
-
-/// Architecture to plan counter passes for, if no trace records one.
-const ARCHITECTURE: &str = "gfx942";
 
 /// Inputs of an analysis beside traces.
 #[derive(Args, Clone, Debug)]
@@ -61,9 +58,7 @@ impl ExtraInputs {
             return match (inputs.is_empty(), &self.source_dir) {
                 (false, _) => Ok(Some(inputs.clone())),
                 (true, Some(_)) => Ok(None),
-                (true, None) => refuse!(
-                    "nothing to analyse is named; at least one of INPUT (traces), --att-dir (thread traces) and --source-dir (source code) is required"
-                ),
+                (true, None) => refuse!("no input; pass INPUT (traces), --att-dir or --source-dir"),
             };
         };
         check_directory("--att-dir", directory, "stats_*.csv of `rocprofv3 --att`")?;
@@ -111,7 +106,10 @@ impl ExtraInputs {
     ) -> Result<Option<TreeScan>, Failure> {
         let Some(directory) = &self.source_dir else { return Ok(None) };
         let target = Target {
-            architecture: analysis.and_then(|one| one.collected.architecture()).unwrap_or(ARCHITECTURE).to_owned(),
+            architecture: analysis
+                .and_then(|one| one.collected.architecture())
+                .unwrap_or(DEFAULT_ARCHITECTURE)
+                .to_owned(),
             program: analysis.map(|one| one.collected.program.clone()).unwrap_or_default(),
             rocm: rocm.or(analysis.and_then(|one| one.collected.rocm)),
         };

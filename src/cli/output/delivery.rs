@@ -1,7 +1,7 @@
 //! Writes a text to a file that appears only when complete, or to standard output.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -52,42 +52,34 @@ pub(crate) fn extension_of(path: &Path) -> Option<String> {
     (!extension.is_empty()).then_some(extension)
 }
 
+/// The requested format, or the one of `formats` that the extension of the file names; without either, the default.
+pub(crate) fn format_of<F: Copy>(
+    requested: Option<F>,
+    path: Option<&Path>,
+    default: F,
+    of: &str,
+    formats: &[(&str, F)],
+) -> Result<F, Failure> {
+    let named = path.and_then(|path| Some((path, extension_of(path)?)));
+    match (requested, named) {
+        (Some(format), _) => Ok(format),
+        (None, None) => Ok(default),
+        (None, Some((path, extension))) => {
+            let format = formats.iter().find(|(known, _)| *known == extension).map(|(_, format)| *format);
+            let known = || formats.iter().map(|(known, _)| *known).collect::<Vec<&str>>();
+            format.ok_or_else(|| unknown_extension(path, of, &known()))
+        }
+    }
+}
+
 /// Reports that a file or folder was written.
 pub(crate) fn print_written(path: &Path, global: &GlobalArguments) {
     global.outbox.add(path);
     note!(global, "wrote {}", path.display());
 }
 
-/// The absolute path, without links in the existing part.
-pub(crate) fn resolved(path: &Path) -> PathBuf {
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let known = |ancestor: &Path| {
-        let (real, rest) = (ancestor.canonicalize().ok()?, absolute.strip_prefix(ancestor).ok()?);
-        // Joining an empty path would add a slash at the end.
-        Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
-    };
-    absolute.ancestors().find_map(known).unwrap_or_else(|| absolute.clone())
-}
-
 /// Writes a document as JSON, with a line break at its end.
 pub(crate) fn write_json(document: &impl Serialize, out: &mut dyn Write) -> anyhow::Result<()> {
     serde_json::to_writer_pretty(&mut *out, document)?;
     Ok(writeln!(out)?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::resolved;
-
-    #[cfg(unix)]
-    #[test]
-    fn what_is_not_there_yet_lies_where_its_folder_leads_to() {
-        let place = tempfile::tempdir().unwrap();
-        let root = place.path().canonicalize().unwrap();
-        std::fs::create_dir(root.join("there")).unwrap();
-        std::os::unix::fs::symlink(root.join("there"), root.join("link")).unwrap();
-        assert_eq!(resolved(&root.join("link/new/deep")), root.join("there/new/deep"));
-        assert_eq!(resolved(&root.join("there/./new/")), root.join("there/new"));
-        assert_eq!(resolved(&root.join("link")).as_os_str(), root.join("there").as_os_str());
-    }
 }

@@ -13,6 +13,10 @@ use lettre::message::{Attachment, Body, Mailbox, MultiPart, SinglePart};
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Tls, TlsParameters};
 use lettre::{Message, SmtpTransport, Transport};
+#[cfg(unix)]
+use parking_lot::Mutex;
+#[cfg(unix)]
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use walkdir::WalkDir;
 use zip::write::SimpleFileOptions;
 
@@ -178,15 +182,8 @@ fn sender() -> Result<Mailbox> {
 
 /// Sends through a mail server.
 fn send_to(server: &str, mail: &MailArguments, message: &Message) -> Result<()> {
-    let (host, port) = match server.rsplit_once(':') {
-        Some((host, port)) if !host.ends_with(']') || !host.starts_with('[') || !port.is_empty() => {
-            let port =
-                port.parse::<u16>().with_context(|| format!("{server} is not a server; write HOST or HOST:PORT"))?;
-            (host, Some(port))
-        }
-        _ => (server, None),
-    };
-    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let (host, port) =
+        host_and_port(server).with_context(|| format!("{server} is not a server; write HOST or HOST:PORT"))?;
     let is_here = matches!(host, "localhost" | "127.0.0.1" | "::1");
     let security = mail.smtp_security.unwrap_or(match port {
         Some(465) => Security::Tls,
@@ -213,8 +210,23 @@ fn send_to(server: &str, mail: &MailArguments, message: &Message) -> Result<()> 
         );
         transport = transport.credentials(Credentials::new(user.clone(), password(user, host)?));
     }
-    transport.build().send(message).with_context(|| format!("{server} did not take the mail"))?;
+    transport.build().send(message).with_context(|| format!("cannot send the mail through {server}"))?;
     Ok(())
+}
+
+/// The parts of `HOST`, `HOST:PORT`, `[ADDRESS]` and `[ADDRESS]:PORT`. An address without brackets has no port.
+fn host_and_port(server: &str) -> Option<(&str, Option<u16>)> {
+    let (host, port) = match server.strip_prefix('[').map(|rest| rest.split_once(']')) {
+        Some(bracketed) => bracketed?,
+        None if server.matches(':').count() > 1 => (server, ""),
+        None => server.split_at_checked(server.find(':').unwrap_or(server.len()))?,
+    };
+    let port = match port.strip_prefix(':') {
+        Some(port) => Some(port.parse().ok()?),
+        None if port.is_empty() => None,
+        None => return None,
+    };
+    (!host.is_empty()).then_some((host, port))
 }
 
 /// The password, from the environment or typed by the user.
@@ -230,21 +242,32 @@ fn password(user: &str, host: &str) -> Result<String> {
     hidden_line()
 }
 
+/// The settings of the terminal from before a hidden line.
+#[cfg(unix)]
+static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+
 /// A line that stays hidden while it is typed.
 #[cfg(unix)]
 fn hidden_line() -> Result<String> {
-    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
-
     let terminal = std::io::stdin();
     let before = tcgetattr(&terminal)?;
     let mut silent = before.clone();
     silent.local_modes.remove(LocalModes::ECHO);
+    *BEFORE.lock() = Some(before);
     tcsetattr(&terminal, OptionalActions::Now, &silent)?;
     let mut line = String::new();
     let read = terminal.read_line(&mut line);
-    tcsetattr(&terminal, OptionalActions::Now, &before)?;
+    show_typing();
     read?;
     Ok(line.trim_end_matches(['\n', '\r']).to_owned())
+}
+
+/// Shows again what is typed, also when a signal ends the program at a hidden line.
+pub(crate) fn show_typing() {
+    #[cfg(unix)]
+    if let Some(before) = BEFORE.lock().take() {
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &before);
+    }
 }
 
 #[cfg(not(unix))]
@@ -257,7 +280,7 @@ fn pipe(mail: &MailArguments, message: &Message) -> Result<()> {
     let folders: Vec<PathBuf> = env::var_os("PATH").iter().flat_map(env::split_paths).collect();
     let places = folders.iter().map(|folder| folder.join("sendmail")).chain(SENDMAILS.iter().map(PathBuf::from));
     let Some(program) = places.into_iter().find(|place| place.is_file()) else {
-        bail!("sendmail is not there; install a mail program, or name a mail server with --smtp-server");
+        bail!("sendmail not found; install it, or name a mail server with --smtp-server");
     };
     let shown = program.display();
     let mut child = Command::new(&program)
@@ -273,6 +296,29 @@ fn pipe(mail: &MailArguments, message: &Message) -> Result<()> {
         let _ = input.write_all(&message.formatted());
     }
     let status = child.wait()?;
-    ensure!(status.success(), "{shown} did not take the mail ({status})");
+    ensure!(status.success(), "{shown} rejected the mail ({status})");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_have_a_host_and_perhaps_a_port() {
+        for (server, expected) in [
+            ("mail", Some(("mail", None))),
+            ("mail:25", Some(("mail", Some(25)))),
+            ("::1", Some(("::1", None))),
+            ("[::1]", Some(("::1", None))),
+            ("[::1]:465", Some(("::1", Some(465)))),
+            ("mail:", None),
+            ("mail:x", None),
+            (":25", None),
+            ("[::1", None),
+            ("[::1]25", None),
+        ] {
+            assert_eq!(host_and_port(server), expected, "{server}");
+        }
+    }
 }

@@ -6,11 +6,11 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use wavesieve_agent::child;
 use wavesieve_report::document::Document;
 use wavesieve_report::html;
 
@@ -56,7 +56,7 @@ pub(crate) fn from_page(page: &[u8]) -> Result<Vec<u8>> {
     if is_root() {
         command.arg("--no-sandbox");
     }
-    command.arg(option("file://", &source));
+    command.arg(address(&source));
     // Files of the browser, such as crash reports, stay in the temporary directory.
     HOMES.iter().for_each(|name| {
         command.env(name, directory.path());
@@ -64,17 +64,8 @@ pub(crate) fn from_page(page: &[u8]) -> Result<Vec<u8>> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let shown = browser.display();
     let mut child = command.spawn().with_context(|| format!("cannot run {shown}"))?;
-    let start = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        if start.elapsed() > LIMIT {
-            let _ = child.kill();
-            let _ = child.wait();
-            bail!("{shown} did not print the page in {} seconds; write an .html file and print that", LIMIT.as_secs());
-        }
-        sleep(Duration::from_millis(20));
+    let Some(status) = child::wait(&mut child, LIMIT)? else {
+        bail!("{shown} did not print the page in {} seconds; write an .html file and print that", LIMIT.as_secs());
     };
     ensure!(status.success(), "{shown} failed to print the page ({status}); write an .html file and print that");
     let mut file = fs::read(&target).with_context(|| format!("{shown} printed no file"))?;
@@ -87,6 +78,19 @@ fn option(name: &str, path: &Path) -> OsString {
     let mut option = OsString::from(name);
     option.push(path);
     option
+}
+
+/// The `file://` address of an absolute path.
+fn address(path: &Path) -> String {
+    let mut address = "file://".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'-' | b'.' | b'_' | b'~' => address.push(char::from(*byte)),
+            byte if byte.is_ascii_alphanumeric() => address.push(char::from(*byte)),
+            byte => address.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    address
 }
 
 #[cfg(unix)]
@@ -120,6 +124,12 @@ fn fix_date(file: &mut [u8], key: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_with_any_letters_have_an_address() {
+        assert_eq!(address(Path::new("/tmp/.tmpA1/page.html")), "file:///tmp/.tmpA1/page.html");
+        assert_eq!(address(Path::new("/a #1/50%?/ü")), "file:///a%20%231/50%25%3F/%C3%BC");
+    }
 
     #[test]
     fn dates_are_always_the_same() {

@@ -15,7 +15,7 @@ fn wrong_calls_are_told_to_the_model_and_count() {
         (raw_call("table", "{\"query\": "), "the arguments are not a JSON object"),
         (raw_call("table", "[1, 2]"), "the arguments are not a JSON object"),
         (call("table", &json!({"query": "kernel_sumary"})), "kernel_summary"),
-        (call("table", &json!({"query": "kernel_summary", "inputs": ["/etc"]})), "leave out inputs"),
+        (call("table", &json!({"query": "kernel_summary", "inputs": ["/etc"]})), "omit inputs"),
         (call("table", &json!({"query": "kernel_summary", "nonsense": 1})), "unknown argument `nonsense`"),
         (call("table", &json!({"query": "kernel_summary", "filters": {"rank": "x"}})), "invalid rank"),
         (call("sql", &json!({"query": "DELETE FROM kernels"})), "not a SELECT statement"),

@@ -42,8 +42,8 @@ fn a_process_twice_is_refused() {
     fs::copy("fixtures/two_nodes/node0/4100_results.db", &copy).unwrap();
     let twice = run(&["merge", TWO_NODES, &copy, "-o", &output]);
     assert_eq!(twice.code, 2, "{}", twice.stderr);
-    assert!(twice.stderr.contains("both hold guid 00002b89-559a-7a5e-9cb9-f2cd6a4d1b7d"), "{}", twice.stderr);
-    assert!(twice.stderr.contains("copy.db") && twice.stderr.contains("leave one out"), "{}", twice.stderr);
+    assert!(twice.stderr.contains("both contain guid 00002b89-559a-7a5e-9cb9-f2cd6a4d1b7d"), "{}", twice.stderr);
+    assert!(twice.stderr.contains("copy.db") && twice.stderr.contains("remove one of them"), "{}", twice.stderr);
     // The same guid for another process.
     let other = schema_3("3.0.0", &[]);
     let changed = schema_3("3.0.0", &[]);
@@ -53,7 +53,7 @@ fn a_process_twice_is_refused() {
         .execute_batch(&format!("UPDATE rocpd_info_process_{suffix} SET pid = 7"))
         .unwrap();
     let shared = run(&["merge", &other.path, &changed.path, "-o", &output]);
-    assert_eq!((shared.code, shared.stderr.contains("both hold guid")), (2, true), "{}", shared.stderr);
+    assert_eq!((shared.code, shared.stderr.contains("both contain guid")), (2, true), "{}", shared.stderr);
     assert_eq!(place.names(), ["copy.db"]);
 }
 

@@ -77,7 +77,7 @@ fn indexes_are_read_or_refused_with_a_reason() {
     for (text, code, reason) in [
         (format!("{head} [my trace.db, gone.db]\n"), 2, "gone.db, which does not exist"),
         ("a: [".to_owned(), 5, "index.yaml: not YAML"),
-        ("a: b".to_owned(), 5, "index.yaml: YAML without rocprofiler-sdk"),
+        ("a: b".to_owned(), 5, "index.yaml: not a rocpd index: `rocprofiler-sdk` is missing"),
         (format!("{head} []\n"), 5, "lists no files"),
     ] {
         fs::write(&index, &text).unwrap();

@@ -202,7 +202,7 @@ fn requests_with_random_changes_are_answered() {
     for line in server.output.by_ref().lines() {
         let answer: Value = serde_json::from_str(&line.unwrap()).unwrap();
         let text = answer.to_string();
-        for wrong in ["the process of the tools", "failed unexpectedly", "stopped after"] {
+        for wrong in ["the tool process", "failed unexpectedly", "stopped after"] {
             let id = answer["id"].to_string();
             let asked = lines.iter().find(|line| id_of(line).as_ref() == Some(&id));
             assert!(!text.contains(wrong), "{text}\n{asked:?}");

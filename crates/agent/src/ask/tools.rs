@@ -149,7 +149,7 @@ impl Toolkit {
         let mut arguments =
             call.parsed().ok_or("the arguments are not a JSON object; write one by the schema of the tool")?;
         if let Some(decided) = DECIDED.iter().find(|name| arguments.contains_key(**name)) {
-            return Err(format!("the inputs are decided; leave out {decided}"));
+            return Err(format!("the inputs are fixed; omit {decided}"));
         }
         let own = arguments.get("filters").and_then(Value::as_object);
         let decided = own.and_then(|own| own.keys().find(|name| self.options.filters.contains_key(*name)));
@@ -307,7 +307,7 @@ mod tests {
             ("compare", "{}", "no tool compare"),
             ("table", "{\"query\":", "not a JSON object"),
             ("table", "[1]", "not a JSON object"),
-            ("table", "{\"query\": \"top\", \"inputs\": [\"/etc\"]}", "leave out inputs"),
+            ("table", "{\"query\": \"top\", \"inputs\": [\"/etc\"]}", "omit inputs"),
             (
                 "table",
                 "{\"query\": \"top\", \"filters\": {\"window\": \"@zebra\"}}",

@@ -42,7 +42,7 @@ impl ToolProcess {
         let task = Task { tool: tool.to_owned(), arguments, is_stateless: false, behind: Some(behind) };
         let result = match self.workers.hand_over(&task) {
             Ok(()) => self.result(),
-            Err(error) => Err(format!("the process of the tools cannot be started: {error}")),
+            Err(error) => Err(format!("the tool process cannot be started: {error}")),
         };
         let result = result.unwrap_or_else(|reason| {
             self.workers.stop();
@@ -61,7 +61,7 @@ impl ToolProcess {
             match self.events.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(Event::Result(number, line)) if self.workers.is_current(number) => {
                     let read = serde_json::from_str(&line);
-                    return read.map_err(|_| "its process wrote something else than a result".to_owned());
+                    return read.map_err(|_| "the tool process returned invalid output".to_owned());
                 }
                 Ok(Event::WorkerGone(number)) if self.workers.is_current(number) => {
                     return Err("its process ended, perhaps for lack of memory; narrow the request".to_owned());

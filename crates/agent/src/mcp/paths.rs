@@ -215,10 +215,7 @@ fn without_links(path: &Path, links: &[PathBuf], inputs: &mut Vec<PathBuf>) -> R
 
 /// The failure of a call that needs a directory that no longer exists.
 pub(super) fn gone(directory: &Path) -> ToolFailure {
-    let shown = directory.display();
-    let reason =
-        "was a directory when the server started and is none now; restore it, or start the server with another one";
-    ToolFailure::usage(format!("{shown} {reason}"))
+    ToolFailure::usage(format!("{} no longer exists; restore it or restart the server", directory.display()))
 }
 
 fn missing(named: &str) -> ToolFailure {

@@ -133,7 +133,7 @@ impl Server<'_> {
             Event::End => self.has_ended = true,
             Event::Result(number, line) if self.workers.is_current(number) => self.finish(&line),
             Event::WorkerGone(number) if self.workers.is_current(number) => self.fail(
-                "the process of the tools ended, perhaps for lack of memory; narrow the request with filters or a window",
+                "the tool process ended, perhaps for lack of memory; narrow the request with filters or a window",
             ),
             Event::Written(bytes) => self.output.written(bytes),
             Event::Result(..) | Event::WorkerGone(_) | Event::Unwritable(_) => {}
@@ -187,7 +187,7 @@ impl Server<'_> {
                 self.running = Some((queued, Instant::now() + self.options.time_limit));
             } else {
                 self.workers.stop();
-                self.answer(&queued, "the process of the tools cannot be started; try again");
+                self.answer(&queued, "the tool process cannot be started; try again");
             }
         }
     }
@@ -195,7 +195,7 @@ impl Server<'_> {
     /// Passes the result of the worker on unchanged: parsing and formatting would change the last digits of numbers.
     fn finish(&mut self, line: &str) {
         if serde_json::from_str::<IgnoredAny>(line).is_err() {
-            return self.fail("the process of the tools wrote something else than a result");
+            return self.fail("the tool process returned invalid output");
         }
         let Some((queued, _)) = self.running.take() else { return };
         self.reply(queued.target, Some(format!(r#"{{"id":{},"jsonrpc":"2.0","result":{line}}}"#, queued.call.id)));

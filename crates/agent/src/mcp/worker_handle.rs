@@ -2,18 +2,17 @@
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Write};
-use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::Sender;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::server::Event;
 use super::worker::Task;
+use crate::child::{program, wait};
 
 /// Time for a process to remove its temporary files.
 const PATIENCE: Duration = Duration::from_millis(500);
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// The process of the tools. It is started on demand, and again after it was stopped.
 pub(super) struct Workers {
@@ -96,22 +95,8 @@ impl Drop for Worker {
     /// Ends the process: closing its input lets it clean up; if that takes too long, it is killed.
     fn drop(&mut self) {
         self.input = None;
-        let start = Instant::now();
-        while start.elapsed() < PATIENCE {
-            match self.child.try_wait() {
-                Ok(None) => thread::sleep(PAUSE),
-                _ => return,
-            }
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = wait(&mut self.child, PATIENCE);
     }
-}
-
-/// The path of this program, even after its file was replaced.
-fn program() -> io::Result<PathBuf> {
-    let own = PathBuf::from("/proc/self/exe");
-    if own.exists() { Ok(own) } else { std::env::current_exe() }
 }
 
 /// The arguments with the one that makes a worker, inserted before the positional ones.

@@ -113,19 +113,23 @@ impl Dispatch {
 
 /// The last name of a function as C++ spells it, without its types: `scale` for `void ns::scale<float>(float*)`.
 fn identifier(name: &str) -> String {
+    last_word(name, &['(']).rsplit("::").next().unwrap_or_default().to_owned()
+}
+
+/// The last word before one of the `ends`, without template arguments: `ns::scale` for `void ns::scale<float>(float*)`.
+pub fn last_word(name: &str, ends: &[char]) -> String {
     let mut depth = 0_u32;
     let mut plain = String::new();
     for letter in name.replace("(anonymous namespace)", "anonymous").chars() {
         match letter {
             '<' => depth += 1,
             '>' => depth = depth.saturating_sub(1),
-            '(' if depth == 0 && !plain.is_empty() => break,
-            _ if depth == 0 => plain.push(letter),
-            _ => {}
+            _ if depth > 0 => {}
+            _ if ends.contains(&letter) && !plain.is_empty() => break,
+            _ => plain.push(letter),
         }
     }
-    let word = plain.split_whitespace().next_back().unwrap_or_default();
-    word.rsplit("::").next().unwrap_or_default().to_owned()
+    plain.split_whitespace().next_back().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ mod tests;
 
 pub use blob::{Blob, CHUNK_BYTES, Chunk, Encoding};
 pub use capture::{Capture, Origin};
-pub use dispatch::Dispatch;
+pub use dispatch::{Dispatch, last_word};
 pub use error::CaptureError;
 pub use files::{read_file, write_file, write_json};
 pub use hash::Hash;

@@ -10,12 +10,9 @@ use polars::prelude::{Column, DataFrame, DataType, PolarsResult, df};
 use wavesieve_tables::columns::frames::collected;
 use wavesieve_tables::columns::requests::{ProcessTables, Request};
 use wavesieve_tables::columns::values::{FrameValues, I64Values};
-use wavesieve_tables::derive::gpu_work::gpu_times::SUMMED_COLUMNS;
+use wavesieve_tables::derive::gpu_work::gpu_times::{GPU_SEGMENTS, SUMMED_COLUMNS};
 use wavesieve_tables::trace::TraceProcess;
 use wavesieve_tables::trace::consumer::TableConsumer;
-
-/// Name of the derived table of work on the GPUs.
-pub const GPU_SEGMENTS: &str = "gpu_segments";
 
 /// Bits of a packed run that encode the kinds of work; the bits above are its length.
 const KIND_BITS: u32 = 3;

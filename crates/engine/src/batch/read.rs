@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, col};
 
-use super::coalesced::GPU_SEGMENTS;
 use super::per_process::{PerProcessSteps, apart};
 use super::steady::{Steady, ViewStatements, ViewTables};
 use super::sums::Sums;
@@ -16,6 +15,7 @@ use crate::referenced_columns::referenced_columns;
 use wavesieve_model::schema;
 use wavesieve_tables::ablation::{Optimization, is_on};
 use wavesieve_tables::columns::requests::{Request, columns_of, united};
+use wavesieve_tables::derive::gpu_work::gpu_times::GPU_SEGMENTS;
 use wavesieve_tables::trace::Trace;
 use wavesieve_tables::trace::consumer::TableConsumer;
 use wavesieve_tables::trace::views::{SteadyParts, View};

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::LazyFrame;
 
-use super::coalesced::{CoalescedSegments, GPU_SEGMENTS};
+use super::coalesced::CoalescedSegments;
 use super::per_process::{Locals, PerProcessSteps, Rows};
 use super::read::{Statement, StepTables};
 use super::steady_rows::SteadyRows;
@@ -14,6 +14,7 @@ use super::sums::Sums;
 use crate::groups::{Passes, Tables};
 use wavesieve_tables::columns::requests::{Request, united};
 use wavesieve_tables::derive;
+use wavesieve_tables::derive::gpu_work::gpu_times::GPU_SEGMENTS;
 use wavesieve_tables::trace::Trace;
 use wavesieve_tables::trace::consumer::TableConsumer;
 use wavesieve_tables::trace::views::SteadyParts;

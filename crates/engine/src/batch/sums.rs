@@ -6,10 +6,9 @@ use anyhow::Result;
 use parking_lot::Mutex;
 use polars::prelude::LazyFrame;
 
-use super::coalesced::GPU_SEGMENTS;
 use wavesieve_tables::columns::frames::collected;
 use wavesieve_tables::columns::requests::{ProcessTables, Request};
-use wavesieve_tables::derive::gpu_work::gpu_times::{GpuTime, SUMMED_COLUMNS, gpu_times};
+use wavesieve_tables::derive::gpu_work::gpu_times::{GPU_SEGMENTS, GpuTime, SUMMED_COLUMNS, gpu_times};
 use wavesieve_tables::trace::consumer::TableConsumer;
 use wavesieve_tables::trace::summed_frames::{activities, gpu_times_of_activities};
 use wavesieve_tables::trace::{Trace, TraceProcess};

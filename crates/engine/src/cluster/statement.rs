@@ -6,12 +6,12 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use sqlparser::ast::{
     BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, JoinConstraint,
-    JoinOperator, LimitClause, Query, Select, Statement, Visit, Visitor, visit_expressions_mut,
+    JoinOperator, LimitClause, Query, Select, Visit, Visitor, visit_expressions_mut,
 };
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
-use crate::depth::parse;
+use crate::depth::{only_query, parse};
 use crate::dialect::bind;
 
 /// An aggregate with another definition.
@@ -126,10 +126,7 @@ fn query_of(sql: &str) -> Result<Box<Query>, String> {
     let mut statements = parse(&GenericDialect {}, sql).map_err(|error| error.to_string())?;
     // DataFusion has the same parser.
     bind(&mut statements);
-    match <[Statement; 1]>::try_from(statements) {
-        Ok([Statement::Query(query)]) => Ok(query),
-        _ => Err("it is not one SELECT statement".to_owned()),
-    }
+    only_query(statements).ok_or_else(|| "it is not one SELECT statement".to_owned())
 }
 
 /// Looks for parts of a statement that have other results in DataFusion.
@@ -141,7 +138,7 @@ impl Visitor for Differences {
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<String> {
         let is_cut = query.fetch.is_some() || query.limit_clause.as_ref().is_some_and(cuts);
         if is_cut && query.order_by.is_none() {
-            return refused("LIMIT without ORDER BY keeps any rows; add an ORDER BY that leaves no order open");
+            return refused("LIMIT without ORDER BY keeps arbitrary rows; add an ORDER BY that orders all rows");
         }
         ControlFlow::Continue(())
     }
@@ -159,7 +156,9 @@ impl Visitor for Differences {
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<String> {
         match expr {
             Expr::BinaryOp { op, .. } => match op {
-                BinaryOperator::BitwiseXor | BinaryOperator::PGExp => refused("^ is XOR there; call POWER"),
+                BinaryOperator::BitwiseXor | BinaryOperator::PGExp => {
+                    refused("^ is XOR in DataFusion; use POWER(a, b)")
+                }
                 BinaryOperator::DuckIntegerDivide | BinaryOperator::MyIntegerDivide => {
                     refused("whole division differs there; write FLOOR(a / b)")
                 }
@@ -200,16 +199,29 @@ fn is_integer(data_type: &DataType) -> bool {
     ["int", "signed", "long", "short"].iter().any(|word| name.contains(word)) && !name.contains("interval")
 }
 
-/// Whether an expression surely has whole values: a call that rounds or counts.
+/// Whether an expression surely has whole values: a call that rounds or counts. The types of columns are not known here.
 fn is_whole(expr: &Expr) -> bool {
     match expr {
         Expr::Nested(inner) => is_whole(inner),
-        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => false,
+        Expr::Floor { .. } | Expr::Ceil { .. } => true,
         Expr::Function(function) => {
             let name = function.name.to_string().to_lowercase();
-            ["floor", "ceil", "ceiling", "round", "trunc", "count", "row_number", "rank", "dense_rank", "length"]
+            ["ceiling", "round", "trunc", "count", "row_number", "rank", "dense_rank", "length"]
                 .contains(&name.as_str())
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_user;
+
+    #[test]
+    fn casts_of_whole_numbers_are_taken() {
+        for (value, is_taken) in [("FLOOR(x / 7)", true), ("(CEIL(x))", true), ("ROUND(x)", true), ("x / 7", false)] {
+            let sql = format!("SELECT CAST({value} AS BIGINT) AS whole FROM kernels");
+            assert_eq!(of_user(&sql).is_ok(), is_taken, "{value}");
+        }
     }
 }

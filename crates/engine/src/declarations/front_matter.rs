@@ -122,9 +122,7 @@ impl ColumnUnit {
             ("_ns", Self::Nanoseconds),
             ("_us", Self::Microseconds),
             ("_ms", Self::Milliseconds),
-            ("_bytes", Self::Bytes),
             ("bytes", Self::Bytes),
-            ("_pct", Self::Percent),
             ("pct", Self::Percent),
             ("_name", Self::Name),
             ("_id", Self::Id),
@@ -218,7 +216,7 @@ pub fn parse(file: &str, text: &str) -> Result<QueryDeclaration, QueryError> {
             "sums" if words(value).iter().all(|table| SUMMED.contains(&table.as_str())) => {
                 declaration.sums = words(value);
             }
-            "sums" => return Err(wrong(format!("there are sums of {} only", SUMMED.join(", ")))),
+            "sums" => return Err(wrong(format!("invalid sums: only {} can be summed", SUMMED.join(", ")))),
             "local" => declaration.local = words(value),
             "grid" => declaration.grid = Some(value.to_owned()),
             "by" => declaration.by = words(value),
@@ -243,7 +241,7 @@ pub fn parse(file: &str, text: &str) -> Result<QueryDeclaration, QueryError> {
     }
     let declares = |name: &str| declaration.columns.iter().any(|column| column.name == name);
     if let Some(unknown) = declaration.plot.as_ref().and_then(|plot| plot.unknown_column(declares)) {
-        let reason = format!("the picture needs the column {unknown}, which the answer lacks; name another");
+        let reason = format!("plot column `{unknown}` is not in the result; choose another");
         return Err(QueryError::FrontMatter { file: file.to_owned(), line: last.max(1), reason });
     }
     Ok(declaration)

@@ -71,7 +71,7 @@ impl Translator<'_, '_> {
             && kinds.into_iter().any(|kind| matches!(kind, JoinKind::Right | JoinKind::Full))
         {
             return Err(refused(
-                "polars takes comparisons of both sides alone in ON next to a RIGHT or FULL JOIN; put other conditions into a subquery",
+                "with a RIGHT or FULL JOIN, ON supports only comparisons of both sides; put other conditions into a subquery",
             ));
         }
         Ok(sources)
@@ -172,7 +172,7 @@ impl Translator<'_, '_> {
                 let sources = self.from(std::slice::from_mut(table_with_joins))?;
                 if !sources.conditions.is_empty() {
                     return Err(refused(
-                        "polars takes comparisons of both sides alone in ON inside of parentheses; put other conditions into WHERE",
+                        "in parentheses, ON supports only comparisons of both sides; put other conditions into WHERE",
                     ));
                 }
                 let first = sources.scope.relations.into_iter().next();

@@ -10,7 +10,7 @@ use sqlparser::ast::{
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
-use super::parts::{Each, refused};
+use super::parts::{Each, is_null, refused};
 use crate::error::QueryError;
 use crate::units::arguments;
 
@@ -226,10 +226,6 @@ fn is_arithmetic(op: &BinaryOperator) -> bool {
         op,
         Op::Plus | Op::Minus | Op::Multiply | Op::Divide | Op::Modulo | Op::DuckIntegerDivide | Op::MyIntegerDivide
     )
-}
-
-fn is_null(expr: &Expr) -> bool {
-    matches!(expr, Expr::Value(value) if value.value == Value::Null)
 }
 
 /// An unknown number.

@@ -10,7 +10,7 @@ use sqlparser::ast::{
 
 use super::functions::{is_aggregate, is_constant, name_of, spread_over};
 use super::lowering::{has, is_aggregated, items, keys};
-use super::parts::{Each, refused};
+use super::parts::{Each, is_null, refused};
 use super::scope::{NameMeaning, Scope, same};
 use crate::QueryError;
 
@@ -189,10 +189,6 @@ fn is_alike(expr: &Expr) -> bool {
 
 fn is_subquery(expr: &Expr) -> bool {
     matches!(expr, Expr::Subquery(_) | Expr::Exists { .. })
-}
-
-fn is_null(expr: &Expr) -> bool {
-    matches!(expr, Expr::Value(value) if value.value == Value::Null)
 }
 
 /// Replaces aliases in HAVING by their expressions, except in aggregates and for keys of the groups.

@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{
     CastKind, Distinct, Expr, Function, GroupByExpr, Ident, ObjectNamePart, OrderBy, OrderByExpr, OrderByKind, Query,
-    Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Value, VisitMut, WindowType,
+    Select, SelectItem, SetExpr, TableAlias, TableFactor, TableWithJoins, Value, VisitMut, WindowType,
 };
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
@@ -10,6 +10,7 @@ use sqlparser::parser::Parser;
 use super::functions::{expression, is_aggregate, is_constant};
 use super::parts::{Each, refused};
 use super::scope::{NameMeaning, Scope, same};
+use crate::depth::only_query;
 use crate::error::QueryError;
 
 /// Prefixes for the names of keys and aggregates in the grouping subquery. Users do not name columns like this.
@@ -411,10 +412,7 @@ fn empty() -> Option<Select> {
 }
 
 pub(crate) fn query_of(sql: &str) -> Option<Query> {
-    match Parser::parse_sql(&GenericDialect {}, sql).ok()?.pop()? {
-        Statement::Query(query) => Some(*query),
-        _ => None,
-    }
+    only_query(Parser::parse_sql(&GenericDialect {}, sql).ok()?).map(|query| *query)
 }
 
 pub fn table(name: &str) -> Option<TableFactor> {

@@ -24,6 +24,7 @@ mod window_rows;
 pub use binding::bind;
 pub(crate) use binding::bound_condition;
 pub use functions::{FunctionKind, calls, expression};
+pub(crate) use parts::with;
 pub use regexps::{Functions, plain};
 pub(crate) use translate::translate;
 pub(crate) use window_calls::WindowCall;

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
     BinaryOperator, Cte, Expr, Ident, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, Select,
-    TableAlias, TableFactor, VisitorMut, With,
+    TableAlias, TableFactor, Value, VisitorMut, With,
 };
 
 use super::keywords::quoted;
@@ -76,6 +76,10 @@ pub(crate) fn is_of_columns(condition: &Expr) -> bool {
         Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => is_column(left) && is_column(right),
         _ => false,
     }
+}
+
+pub fn is_null(expr: &Expr) -> bool {
+    matches!(expr, Expr::Value(value) if value.value == Value::Null)
 }
 
 /// The conditions that AND joins; BETWEEN is two of them.

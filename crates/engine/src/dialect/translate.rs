@@ -23,7 +23,7 @@ use super::regexps::is_own;
 use super::scope::{Column, Relation, Scope, same};
 use super::window_calls::WindowCall;
 use crate::declarations::ColumnUnit;
-use crate::depth::is_too_deep;
+use crate::depth::{is_too_deep, only_query};
 use crate::error::QueryError;
 use crate::failures::reasons::unreadable;
 
@@ -78,13 +78,14 @@ fn parsed(sql: &str) -> Result<Query, QueryError> {
     // The DuckDB dialect knows `//`, which the generic one reads as two divisions.
     let read = statements(&GenericDialect {});
     let read = read.or_else(|error| statements(&DuckDbDialect {}).map_err(|_| unreadable(sql, &error)))?;
-    match <[Statement; 1]>::try_from(read) {
-        Ok([Statement::Query(mut query)]) => {
+    let count = read.len();
+    match only_query(read) {
+        Some(mut query) => {
             bind(&mut query);
             Ok(*query)
         }
-        Ok(_) => Err(refused("it is not a SELECT statement; start with SELECT or WITH")),
-        Err(statements) => Err(refused(format!("these are {} statements; run one at a time", statements.len()))),
+        None if count == 1 => Err(refused("it is not a SELECT statement; start with SELECT or WITH")),
+        None => Err(refused(format!("these are {count} statements; run one at a time"))),
     }
 }
 

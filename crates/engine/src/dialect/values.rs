@@ -7,6 +7,7 @@ use polars::prelude::{
 
 use super::regexps::{plain, texts, word, wrong};
 use super::types::{IntegerType, whole_named};
+use crate::exact::place;
 
 /// A cast to an integer type, which the second argument names. The third decides how halves are rounded: decimals away
 /// from zero, floats to even.
@@ -143,7 +144,6 @@ pub(crate) fn part_of_text(columns: &[Column]) -> PolarsResult<Column> {
     let (starts, lengths) = (whole(1)?.ok_or_else(|| wrong("substr lacks its start"))?, whole(2)?);
     let height = columns.iter().map(Column::len).max().unwrap_or(0);
     let height = if columns.iter().any(Column::is_empty) { 0 } else { height };
-    let place = |at: usize, length: usize| if length == 1 { 0 } else { at };
     let parts = (0..height).map(|at| {
         let text = values.get(place(at, values.len()))?;
         let start = starts.get(place(at, starts.len()))?;

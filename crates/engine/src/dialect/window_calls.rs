@@ -9,6 +9,7 @@ use sqlparser::ast::{
 use super::functions::{expression, name_of};
 use super::parts::refused;
 use super::regexps::plain;
+use super::rewriter::constant;
 use crate::error::QueryError;
 use crate::units::arguments;
 
@@ -161,7 +162,8 @@ fn compute_of(name: &str, given: &[&Expr]) -> Result<Compute, QueryError> {
     let whole = |at: usize, otherwise: Option<i64>| match given.get(at) {
         None => otherwise.ok_or_else(|| refused(format!("{name} lacks an argument; add it"))),
         Some(expr) => {
-            whole_number(expr).ok_or_else(|| refused(format!("{name} takes a literal whole number; write a literal")))
+            let number = constant(expr).and_then(|number| i64::try_from(number).ok());
+            number.ok_or_else(|| refused(format!("{name} takes a literal whole number; write a literal")))
         }
     };
     Ok(match name {
@@ -190,18 +192,6 @@ fn compute_of(name: &str, given: &[&Expr]) -> Result<Compute, QueryError> {
             )));
         }
     })
-}
-
-fn whole_number(expr: &Expr) -> Option<i64> {
-    match expr {
-        Expr::Value(value) => match &value.value {
-            Value::Number(digits, _) => digits.parse().ok(),
-            _ => None,
-        },
-        Expr::UnaryOp { op: sqlparser::ast::UnaryOperator::Minus, expr } => whole_number(expr)?.checked_neg(),
-        Expr::Nested(inner) => whole_number(inner),
-        _ => None,
-    }
 }
 
 fn frame_of(frame: Option<&WindowFrame>, is_unordered: bool) -> Result<Frame, QueryError> {

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use polars::prelude::{
     ChunkCompareEq, Column, DataFrame, DataType, Float64Chunked, IdxCa, Int64Chunked, IntoColumn, IntoSeries,
-    NewChunkedArray, PlSmallStr, PolarsError, PolarsResult, SortMultipleOptions, SortOptions,
+    NewChunkedArray, PlSmallStr, PolarsResult, SortMultipleOptions, SortOptions,
 };
 
-use super::regexps::plain;
+use super::regexps::{plain, wrong};
 use super::window_calls::{Bound, Compute, WindowCall};
 
 /// The columns of a call in the order of its window.
@@ -24,10 +24,6 @@ struct Sorted {
     peers: Vec<bool>,
     /// Values that order the rows, if a frame is measured in values.
     order: Vec<Option<f64>>,
-}
-
-fn wrong(reason: &str) -> PolarsError {
-    PolarsError::ComputeError(reason.to_owned().into())
 }
 
 impl WindowCall {
@@ -283,7 +279,7 @@ impl WindowCall {
                 .map(|frame| match between(frame) {
                     None => Ok(None),
                     Some((sum, _)) => i64::try_from(sum).map(Some).map_err(|_| {
-                        wrong(&format!("a sum of {name} is beyond 64 bits; sum CAST({name} AS DOUBLE) instead"))
+                        wrong(format!("a sum of {name} is beyond 64 bits; sum CAST({name} AS DOUBLE) instead"))
                     }),
                 })
                 .collect::<PolarsResult<_>>()?;

@@ -3,6 +3,8 @@
 use polars::prelude::{ChunkAgg, Column, DataType, Int64Chunked, IntoColumn, PolarsError, PolarsResult, arity};
 use polars_plan::dsl::Operator;
 
+use super::place;
+
 /// An operation on two whole numbers, or on one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
@@ -93,7 +95,6 @@ impl Operation {
         height: usize,
     ) -> PolarsResult<()> {
         let conditions: Vec<_> = conditions.iter().map(Column::bool).collect::<PolarsResult<_>>()?;
-        let place = |at: usize, length: usize| if length == 1 { 0 } else { at };
         for at in 0..height {
             let is_taken = conditions
                 .iter()

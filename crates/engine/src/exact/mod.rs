@@ -10,3 +10,8 @@ mod rows;
 
 pub(crate) use plan::with_exact_sums;
 pub(crate) use rows::with_stable_rows;
+
+/// The place of a row in a column of a length; a column of one value has it for all rows.
+pub(crate) fn place(row: usize, length: usize) -> usize {
+    if length == 1 { 0 } else { row }
+}

@@ -85,7 +85,7 @@ fn why_without_rows(trace: &Trace, subject: &'static Table, of_segments: bool) -
     let is_unrecorded = source_table.map(|table| is_filled(trace, table)).transpose()? == Some(false);
     Ok(Some(if is_unrecorded {
         let filled = filled(trace)?;
-        format!("{source} is empty; this trace has {filled}; `wavesieve check` says how to collect more")
+        format!("{source} is empty; this trace has {filled}; see `wavesieve check` for how to collect more")
     } else if subject.origin == schema::Origin::OnDemand {
         let why = derive::declaration(subject.name).map_or(WhyEmpty::Unexplained, |declared| declared.why_empty);
         let well = why == WhyEmpty::AllIsWell && has_rows(trace, "gpu_segments", "gpu")?;
@@ -96,7 +96,7 @@ fn why_without_rows(trace: &Trace, subject: &'static Table, of_segments: bool) -
         match why {
             WhyEmpty::Because(reason) => reason.to_owned(),
             WhyEmpty::AllIsWell | WhyEmpty::Unexplained => format!(
-                "nothing in {} makes a row of {}; this trace has {}; `wavesieve check` says how to collect more",
+                "nothing in {} makes a row of {}; this trace has {}; see `wavesieve check` for how to collect more",
                 sources.join(", "),
                 subject.name,
                 filled(trace)?
@@ -104,9 +104,9 @@ fn why_without_rows(trace: &Trace, subject: &'static Table, of_segments: bool) -
         }
     } else if (subject.origin.is_derived() || of_segments) && !has_rows(trace, "gpu_segments", "gpu")? {
         if ran(trace, "kernels")? || ran(trace, "memory_copies")? {
-            "every kernel and copy starts and ends at the same time; `wavesieve check` tells what is odd".to_owned()
+            "every kernel and copy starts and ends at the same time; see `wavesieve check` for anomalies".to_owned()
         } else {
-            "no valid kernel or copy ran on a GPU that is known; `wavesieve check` tells what is odd".to_owned()
+            "no valid kernel or copy ran on a GPU that is known; see `wavesieve check` for anomalies".to_owned()
         }
     } else {
         return Ok(None);

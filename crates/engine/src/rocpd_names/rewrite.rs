@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{
-    Cte, Ident, ObjectName, ObjectNamePart, Query, Statement, TableAlias, TableFactor, VisitMut, VisitorMut, With,
-};
+use sqlparser::ast::{Cte, Ident, ObjectName, ObjectNamePart, Query, TableAlias, TableFactor, VisitMut, VisitorMut};
 use sqlparser::dialect::{DuckDbDialect, GenericDialect};
 
 use super::names::NAMES;
-use crate::depth::parse;
+use crate::depth::{only_query, parse};
+use crate::dialect::with;
 use wavesieve_model::schema;
 
 /// The names that a statement uses.
@@ -56,16 +55,9 @@ pub fn with_rocpd_names(sql: &str, dialect: Dialect) -> String {
     query.to_string()
 }
 
-fn with(cte_tables: Vec<Cte>) -> With {
-    With { with_token: sqlparser::ast::helpers::attached_token::AttachedToken::empty(), recursive: false, cte_tables }
-}
-
 fn parsed(sql: &str) -> Option<Box<Query>> {
     let read = parse(&GenericDialect {}, sql).or_else(|_| parse(&DuckDbDialect {}, sql));
-    match <[Statement; 1]>::try_from(read.ok()?) {
-        Ok([Statement::Query(query)]) => Some(query),
-        _ => None,
-    }
+    only_query(read.ok()?)
 }
 
 /// The expression of a name.

@@ -276,7 +276,7 @@ impl<'a> Stream<'a> {
     /// Writes one end of a flow.
     fn flow(&mut self, phase: &str, track: &Track, at_ns: i64, id: u64) -> Result<()> {
         self.open(phase, track.pid, track.tid);
-        self.microseconds(",\"ts\":", at_ns - self.base_ns);
+        self.microseconds(",\"ts\":", at_ns.saturating_sub(self.base_ns));
         self.buffer.extend_from_slice(b",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":");
         self.buffer.extend_from_slice(itoa::Buffer::new().format(id).as_bytes());
         self.shut(if phase == "f" { b",\"bp\":\"e\"}" } else { b"}" })
@@ -331,7 +331,7 @@ impl Sink for Stream<'_> {
                 let pid = gpu.unwrap_or(self.pid);
                 let lane = i64::try_from(lane).unwrap_or_default();
                 let tid = match kind {
-                    _ if lane >= LANES / 2 || number < 0 => other(self),
+                    _ if lane >= LANES / 2 || !(0..i64::MAX / LANES).contains(&number) => other(self),
                     WorkKind::Kernels => number * LANES + lane,
                     WorkKind::Copies => number * LANES + LANES / 2 + lane,
                 };
@@ -352,12 +352,13 @@ impl Sink for Stream<'_> {
         self.counts.slices += 1;
         let name = texts.text(event.name);
         self.open("X", track.pid, track.tid);
-        self.microseconds(",\"ts\":", start_ns - self.base_ns);
-        self.microseconds(",\"dur\":", end_ns - start_ns);
+        self.microseconds(",\"ts\":", start_ns.saturating_sub(self.base_ns));
+        let duration_ns = end_ns.saturating_sub(start_ns);
+        self.microseconds(",\"dur\":", duration_ns);
         self.text(",\"cat\":", Self::category(track.kind, texts.text(event.category), name))?;
         let copy = COPIES.iter().find(|(known, _)| *known == name).filter(|_| track.kind != StreamKind::Calls);
         self.text(",\"name\":", copy.map_or(name, |(_, shown)| shown))?;
-        self.arguments(event, track.kind, end_ns - start_ns, texts)?;
+        self.arguments(event, track.kind, duration_ns, texts)?;
         self.shut(b"}")?;
         for id in event.flows {
             self.flow("s", track, start_ns, *id)?;
@@ -376,7 +377,7 @@ impl Sink for Stream<'_> {
     fn instant(&mut self, track: &mut Track, at_ns: i64, event: &Event<'_>, texts: &Texts) -> Result<()> {
         self.counts.instants += 1;
         self.open("i", track.pid, track.tid);
-        self.microseconds(",\"ts\":", at_ns - self.base_ns);
+        self.microseconds(",\"ts\":", at_ns.saturating_sub(self.base_ns));
         self.text(",\"cat\":", texts.text(event.category))?;
         self.text(",\"name\":", texts.text(event.name))?;
         self.arguments(event, StreamKind::Notes, 0, texts)?;
@@ -386,7 +387,7 @@ impl Sink for Stream<'_> {
     fn value(&mut self, track: &mut Track, at_ns: i64, value: f64) -> Result<()> {
         self.counts.counter_values += 1;
         self.open("C", track.pid, track.tid);
-        self.microseconds(",\"ts\":", at_ns - self.base_ns);
+        self.microseconds(",\"ts\":", at_ns.saturating_sub(self.base_ns));
         self.text(",\"name\":", &track.name)?;
         self.buffer.extend_from_slice(b",\"args\":{\"value\":");
         serde_json::to_writer(&mut self.buffer, &value)?;

@@ -1,6 +1,7 @@
 //! The directory in which a conversion grows. It lies next to the output, outlives an interruption, and is not a dataset.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -10,6 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use walkdir::WalkDir;
 
 use super::record::{Key, Record};
+use crate::atomic::swap;
 use crate::target::through_links;
 use wavesieve_files::regular::{self, LARGE_BYTES};
 use wavesieve_input::{AtInterruption, UNFINISHED};
@@ -20,6 +22,8 @@ const DONE: &str = "done";
 const TABLES: &str = "tables";
 /// Name of the file that states what kind of conversion it is.
 const KEY: &str = "key.json";
+/// Name of the file that a program locks while it fills a directory that has one name for all programs.
+const LOCK: &str = "lock";
 
 /// A conversion that is not finished: `tables/` will be the output, `done/` holds a record of every finished process.
 pub struct Partial {
@@ -41,7 +45,7 @@ impl Partial {
         // A link to the output stays a link.
         let (output, root) = places(output)?;
         fs::create_dir_all(&root).with_context(|| format!("cannot create {}", root.display()))?;
-        let lock = root.join("lock");
+        let lock = root.join(LOCK);
         let lock = File::create(&lock).with_context(|| format!("cannot create {}", lock.display()));
         // `remove_dir` removes only an empty directory.
         let lock = lock.inspect_err(|_| drop(fs::remove_dir(&root)))?;
@@ -60,7 +64,7 @@ impl Partial {
         fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
         let start = own_start(&shared);
         let name = start.file_name().unwrap_or_default();
-        let root = tempfile::Builder::new().prefix(name).tempdir_in(parent);
+        let root = tempfile::Builder::new().prefix(name).rand_bytes(DRAWN).tempdir_in(parent);
         let root = root.with_context(|| format!("cannot create a directory in {}", parent.display()))?.keep();
         let partial = Self::fill(root, output, None, Some(start.clone()), key, false)?;
         for other in own_of(&start).into_iter().filter(|other| !afresh && *other != partial.root) {
@@ -230,8 +234,9 @@ pub(super) fn beside(output: &Path, used_for: &str) -> Result<(PathBuf, PathBuf)
         Ok(there) => there,
         Err(_) => through_links(output).with_context(|| format!("cannot write {}", output.display()))?,
     };
-    let name = output.file_name().context("the output has no name")?.to_string_lossy().into_owned();
-    let root = output.with_file_name(format!("{UNFINISHED}{used_for}-{name}"));
+    let mut name = OsString::from(format!("{UNFINISHED}{used_for}-"));
+    name.push(output.file_name().context("the output has no name")?);
+    let root = output.with_file_name(name);
     Ok((output, root))
 }
 
@@ -249,14 +254,21 @@ fn own_start(root: &Path) -> PathBuf {
     root.with_file_name(name)
 }
 
-/// The directories whose paths start so, in order.
+/// Characters that a program draws for the name of its directory.
+const DRAWN: usize = 6;
+
+/// The directories of single programs whose paths start so, in order.
 fn own_of(start: &Path) -> Vec<PathBuf> {
-    let name = start.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let start_name = start.file_name().unwrap_or_default().as_encoded_bytes();
+    // The directory of an output `NAME~abcdef` itself has a lock.
+    let is_own = |path: &PathBuf| {
+        let rest = path.file_name().and_then(|name| name.as_encoded_bytes().strip_prefix(start_name));
+        let drawn = rest.map(|rest| rest.strip_suffix(GONE.as_bytes()).unwrap_or(rest));
+        drawn.is_some_and(|drawn| drawn.len() == DRAWN && drawn.iter().all(u8::is_ascii_alphanumeric))
+            && !path.join(LOCK).exists()
+    };
     let entries = start.parent().and_then(|parent| fs::read_dir(parent).ok()).into_iter().flatten().flatten();
-    let mut own: Vec<PathBuf> = entries
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with(&name))
-        .map(|entry| entry.path())
-        .collect();
+    let mut own: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_own).collect();
     own.sort();
     own
 }
@@ -267,7 +279,7 @@ fn own_of(start: &Path) -> Vec<PathBuf> {
 fn clear(other: &Path) {
     let mut gone = other.as_os_str().to_owned();
     gone.push(GONE);
-    if other.to_string_lossy().ends_with(GONE) || fs::rename(other, &gone).is_ok() {
+    if other.as_os_str().as_encoded_bytes().ends_with(GONE.as_bytes()) || fs::rename(other, &gone).is_ok() {
         let _ = fs::remove_dir_all(&gone);
         let _ = fs::remove_dir_all(other);
     }
@@ -292,21 +304,10 @@ fn count_finished(root: &Path) -> usize {
 
 /// Puts a directory in the place of another, atomically if the system can. The other one is left in its place, or else
 /// at `aside`.
-#[cfg(target_os = "linux")]
 fn exchange(new: &Path, output: &Path, aside: &Path) -> Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    match renameat_with(CWD, new, CWD, output, RenameFlags::EXCHANGE) {
-        Ok(()) => Ok(()),
-        Err(_) => exchange_in_steps(new, output, aside),
+    if swap(new, output).is_ok() {
+        return Ok(());
     }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn exchange(new: &Path, output: &Path, aside: &Path) -> Result<()> {
-    exchange_in_steps(new, output, aside)
-}
-
-fn exchange_in_steps(new: &Path, output: &Path, aside: &Path) -> Result<()> {
     remove(aside)?;
     fs::rename(output, aside).with_context(|| format!("cannot move {} aside", output.display()))?;
     let renamed = fs::rename(new, output).with_context(|| format!("cannot write {}", output.display()));
@@ -343,4 +344,19 @@ fn write_whole(path: &Path, text: &str) -> Result<()> {
     let temporary = path.with_extension("new");
     fs::write(&temporary, text).with_context(|| format!("cannot write {}", temporary.display()))?;
     fs::rename(&temporary, path).with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_belongs_to_one_output() {
+        let directory = tempfile::tempdir().unwrap();
+        let names = ["a~0xY9zB", "a~0xY9zC~gone", "a~x", "a~x~0xY9zB", "a~locked", "a~0xY9z", "ab~0xY9zB"];
+        names.iter().for_each(|name| fs::create_dir(directory.path().join(name)).unwrap());
+        fs::write(directory.path().join("a~locked").join(LOCK), "").unwrap();
+        let own = own_of(&own_start(&directory.path().join("a")));
+        assert_eq!(own, ["a~0xY9zB", "a~0xY9zC~gone"].map(|name| directory.path().join(name)));
+    }
 }

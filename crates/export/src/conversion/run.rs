@@ -301,8 +301,8 @@ fn interrupted(error: anyhow::Error, partial: Partial) -> anyhow::Error {
     let (count, path) = (finished.len(), partial.path().display().to_string());
     match partial.keep_only(&finished) {
         Ok(()) => {
-            let noun = if count == 1 { "process is" } else { "processes are" };
-            error.context(format!("{count} finished {noun} kept in {path} for the same command again"))
+            let noun = if count == 1 { "process" } else { "processes" };
+            error.context(format!("{count} finished {noun} kept in {path}; rerun the same command to resume"))
         }
         Err(other) => error.context(format!("{other:#}")),
     }

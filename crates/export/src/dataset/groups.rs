@@ -38,9 +38,9 @@ impl<'a> Origin<'a> {
     /// A part of an earlier dataset.
     pub fn of_part(part: &'a FilePart) -> Result<Self> {
         let path = part.path().to_owned();
-        let footer = part.passing_footer().with_context(|| {
-            format!("cannot take rows over from {}; add --overwrite to convert everything again", path.display())
-        })?;
+        let footer = part
+            .passing_footer()
+            .with_context(|| format!("cannot reuse rows of {}; rerun with --overwrite", path.display()))?;
         Ok(Self { path, metadata: Arc::clone(footer.metadata()), part: Some((part, footer)) })
     }
 }
@@ -81,7 +81,7 @@ impl<'a> Group<'a> {
             let column = Column::read(&file, chunk).with_context(|| format!("cannot read {shown}"))?;
             let written = self.origin.part.as_ref().map(|(_, footer)| footer.sum(self.number, place));
             let is_as_written = written.is_none_or(|sum| sum == Some(column.sum));
-            ensure!(is_as_written, "{shown} changed after it was written; add --overwrite to convert everything again");
+            ensure!(is_as_written, "{shown} changed after it was written; rerun with --overwrite");
             Ok(column)
         };
         self.chunks().iter().enumerate().map(read).collect()

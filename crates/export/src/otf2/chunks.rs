@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 /// The start of every chunk and of the anchor: its marker, and little endian.
 const HEAD: [u8; 2] = [3, 0x42];
@@ -34,7 +34,12 @@ impl Chunks {
     }
 
     /// Starts another chunk if these bytes do not fit. Returns whether it did.
+    ///
+    /// # Errors
+    /// When they fit into no chunk, or the file cannot be written.
     pub(super) fn makes_room(&mut self, bytes: usize) -> Result<bool> {
+        let limit = self.size - HEADER - SPARE;
+        ensure!(bytes <= limit, "a record of {bytes} bytes is too large for OTF2 (limit {limit} bytes)");
         if self.chunk.len() + bytes + SPARE <= self.size {
             return Ok(false);
         }
@@ -75,5 +80,22 @@ impl Chunks {
         let length = self.chunk.len();
         self.write(length)?;
         Ok(self.written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_larger_than_a_chunk_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut chunks = Chunks::create(&directory.path().join("a.def"), 64, false).unwrap();
+        let largest = 64 - HEADER - SPARE;
+        assert!(chunks.makes_room(largest + 1).is_err());
+        assert!(!chunks.makes_room(largest).unwrap());
+        chunks.add(&vec![1; largest], 0);
+        assert!(chunks.makes_room(1).unwrap());
+        assert_eq!(chunks.close().unwrap(), 64 + (HEADER + END.len()) as u64);
     }
 }

@@ -141,7 +141,7 @@ impl Definitions {
             record
                 .long(1_000_000_000)
                 .long(first_ns as u64)
-                .long((self.last_ns - first_ns).max(1) as u64)
+                .long(self.last_ns.saturating_sub(first_ns).max(1) as u64)
                 .long(u64::MAX);
         })?;
         for (number, text) in (0..).zip(&self.texts) {

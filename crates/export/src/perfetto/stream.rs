@@ -396,7 +396,7 @@ impl<'a> Stream<'a> {
         let gpu = queue.gpu;
         let mut intern = |table: &mut Interned, field: u32, text: u32| intern(interned, table, field, text, texts);
         message.varint(1, id);
-        message.varint(2, (end_ns - start_ns) as u64);
+        message.varint(2, end_ns.abs_diff(start_ns));
         message.varint(5, *number);
         message.varint(11, gpu);
         message.varint(13, QUEUE);

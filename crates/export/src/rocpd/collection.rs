@@ -51,11 +51,7 @@ pub fn check_inputs(files: &[RocpdFile]) -> Result<Option<String>, String> {
 
 /// The message about a guid that two files have.
 fn twice(guid: &str, one: &RocpdFile, other: &RocpdFile) -> String {
-    format!(
-        "{} and {} both hold guid {guid}: the same process twice, or two captures that cannot be distinguished; leave one out",
-        one.shown(),
-        other.shown()
-    )
+    format!("{} and {} both contain guid {guid}; remove one of them", one.shown(), other.shown())
 }
 
 /// The numbers of a version, to order versions by.

@@ -35,8 +35,8 @@ fn chooses_kernels(filters: &Filters) -> bool {
 }
 
 impl RowChoice<'_> {
-    /// Condition for the rows of a table of activity that are chosen; `None` if all are.
-    pub(super) fn condition(&self, table: &SourceTable, category: &dyn Fn(&[String]) -> String) -> Option<String> {
+    /// Condition for the rows of a table of activity that are chosen, with that for their `category`; `None` if all are.
+    pub(super) fn condition(&self, table: &SourceTable, category: Option<&str>) -> Option<String> {
         let canonical = CANONICAL.iter().find(|(base, _)| *base == table.base);
         let canonical = canonical.and_then(|(_, name)| schema::table(name));
         let is_region = table.base == REGIONS;
@@ -61,9 +61,7 @@ impl RowChoice<'_> {
                 all.push(of_numbers(set, column));
             }
         }
-        if !self.filters.domains.is_empty() && is_region {
-            all.push(category(&self.filters.domains));
-        }
+        all.extend(category.map(ToOwned::to_owned));
         (!all.is_empty()).then(|| all.join(" AND "))
     }
 

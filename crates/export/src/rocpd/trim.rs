@@ -119,8 +119,9 @@ impl<'a> Trimming<'a> {
 
     /// Copies chosen rows, and those that launched chosen work.
     fn copy_activity(&self, table: &SourceTable, launching: Option<&str>) -> Result<usize> {
-        let category = |domains: &[String]| self.of_domains(domains).unwrap_or_else(|_| "0".to_owned());
-        let chosen = self.of_processes(table, &|choice| choice.condition(table, &category));
+        let domains = Some(&self.filters.domains).filter(|domains| table.base == REGIONS && !domains.is_empty());
+        let category = domains.map(|domains| self.of_domains(domains)).transpose()?;
+        let chosen = self.of_processes(table, &|choice| choice.condition(table, category.as_deref()));
         self.copy_with_launching(table, chosen, launching)
     }
 

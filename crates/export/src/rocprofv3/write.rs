@@ -86,8 +86,7 @@ impl Files<'_> {
             0 => self.directory.join(&host).join(&pid),
             number => self.directory.join(format!("{host}-{number}")).join(&pid),
         };
-        let prefix = (0..=self.taken.len()).map(place).find(|place| !self.taken.contains(place));
-        let prefix = prefix.unwrap_or_else(|| place(0));
+        let prefix = (0..).map(place).find(|place| !self.taken.contains(place)).context("internal: no free name")?;
         self.taken.insert(prefix.clone());
         let parent = prefix.parent().unwrap_or(self.directory);
         fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;

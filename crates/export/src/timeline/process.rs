@@ -66,11 +66,17 @@ impl<S: Sink> ProcessWriter<'_, S> {
     fn pid(&self) -> i64 {
         let pid = self.member.process.facts.pid;
         let own = if pid > 0 { pid } else { 1 + self.member.process.process };
-        (OTHER_PIDS * self.earlier + own) % i64::from(i32::MAX)
+        self.apart(own)
     }
 
     pub(super) fn thread_id(&self, tid: i64) -> i64 {
-        (OTHER_PIDS * self.earlier + tid.max(0)) % i64::from(i32::MAX)
+        self.apart(tid.max(0))
+    }
+
+    /// The id of a process or thread, other than that in earlier processes of this pid.
+    fn apart(&self, id: i64) -> i64 {
+        let limit = i64::from(i32::MAX);
+        (OTHER_PIDS * self.earlier + id % limit) % limit
     }
 
     /// The parent track of the work of a GPU; the track of the process if the GPU is not known.
@@ -105,7 +111,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
         }
         let shown_ns = self.shown_end(start_ns, end_ns);
         if self.options.arguments == Arguments::Rocprof {
-            let times = [("begin_ns", start_ns), ("end_ns", shown_ns), ("delta_ns", shown_ns - start_ns)];
+            let times = [("begin_ns", start_ns), ("end_ns", shown_ns), ("delta_ns", shown_ns.saturating_sub(start_ns))];
             for (name, value) in times {
                 arguments.push((self.texts.id(name), Value::Integer(value)));
             }

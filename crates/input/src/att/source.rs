@@ -196,8 +196,10 @@ fn symbols(listing: &Listing) -> SymbolNames {
 
 fn put_kernels(listing: &Listing, builder: &mut TableBuilder<'_>) -> Result<()> {
     let numbers: Vec<i64> = (1..).take(listing.kernels.len()).collect();
-    let first_of = |kernel: usize| listing.rows.iter().find(|row| row.kernel == Some(kernel));
-    let object = |kernel: usize| first_of(kernel).and_then(|row| row.code_object);
+    // Of the first row of each kernel: later entries of a map replace earlier ones.
+    let rows = listing.rows.iter().rev();
+    let objects: BTreeMap<usize, Option<i64>> = rows.filter_map(|row| Some((row.kernel?, row.code_object))).collect();
+    let object = |kernel: usize| objects.get(&kernel).copied().flatten();
     builder.put_integers("code_object_id", (0..listing.kernels.len()).map(object));
     builder.put_symbols(numbers.into_iter(), &symbols(listing))
 }

@@ -19,7 +19,12 @@ pub(crate) fn assembled<'a>(
 ) -> Result<Rows> {
     let builder = || TableBuilder::new(context, table, columns);
     let rows = if is_left_out(context, table.name) { None } else { assemble(builder())? };
-    Ok(rows.unwrap_or_else(|| Rows::clean(empty_frame(columns).lazy())))
+    Ok(rows.unwrap_or_else(|| no_rows(columns)))
+}
+
+/// The rows of a table that the format cannot fill.
+pub(crate) fn no_rows(columns: &[&'static Column]) -> Rows {
+    Rows::clean(empty_frame(columns).lazy())
 }
 
 /// The number of rows that `count` returns. It returns `None` if the table leaves out or joins rows: then the rows are read to count them.
@@ -32,9 +37,15 @@ pub(crate) fn counted(
     if is_left_out(context, table.name) {
         return Ok(RowCount::default());
     }
-    if let Some(known) = count()? {
-        return Ok(known);
-    }
+    count()?.map_or_else(|| count_by_reading(reader, context, table), Ok)
+}
+
+/// Counts the rows of a table that is built from other tables, by reading its first columns.
+pub(crate) fn count_by_reading(
+    reader: &dyn ProcessReader,
+    context: &ReadContext<'_>,
+    table: &'static Table,
+) -> Result<RowCount> {
     let columns: Vec<&'static Column> = own_columns(table).into_iter().take(2).collect();
     let rows = reader.read(context, table, &columns)?;
     Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage })

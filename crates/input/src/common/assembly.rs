@@ -7,11 +7,8 @@ use polars::prelude::*;
 
 use super::{SymbolNames, TableBuilder};
 use wavesieve_model::schema::facts::AgentFacts;
-use wavesieve_model::schema::{Column as Declaration, ColumnType, Table, table};
-use wavesieve_tables::columns::frames::{
-    categorical, dictionary_column, empty_frame, own_columns, text_column_from_dictionary,
-};
-use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
+use wavesieve_model::schema::{ColumnType, table};
+use wavesieve_tables::columns::frames::{categorical, dictionary_column, text_column_from_dictionary};
 
 /// Columns that name the kernel of a dispatch.
 pub(crate) const KERNEL_NAMES: &[&str] = &["kernel_id", "kernel_name", "short_name", "category"];
@@ -140,22 +137,6 @@ impl TableBuilder<'_> {
         self.put_dictionary("name", names)?;
         self.put_dictionary("value", values)
     }
-}
-
-/// The rows of a table that the format cannot fill.
-pub(crate) fn no_rows(columns: &[&'static Declaration]) -> Rows {
-    Rows::clean(empty_frame(columns).lazy())
-}
-
-/// Counts the rows of a table that is built from other tables, by reading its first columns.
-pub(crate) fn count_by_reading(
-    source: &impl ProcessReader,
-    context: &ReadContext<'_>,
-    table: &'static Table,
-) -> Result<RowCount> {
-    let columns: Vec<_> = own_columns(table).into_iter().take(2).collect();
-    let rows = source.read(context, table, &columns)?;
-    Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage })
 }
 
 /// A GPU with a known number and no other facts.

@@ -45,15 +45,9 @@ impl CopyRoom {
 }
 
 /// The free space at a place, if the file system knows its size.
-#[cfg(unix)]
 fn free_bytes(place: &Path) -> Option<u64> {
     let facts = rustix::fs::statvfs(place).ok().filter(|facts| facts.f_blocks > 0)?;
     Some(facts.f_bavail.saturating_mul(facts.f_frsize))
-}
-
-#[cfg(not(unix))]
-fn free_bytes(_place: &Path) -> Option<u64> {
-    None
 }
 
 #[cfg(test)]

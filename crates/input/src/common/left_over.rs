@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
@@ -59,15 +60,8 @@ fn is_left(metadata: &Metadata) -> bool {
     (kind.is_file() || kind.is_dir()) && age.is_some_and(|age| age > AGE) && is_own(metadata)
 }
 
-#[cfg(unix)]
 fn is_own(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
     fs::metadata("/proc/self").is_ok_and(|own| own.uid() == metadata.uid())
-}
-
-#[cfg(not(unix))]
-fn is_own(_metadata: &Metadata) -> bool {
-    true
 }
 
 /// Whether a directory has the only copy of the earlier content of the directory that it was meant to replace.
@@ -112,10 +106,7 @@ mod tests {
         for folder in [".wavesieve-folder", ".wavesieve-before"] {
             age(&at(folder));
         }
-        #[cfg(unix)]
-        {
-            std::os::unix::fs::symlink("mine", at(".wavesieve-link00")).unwrap();
-        }
+        std::os::unix::fs::symlink("mine", at(".wavesieve-link00")).unwrap();
         let held = hold(&at(".wavesieve-held00")).unwrap();
         sweep_now(place.path(), UNFINISHED);
         let kept = [

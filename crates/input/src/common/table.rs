@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
+use super::kernel_symbols::Resolved;
 use super::{IdIndex, SymbolNames, ValidRows};
 use wavesieve_model::schema::anomaly::{Anomaly, Damage, Severity};
 use wavesieve_model::schema::process::Gpu;
@@ -205,7 +206,12 @@ impl<'a> TableBuilder<'a> {
         let known = |agent: i64| process.facts.agents.iter().any(|facts| facts.agent_id == agent);
         let is_orphan =
             |agent: Option<i64>| agent.is_some_and(|agent| !process.gpus.contains_key(&agent) && !known(agent));
-        let (count, first) = count_first(remembering(agents, is_orphan), ids);
+        self.note_unknown_agents(remembering(agents, is_orphan), ids);
+    }
+
+    /// Adds a note about rows with an unknown agent.
+    pub(crate) fn note_unknown_agents(&mut self, is_unknown: impl Iterator<Item = bool>, ids: &Int64Chunked) {
+        let (count, first) = count_first(is_unknown, ids);
         let detail = "rows refer to an unknown agent; excluded from GPU time";
         self.note("missing_agent", Severity::Warning, count, first, detail);
     }
@@ -230,11 +236,23 @@ impl<'a> TableBuilder<'a> {
         unknown: &str,
     ) -> Result<()> {
         let resolved = names.resolve(index, kernel_ids, self.context.categories);
+        self.put_resolved_names(&resolved, || ids.clone(), unknown)
+    }
+
+    /// Works like [`Self::put_kernel_names_by_id`], with the names that were found; `ids` is only called for dispatches without a symbol.
+    pub(crate) fn put_resolved_names(
+        &mut self,
+        resolved: &Resolved,
+        ids: impl FnOnce() -> Int64Chunked,
+        unknown: &str,
+    ) -> Result<()> {
         for (name, dictionary) in resolved.names.dispatch_columns() {
             self.put_with(name, || Ok(dictionary_column_at(name, dictionary, &resolved.positions)?))?;
         }
-        let (count, first) = count_rows(&resolved.missing, ids);
-        self.note("missing_symbol", Severity::Warning, count, first, unknown);
+        if !resolved.missing.is_empty() {
+            let (count, first) = count_rows(&resolved.missing, &ids());
+            self.note("missing_symbol", Severity::Warning, count, first, unknown);
+        }
         Ok(())
     }
 

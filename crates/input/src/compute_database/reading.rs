@@ -29,12 +29,8 @@ pub struct Capture {
 impl Capture {
     /// The damage to all tables: to their pages and, if `closely`, to their rows.
     pub(crate) fn damage_of_tables(&self, closely: bool, shown: &str) -> Vec<Damage> {
-        let threads = rayon::current_num_threads();
-        let damage = |table: &super::container::KnownTable| {
-            let cause = sqlite::verify(&self.store, &table.shape, closely, threads)?;
-            Some(Damage { path: shown.to_owned(), part: table.shape.name.clone(), cause })
-        };
-        self.container.tables().filter_map(damage).collect()
+        let tables = self.container.tables().map(|table| &table.shape);
+        sqlite::damage_of_tables(&self.store, tables, closely, shown)
     }
 }
 

@@ -28,12 +28,10 @@ use wavesieve_model::schema::{Column as Declaration, Origin, Table, table};
 use wavesieve_tables::columns::frames::{categorical, data_type, empty_frame, is_identity};
 use wavesieve_tables::columns::reading::Piece;
 use wavesieve_tables::columns::requests::Request;
-use wavesieve_tables::derive::gpu_work::gpu_times::GpuTime;
+use wavesieve_tables::derive::gpu_work::gpu_times::{GPU_SEGMENTS, GpuTime};
 use wavesieve_tables::derive::health::ANOMALIES;
 use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows, Stored};
 
-/// The derived table whose sums are kept.
-const GPU_SEGMENTS: &str = "gpu_segments";
 /// Memory that a row takes while all columns of its table are read, sorted and written.
 const MEMORY_BYTES_OF_ROW: u64 = 400;
 /// Memory of a value and the data built from it: twice its own size.

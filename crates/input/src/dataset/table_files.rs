@@ -70,7 +70,7 @@ impl TableFiles {
             })
         };
         let other = trace.members().iter().find(is_other)?;
-        Some(format!("rank {} is numbered otherwise in the dataset; convert again", other.process.rank))
+        Some(format!("the dataset numbers rank {} differently; convert again", other.process.rank))
     }
 }
 

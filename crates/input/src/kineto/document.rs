@@ -9,7 +9,8 @@ use super::cursor::{Cursor, Stop, UNCLOSED};
 use super::scan::Events;
 use crate::json::TextFile;
 
-const EVENTS: &[u8] = b"traceEvents";
+/// The member with the list of events.
+pub(super) const EVENTS: &[u8] = b"traceEvents";
 /// The mark that some editors put before a text.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// Members that are read in addition to the events.

@@ -44,6 +44,11 @@ pub const KINDS: &[EventKind] = &[
     NAMES,
 ];
 
+/// Whether the kind at a place in [`KINDS`] has this domain.
+pub fn has_domain(kind: u8, domain: &str) -> bool {
+    KINDS.get(usize::from(kind)).is_some_and(|kind| kind.domain == domain)
+}
+
 /// PyTorch's number of the device type of the host.
 pub const HOST: i64 = 0;
 

@@ -4,12 +4,12 @@
 //! do not suffice. A document is read member by member and event by event, until one of them decides.
 
 use super::cursor::{Cursor, Quoted, Stop, members};
+use super::document::EVENTS;
 use super::event::Event;
 
 /// Maximum bytes that are read before a document counts as written by another program.
 pub const MAX_BYTES: u64 = 64 << 20;
 
-const EVENTS: &[u8] = b"traceEvents";
 /// The members of every event.
 const PHASE: &[u8] = b"ph";
 /// The member with the version, which few other programs write next to events.

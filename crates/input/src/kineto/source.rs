@@ -52,7 +52,7 @@ fn find(opening: &Opening<'_>, spool: &mut Spool) -> Result<Opened> {
         capture.damage.clone_from(&damage);
         let facts = facts(&capture, &document, opening.name, rank)?;
         if processes.is_empty() {
-            noted = notes(&capture, &document, shown);
+            noted = notes(&capture, &document, shown)?;
         }
         processes.push(ProcessInput { facts, source: Arc::new(KinetoSource(capture)) });
     }
@@ -82,7 +82,7 @@ fn ranks_of(labels: Vec<&str>) -> Vec<Option<i64>> {
 }
 
 /// Notes about a file: its anomalies, and the events that are not read.
-fn notes(capture: &Capture, document: &Document, shown: &str) -> Vec<Anomaly> {
+fn notes(capture: &Capture, document: &Document, shown: &str) -> Result<Vec<Anomaly>> {
     let mut notes = Vec::new();
     let mut note = |check_id, severity, count: u64, detail| {
         notes.push(Anomaly::of_file(check_id, severity, count, shown, detail));
@@ -93,7 +93,7 @@ fn notes(capture: &Capture, document: &Document, shown: &str) -> Vec<Anomaly> {
         let detail = format!("events of these categories or phases are not read: {}", counted.join(", "));
         note("unread_events", Severity::Info, unread.values().sum(), detail);
     }
-    for (accelerator, count) in accelerators(capture) {
+    for (accelerator, count) in accelerators(capture)? {
         let detail = format!(
             "the trace is of {accelerator}, whose calls and work are not all read; wavesieve analyzes traces of AMD GPUs"
         );
@@ -114,22 +114,22 @@ fn notes(capture: &Capture, document: &Document, shown: &str) -> Vec<Anomaly> {
         let detail = format!("the file states schema version {stated}; it was read as version 1");
         note("unknown_version", Severity::Warning, 1, detail);
     }
-    notes
+    Ok(notes)
 }
 
 /// Accelerators of other vendors in a trace, with the number of events or processes that show them.
-fn accelerators(capture: &Capture) -> BTreeMap<&'static str, u64> {
+fn accelerators(capture: &Capture) -> Result<BTreeMap<&'static str, u64>> {
     let mut found: BTreeMap<&'static str, u64> = BTreeMap::new();
     for (category, count) in &capture.census.unread {
         if let Some(name) = accelerator(BY_CATEGORY, &category.to_ascii_lowercase()) {
             *found.entry(name).or_default() += count;
         }
     }
-    let processes = capture.names().unwrap_or_default().into_iter().filter(|named| named.what == "process_name");
+    let processes = capture.names()?.into_iter().filter(|named| named.what == "process_name");
     for name in processes.filter_map(|named| accelerator(BY_PROCESS, &named.name)) {
         *found.entry(name).or_default() += 1;
     }
-    found
+    Ok(found)
 }
 
 impl ProcessReader for KinetoSource {

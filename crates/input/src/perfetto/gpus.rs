@@ -162,7 +162,8 @@ impl Agents {
     /// Finds the agents of GPUs that are only numbered: the known GPUs in order if there are as many, otherwise new agents behind the CPUs.
     fn number(&mut self, indices: &BTreeSet<i64>) {
         let gpus: Vec<i64> = self.gpus().collect();
-        let behind = self.known.iter().filter(|(_, agent)| !agent.is_gpu).map(|(id, _)| id + 1).max().unwrap_or(0);
+        let behind =
+            self.known.iter().filter(|(_, agent)| !agent.is_gpu).map(|(id, _)| id.saturating_add(1)).max().unwrap_or(0);
         for (place, index) in indices.iter().enumerate() {
             let known = gpus.get(place).copied().filter(|_| gpus.len() == indices.len());
             let agent = known.unwrap_or_else(|| behind.saturating_add(*index));
@@ -238,5 +239,8 @@ mod tests {
         assert_eq!(agents.of_index.get(&0), Some(&3), "the only one is known");
         agents.number(&[0, 1].into());
         assert_eq!(agents.of_index, [(0, 2), (1, 3)].into());
+        agents.known.insert(i64::MAX, Agent::default());
+        agents.number(&[0, 1, 2].into());
+        assert_eq!(agents.of_index.get(&2), Some(&i64::MAX), "there is no larger id");
     }
 }

@@ -94,10 +94,19 @@ impl Rows {
     /// Replaces a value of the row at a place.
     pub fn set(&mut self, place: usize, field: Field, value: i64) {
         if let Some(column) = self.columns.get_mut(field as usize) {
-            if column.is_empty() {
-                column.resize(self.height, NONE);
-            }
-            column.iter_mut().skip(place).take(1).for_each(|slot| *slot = value);
+            set(column, self.height, place, value);
+        }
+    }
+
+    /// The row at a place.
+    pub fn row(&self, place: usize) -> EventRow {
+        EventRow(self.columns.each_ref().map(|column| column.get(place).copied().unwrap_or(NONE)))
+    }
+
+    /// Replaces the values of the row at a place by those of another row, which may have gaps.
+    pub fn update(&mut self, place: usize, row: &EventRow) {
+        for (column, value) in self.columns.iter_mut().zip(row.0).filter(|(_, value)| *value != NONE) {
+            set(column, self.height, place, value);
         }
     }
 
@@ -136,6 +145,14 @@ impl Rows {
         }
         parts
     }
+}
+
+/// Sets a value of a column that is empty, or has `height` values.
+fn set(column: &mut Vec<i64>, height: usize, place: usize, value: i64) {
+    if column.is_empty() {
+        column.resize(height, NONE);
+    }
+    column.iter_mut().skip(place).take(1).for_each(|slot| *slot = value);
 }
 
 #[cfg(test)]

@@ -70,32 +70,26 @@ impl Document {
             put_sizes(row, first, sizes);
         }
         // The text of a range is shown instead of its function, which is an argument.
-        if let (Some(function), Some(shown)) = (function, event.name)
+        if let (Some(function), Some(shown)) = (function.map(i64::from), row.get(Field::Name))
             && role == Role::Call
         {
-            row.put(Field::Name, Some(i64::from(function)));
-            row.put(Field::Message, (shown != function).then_some(i64::from(shown)));
+            row.put(Field::Name, Some(function));
+            row.put(Field::Message, (shown != function).then_some(shown));
         }
         is_unfinished
     }
 
     /// Ends a slice. The event of the end may have arguments too.
     pub(super) fn end(&mut self, open: &Open, event: &Event, time_ns: i64) {
-        let Some((role, row)) = open.row else { return };
-        let Self { names, rows, arguments, .. } = self;
-        let Some(rows) = rows.get_mut(role as usize) else { return };
+        let Some((role, at)) = open.row else { return };
+        let Some(rows) = self.rows.get_mut(role as usize) else { return };
         if !open.has_end {
-            rows.set(row, Field::End, time_ns);
+            rows.set(at, Field::End, time_ns);
         }
-        for (name, value) in &event.arguments {
-            match key(role, names.text(*name)) {
-                Some(Key::Of(field)) => value.integer(names).into_iter().for_each(|value| rows.set(row, field, value)),
-                Some(_) => {}
-                None => {
-                    let value = value.text(names);
-                    arguments.push(Owned { role, row, name: *name, value });
-                }
-            }
+        if !event.arguments.is_empty() {
+            let mut row = rows.row(at);
+            self.take_arguments(event, role, at, &mut row);
+            self.rows.get_mut(role as usize).into_iter().for_each(|rows| rows.update(at, &row));
         }
     }
 
@@ -124,5 +118,30 @@ fn put_sizes(row: &mut EventRow, first: Field, sizes: [i64; 3]) {
     };
     if fields.iter().all(|field| row.get(*field).is_none()) {
         fields.into_iter().zip(sizes).for_each(|(field, size)| row.put(field, Some(size)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_of_the_end_are_read_like_those_of_the_start() {
+        let mut document = Document::default();
+        let mut number = |text: &str| document.names.number(text);
+        let [category, short, full] = ["kernel_dispatch", "short", "full"].map(&mut number);
+        let arguments = vec![
+            (number("workgroup_size"), Argument::Integer(64)),
+            (number("kernel"), Argument::Text(full)),
+            (number("note"), Argument::Text(short)),
+        ];
+        let start = Event { category: Some(category), name: Some(short), ..Event::default() };
+        let open = document.start(&start, 0, 1);
+        document.end(&open, &Event { arguments, ..Event::default() }, 5);
+        let rows = document.rows(Role::Kernel).unwrap();
+        let fields = [Field::Start, Field::End, Field::WorkgroupX, Field::WorkgroupZ, Field::Name];
+        let expected = [1, 5, 64, 1, i64::from(full)].map(Some);
+        assert_eq!(fields.map(|field| rows.get(0, field)), expected);
+        assert_eq!(document.arguments.len(), 1);
     }
 }

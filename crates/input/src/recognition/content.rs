@@ -4,12 +4,12 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::head::{Beginning, Head, SQLITE_MAGIC, TAR_ARCHIVE, by_head, csv, is_rocprof_json, is_tar, json, table};
+use super::head::{Beginning, Head, SQLITE_MAGIC, by_head, csv, json, marked, table};
 use super::unread_content::{SkipReason, UnreadContent};
 use crate::common::sqlite::{DatabaseFile, OpeningDatabase, Reader};
 use crate::dataset::is_dataset;
 use crate::json::{GZIP_MAGIC, decompressed_head};
-use crate::perfetto::{has_packets, is_perfetto};
+use crate::perfetto::has_packets;
 use crate::rocprof_compute;
 use wavesieve_files::regular;
 use wavesieve_model::text::causes::with_causes;
@@ -59,7 +59,7 @@ impl Content {
             Self::Head(Head::UnreadContent(unread)) => unread,
             Self::Database(Some(database)) => unread_database(&database),
             Self::Dataset | Self::Database(None) | Self::Head(_) => {
-                UnreadContent::new(SkipReason::Foreign, "of no format that is known")
+                UnreadContent::new(SkipReason::Foreign, "unknown format")
             }
         }
     }
@@ -114,12 +114,8 @@ fn is_whole(head: &[u8]) -> bool {
 /// The content of a gzip file, by its first decompressed bytes.
 fn compressed(path: &Path, head: &[u8], reader: Reader) -> Content {
     let text = String::from_utf8_lossy(head);
-    if is_tar(head) {
-        unread(SkipReason::Foreign, TAR_ARCHIVE)
-    } else if is_perfetto(head) {
-        Content::Head(Head::Perfetto)
-    } else if is_rocprof_json(&text) {
-        Content::Head(Head::RocprofJson)
+    if let Some(marked) = marked(head, &text) {
+        Content::Head(marked)
     } else if head.is_empty() {
         unread(SkipReason::Foreign, "a gzip file that cannot be decompressed; copy it again")
     } else if head.starts_with(SQLITE_MAGIC) {
@@ -144,5 +140,25 @@ fn database(path: &Path, file: anyhow::Result<DatabaseFile>, reader: Reader) -> 
         Ok(database) if rocprof_compute::is_pass(path, &database) => Content::Head(Head::ComputeCounters),
         Ok(database) => Content::Database(Some(database)),
         Err(error) => Content::Head(Head::UnreadContent(damaged_database(&file, &error))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    #[test]
+    fn a_compressed_list_of_samples_is_recognized() {
+        let list = br#" [{"record": {"hw_id": {}, "exec_mask": 1, "timestamp": 2}}]"#;
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let mut encoder = GzEncoder::new(&mut file, Compression::fast());
+        encoder.write_all(list).unwrap();
+        encoder.finish().unwrap();
+        assert!(matches!(Content::detect(file.path(), Reader::Auto), Content::Head(Head::PcSamples)));
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsStr;
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -127,22 +128,8 @@ pub fn named(inputs: &[String]) -> Result<Vec<PathBuf>, InputError> {
     Ok(paths)
 }
 
-/// Identifies a directory, whatever path leads to it.
-#[cfg(unix)]
+/// Identifies a directory, whatever path leads to it: device and inode.
 type Identity = (u64, u64);
-#[cfg(not(unix))]
-type Identity = PathBuf;
-
-#[cfg(unix)]
-fn identity(metadata: &Metadata, _: &Path) -> Identity {
-    use std::os::unix::fs::MetadataExt;
-    (metadata.dev(), metadata.ino())
-}
-
-#[cfg(not(unix))]
-fn identity(_: &Metadata, path: &Path) -> Identity {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
-}
 
 struct Search {
     exclude: Option<PathBuf>,
@@ -171,7 +158,7 @@ impl Search {
         if !metadata.is_dir() || is_dataset(path) {
             return self.add(path, named, None);
         }
-        if !self.seen.insert(identity(&metadata, path)) {
+        if !self.seen.insert((metadata.dev(), metadata.ino())) {
             return;
         }
         if let Some(index) = index_in(path) {

@@ -71,7 +71,7 @@ pub struct Opening<'a> {
 #[derive(Default)]
 pub struct Shared {
     /// Files of decompressed text, one for each thread that opens files.
-    pub spools: Mutex<Vec<Spool>>,
+    spools: Mutex<Vec<Spool>>,
     /// Events of databases.
     pub events: Arc<EventCache>,
 }

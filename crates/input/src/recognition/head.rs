@@ -23,11 +23,11 @@ const MAGIC: &[(&[u8], &str)] = &[
 const TAR: (std::ops::Range<usize>, &[u8]) = (257..262, b"ustar");
 
 /// Whether a file is a tar archive, by its first bytes.
-pub(crate) fn is_tar(head: &[u8]) -> bool {
+fn is_tar(head: &[u8]) -> bool {
     head.get(TAR.0) == Some(TAR.1)
 }
 
-pub(crate) const TAR_ARCHIVE: &str = "a tar archive; unpack it";
+const TAR_ARCHIVE: &str = "a tar archive; unpack it";
 
 /// Columns of tables that are related to traces, and descriptions of the tables.
 const TABLES: &[(&[&str], &str)] = &[
@@ -103,11 +103,23 @@ impl<'a> Beginning<'a> {
 /// Keys that only rocprofv3 writes near the start of its JSON.
 const METADATA_KEYS: [&str; 2] = ["\"init_time\"", "\"fini_time\""];
 
+/// Content that the first bytes of a text show, whether it was compressed or not.
+pub fn marked(head: &[u8], text: &str) -> Option<Head> {
+    if is_tar(head) {
+        Some(Head::unread(SkipReason::Foreign, TAR_ARCHIVE))
+    } else if is_perfetto(head) {
+        Some(Head::Perfetto)
+    } else if is_rocprof_json(text) {
+        Some(Head::RocprofJson)
+    } else {
+        is_pc_samples(text).then_some(Head::PcSamples)
+    }
+}
+
 /// Content of a file that is neither a database nor compressed.
 pub(crate) fn by_head(beginning: Beginning<'_>) -> Head {
     let head = beginning.bytes;
     let text = String::from_utf8_lossy(head);
-    let trimmed = text.trim_start();
     let other = |what: &str| Head::unread(SkipReason::Other, what);
     let lost = |what: &str| Head::unread(SkipReason::Lost, what);
     if head.is_empty() {
@@ -116,14 +128,8 @@ pub(crate) fn by_head(beginning: Beginning<'_>) -> Head {
         other("a DuckDB database, not a rocpd trace; name the rocpd databases it was made from")
     } else if text.starts_with("version https://git-lfs") {
         lost("a Git LFS pointer, not the file itself; fetch it with `git lfs pull`")
-    } else if is_tar(head) {
-        Head::unread(SkipReason::Foreign, TAR_ARCHIVE)
-    } else if is_perfetto(head) {
-        Head::Perfetto
-    } else if is_rocprof_json(trimmed) {
-        Head::RocprofJson
-    } else if is_pc_samples(trimmed) {
-        Head::PcSamples
+    } else if let Some(marked) = marked(head, &text) {
+        marked
     } else if head.starts_with(b"PAR1") {
         other("a single Parquet file; name the dataset directory with its manifest.json")
     } else if SQLITE_MAGIC.starts_with(head) {
@@ -232,14 +238,14 @@ fn syntax_error(text: &str, is_whole: bool) -> Option<serde_json::Error> {
 }
 
 /// Whether a text starts like rocprofv3 JSON.
-pub(crate) fn is_rocprof_json(text: &str) -> bool {
+fn is_rocprof_json(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with('{') && text.contains(&format!("\"{ROOT_KEY}\""))
 }
 
 /// Whether a text starts like a list of PC samples.
 fn is_pc_samples(text: &str) -> bool {
     let keys = ["\"record\"", "\"hw_id\"", "\"exec_mask\"", "\"timestamp\""];
-    text.starts_with('[') && keys.iter().all(|key| text.contains(key))
+    text.trim_start().starts_with('[') && keys.iter().all(|key| text.contains(key))
 }
 
 /// A table of another tool, by the names of its columns.

@@ -62,7 +62,7 @@ pub fn parse(text: &str) -> Result<List, String> {
     let [document] = documents.as_slice() else {
         return Err(format!("{} YAML documents instead of one; write the index again", documents.len()));
     };
-    let lacks = |what: &str| format!("YAML without {what}, so no index of rocpd databases");
+    let lacks = |what: &str| format!("not a rocpd index: `{what}` is missing");
     let mut node = document;
     for (depth, key) in KEYS.iter().enumerate() {
         let shown = || KEYS.iter().take(depth + 1).copied().collect::<Vec<_>>().join(": ");
@@ -72,7 +72,7 @@ pub fn parse(text: &str) -> Result<List, String> {
         let shown = scalar(version).unwrap_or_default();
         if shown.split('.').next() != VERSION.split('.').next() {
             return Err(format!(
-                "an index of version {shown}, where {VERSION} is known; name the databases themselves"
+                "unsupported index version {shown} (supported: {VERSION}); name the databases themselves"
             ));
         }
     }
@@ -132,12 +132,12 @@ mod tests {
         for (text, reason) in [
             ("", "0 YAML documents"),
             ("a: [", "not YAML"),
-            ("a: 1", "YAML without rocprofiler-sdk"),
-            ("rocprofiler-sdk: {rocpd: {path: .}}", "YAML without files"),
+            ("a: 1", "not a rocpd index: `rocprofiler-sdk` is missing"),
+            ("rocprofiler-sdk: {rocpd: {path: .}}", "`files` is missing"),
             ("rocprofiler-sdk: {rocpd: {files: []}}", "lists no files"),
             ("rocprofiler-sdk: {rocpd: {files: [{a: b}]}}", "neither a path"),
             ("rocprofiler-sdk: {rocpd: {rocpd_package_version: 2.0, files: a}}", "version 2.0"),
-            ("rocprofiler-sdk: 3", "YAML without rocprofiler-sdk: rocpd"),
+            ("rocprofiler-sdk: 3", "`rocprofiler-sdk: rocpd` is missing"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(reason), "{text}: {error}");

@@ -9,7 +9,9 @@ use parking_lot::Mutex;
 use super::database::{Database, KEY};
 use super::lookups::Lookups;
 use super::tracks::TRACKS;
-use crate::common::sqlite::{Columns, Condition, RowTest, Wanted, damage, integer, text, type_mismatches};
+use crate::common::sqlite::{
+    Columns, Condition, LISTED_KERNELS, RowTest, Wanted, damage, integer, text, type_mismatches,
+};
 use crate::common::{Rule, Source, TableBuilder};
 use wavesieve_model::schema::anomaly::Damage;
 use wavesieve_tables::trace::source::Rows;
@@ -23,9 +25,6 @@ const OF_ACTIVITY: &[Source<&'static str>] = &[
     ("start", &["start_ns", "end_ns", "duration_ns", "valid"], Rule::Used),
     ("end", &["start_ns", "end_ns", "duration_ns", "valid"], Rule::Used),
 ];
-
-/// Maximum kernel ids in a condition; with more, rows are chosen only after reading.
-const LISTED_KERNELS: usize = 2_000;
 
 /// The builder of a canonical table, and the source of its rows.
 pub(crate) struct Assembly<'a> {

@@ -1,8 +1,9 @@
 //! Known dialects of rocpd, and messages about unknown ones.
 
 use super::container::Partition;
+use crate::common::sqlite::notes_of_unknown;
 use wavesieve_model::analysis::upstream::versions;
-use wavesieve_model::schema::anomaly::{Anomaly, Severity};
+use wavesieve_model::schema::anomaly::Anomaly;
 
 /// The id of the format.
 const FORMAT: &str = "rocpd";
@@ -73,19 +74,8 @@ pub fn is_track_based(partition: &Partition) -> bool {
 
 /// Notes about parts of a partition that were not understood.
 pub fn notes(partition: &Partition, shown: &str) -> Vec<Anomaly> {
-    let mut notes = Vec::new();
     let unknown: Vec<&str> = partition.table_bases().filter(|base| !KNOWN_TABLES.contains(base)).collect();
-    if !unknown.is_empty() {
-        let detail = format!("unknown tables were ignored: {}", unknown.join(", "));
-        notes.push(Anomaly::of_file("unknown_table", Severity::Info, unknown.len(), shown, detail));
-    }
-    let version = partition.schema_version.as_deref();
     // The table names the schema versions whose tables this reader knows.
-    if !version.is_some_and(|version| versions(FORMAT).any(|known| known.name == version)) {
-        let stated =
-            version.map_or_else(|| "states no schema version".to_owned(), |v| format!("states schema version {v}"));
-        let detail = format!("the file {stated}; it was read as 3.0.5, further columns were ignored");
-        notes.push(Anomaly::of_file("unknown_version", Severity::Warning, 1, shown, detail));
-    }
-    notes
+    let is_known = |version: &str| versions(FORMAT).any(|known| known.name == version);
+    notes_of_unknown(&unknown, partition.schema_version.as_deref(), is_known, "3.0.5", shown)
 }

@@ -13,7 +13,7 @@ use super::counter_file::first_bytes;
 use super::header::is_of_workload;
 use super::workload::SYSTEM;
 use crate::common::csv::{CsvFile, Flaws};
-use crate::common::sqlite::{DatabaseFile, OpeningDatabase, open, quoted};
+use crate::common::sqlite::{DatabaseFile, OpeningDatabase, Wanted, open, quoted};
 use crate::json::{GZIP_MAGIC, decompressed_head};
 use crate::recognition::head::SQLITE_MAGIC;
 
@@ -114,9 +114,9 @@ impl PassDatabase {
     }
 
     /// The `wanted` columns that `regions` has; none if the table is missing.
-    pub(crate) fn region_columns(&self, connection: &Connection, wanted: &[&'static str]) -> Result<Vec<&'static str>> {
+    pub(crate) fn region_columns(&self, connection: &Connection, wanted: &[Wanted]) -> Result<Vec<Wanted>> {
         let columns = columns_of(connection, REGIONS)?;
-        Ok(wanted.iter().copied().filter(|name| columns.iter().any(|column| column == name)).collect())
+        Ok(wanted.iter().copied().filter(|wanted| columns.iter().any(|column| column == wanted.name)).collect())
     }
 
     /// Passes every row of counters to `read`, which returns an error if it cannot parse the row.

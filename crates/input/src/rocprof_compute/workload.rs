@@ -37,9 +37,8 @@ fn name_of(path: &Path) -> String {
 /// Whether a file belongs to a pass that is always joined: `pmc_perf_3`, `results_pmc_perf_3`. A file named after a level may hold counters
 /// that the joined file lacks.
 fn is_joined_pass(stem: &str) -> bool {
-    let number =
-        |prefix: &str| stem.strip_prefix(prefix).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
-    number("pmc_perf_") || stem.starts_with("results_")
+    let number = pass_name(stem).strip_prefix(JOINED).and_then(|rest| rest.strip_prefix('_'));
+    number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit())) || stem == "results_pmc_perf"
 }
 
 /// Groups files by directory.
@@ -131,7 +130,12 @@ mod tests {
             "a/results_pmc_perf_1.csv",
             "b/pmc_perf_0.csv",
         ];
-        let more = ["b/pmc_perf_1.csv", "a/pmc_perf_SQ_IFETCH_LEVEL.csv"];
+        let more = [
+            "b/pmc_perf_1.csv",
+            "a/pmc_perf_SQ_IFETCH_LEVEL.csv",
+            "a/results_pmc_perf_SQ_INST_LEVEL_LDS.csv",
+            "a/results_pmc_perf.csv",
+        ];
         let file = |name: &&str| CsvFile { path: PathBuf::from(name), shown: (*name).to_owned() };
         let workloads = grouped(names.iter().chain(&more).map(file).collect());
         let files =
@@ -139,11 +143,16 @@ mod tests {
         assert_eq!(
             workloads.iter().map(files).collect::<Vec<_>>(),
             [
-                vec!["a/pmc_perf.csv", "a/SQ_LEVEL_WAVES.csv", "a/pmc_perf_SQ_IFETCH_LEVEL.csv"],
+                vec![
+                    "a/pmc_perf.csv",
+                    "a/SQ_LEVEL_WAVES.csv",
+                    "a/pmc_perf_SQ_IFETCH_LEVEL.csv",
+                    "a/results_pmc_perf_SQ_INST_LEVEL_LDS.csv"
+                ],
                 vec!["b/pmc_perf_0.csv", "b/pmc_perf_1.csv"]
             ]
         );
-        assert_eq!(workloads.iter().map(|workload| workload.repeated.len()).collect::<Vec<usize>>(), [2, 0]);
+        assert_eq!(workloads.iter().map(|workload| workload.repeated.len()).collect::<Vec<usize>>(), [3, 0]);
         assert_eq!(workloads.first().map(|workload| workload.shown.as_str()), Some("a/*.csv"));
     }
 }

@@ -47,8 +47,8 @@ pub fn read(file: &CsvFile) -> Result<List> {
         match agent {
             Some(agent) => list.agents.push(agent),
             None => {
-                let line = line_at(&file.path, record.position().map_or(0, csv::Position::byte)).unwrap_or(0);
                 list.damage.get_or_insert_with(|| {
+                    let line = line_at(&file.path, record.position().map_or(0, csv::Position::byte)).unwrap_or(0);
                     format!(
                         "{}:{line}: an agent cannot be parsed and is excluded; {} of {} fields, or not a number",
                         file.shown,

@@ -19,7 +19,7 @@ pub(crate) enum RowKey {
     Thread(Option<i64>),
 }
 
-/// A kernel, from its first row.
+/// A kernel, from its first row; the name is from the first row that has one.
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
     /// Name as written.
@@ -142,7 +142,9 @@ impl Census {
             known.as_cpu |= used.as_cpu;
         }
         for (id, kernel) in other.kernels {
-            self.kernels.entry(id).or_insert(kernel);
+            let name = kernel.name.clone();
+            let known = self.kernels.entry(id).or_insert(kernel);
+            known.name = known.name.take().or(name);
         }
         for (name, kernel) in other.unnumbered {
             self.unnumbered.entry(name).or_insert(kernel);
@@ -185,4 +187,24 @@ pub fn is_process_range(row: &UnderstoodRow<'_>) -> bool {
 
 pub fn thread(kind: RecordKind, row: &UnderstoodRow<'_>) -> Option<i64> {
     row.number(Col::ThreadId).filter(|_| kind != RecordKind::Calls || !is_process_range(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_file_may_have_the_name_of_a_kernel() {
+        let census = |name: Option<&str>| {
+            let kernel = Kernel { name: name.map(str::to_owned), ..Kernel::default() };
+            Census { kernels: [(7, kernel)].into(), ..Census::default() }
+        };
+        for (first, second, expected) in
+            [(None, Some("b"), Some("b")), (Some("a"), Some("b"), Some("a")), (Some("a"), None, Some("a"))]
+        {
+            let mut all = census(first);
+            all.absorb(census(second));
+            assert_eq!(all.kernels[&7].name.as_deref(), expected);
+        }
+    }
 }

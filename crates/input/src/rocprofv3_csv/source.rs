@@ -76,7 +76,7 @@ fn notes(group: &Group, shared: &Shared) -> Vec<Anomaly> {
             },
         );
     let repeated = group.repeated.iter().map(|path| {
-        let detail = "the same file is there uncompressed, which is read instead".to_owned();
+        let detail = "the uncompressed file is read instead".to_owned();
         note("repeated_capture", "processes", 1, path, detail)
     });
     let joined = group.unknown.iter().map(|path| {

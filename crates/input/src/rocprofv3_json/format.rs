@@ -2,7 +2,7 @@
 
 use super::source::find;
 use crate::recognition::content::Content;
-use crate::recognition::format::{Format, Recognized};
+use crate::recognition::format::{Format, Opening, Recognized};
 use crate::recognition::head::Head;
 
 /// rocprofv3 JSON, plain or compressed, or a list of samples from it.
@@ -12,11 +12,8 @@ impl Format for RocprofJson {
     fn recognize(&self, content: &mut Content) -> Option<Recognized> {
         let Content::Head(Head::RocprofJson | Head::PcSamples) = content else { return None };
         Some(Recognized::capture(|opening| {
-            let spools = || opening.shared.spools.lock();
-            let mut spool = spools().pop().unwrap_or_default();
-            let opened = find(opening.path, opening.shown, opening.name, &mut spool, opening.ahead);
-            spools().push(spool);
-            opened
+            let Opening { path, shown, name, ahead, .. } = *opening;
+            opening.shared.with_spool(|spool| find(path, shown, name, spool, ahead))
         }))
     }
 }

@@ -5,9 +5,8 @@ use polars::prelude::*;
 
 use super::capture::{Capture, SectionAnomalies};
 use super::integers::Integers;
-use crate::common::{TableBuilder, count_first};
+use crate::common::TableBuilder;
 pub(crate) use crate::common::{ordinals, zero_as_null};
-use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_model::schema::{Column as Declaration, Table};
 use wavesieve_tables::trace::source::{ReadContext, Rows};
 
@@ -40,12 +39,8 @@ impl<'a> Reading<'a> {
     /// Agent ids for a column of handles. Handle 0 means no agent; unknown handles are reported in a note.
     pub fn agents(&mut self, handles: &Int64Chunked, ids: &Int64Chunked) -> Int64Chunked {
         let known = &self.capture.agents;
-        let (count, first) = count_first(
-            handles.iter().map(|handle| handle.is_some_and(|handle| handle != 0 && !known.contains_key(&handle))),
-            ids,
-        );
-        let detail = "rows refer to an unknown agent; excluded from GPU time";
-        self.builder.note("missing_agent", Severity::Warning, count, first, detail);
+        let is_unknown = |handle: i64| handle != 0 && !known.contains_key(&handle);
+        self.builder.note_unknown_agents(handles.iter().map(|handle| handle.is_some_and(is_unknown)), ids);
         handles.iter().map(|handle| handle.and_then(|handle| known.get(&handle).copied())).collect_ca("".into())
     }
 

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Result, bail};
-use polars::prelude::IntoLazy;
 
 use super::capture::{Capture, SectionAnomalies};
 use super::file::InputFile;
@@ -17,12 +16,11 @@ use super::structure::index::{FileIndex, TrailingData};
 use super::structure::roles::{ALLOCATIONS, CALLS, COPIES, DISPATCHES, GRAPH_LAUNCHES, HIP_EVENTS, PC_SAMPLES, Roles};
 use super::structure::sweep::{Gather, scan};
 use super::tables::{args, calls, counters, dispatches, info, pc_samples, transfers};
-use crate::common::{Replays, is_left_out};
+use crate::common::{Replays, count_by_reading, is_left_out, no_rows};
 use crate::json::Spool;
 use crate::recognition::format::{Opened, ProcessInput};
 use wavesieve_model::schema::anomaly::{Anomaly, Damage, Severity};
 use wavesieve_model::schema::{Column, Table};
-use wavesieve_tables::columns::frames::{empty_frame, own_columns};
 use wavesieve_tables::columns::requests::Request;
 use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 
@@ -128,7 +126,7 @@ fn structural_damage(shown: &str, file: &InputFile, index: &FileIndex) -> Vec<Da
 impl ProcessReader for JsonSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
         if is_left_out(context, table.name) {
-            return Ok(Rows::clean(empty_frame(columns).lazy()));
+            return Ok(no_rows(columns));
         }
         let mut reading = Reading::new(&self.0, context, table, columns);
         match table.name {
@@ -150,7 +148,7 @@ impl ProcessReader for JsonSource {
             "threads" => info::read_threads(&mut reading)?,
             "code_objects" => info::read_code_objects(&mut reading)?,
             "kernel_symbols" => info::read_kernel_symbols(&mut reading)?,
-            _ => return Ok(Rows::clean(empty_frame(columns).lazy())),
+            _ => return Ok(no_rows(columns)),
         }
         reading.finish()
     }
@@ -185,11 +183,7 @@ impl ProcessReader for JsonSource {
                 Ok(RowCount { rows, damage: findings.damage.clone() })
             }
             // These tables leave out or join rows, so counting requires reading.
-            _ => {
-                let columns: Vec<&'static Column> = own_columns(table).into_iter().take(2).collect();
-                let rows = self.read(context, table, &columns)?;
-                Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage })
-            }
+            _ => count_by_reading(self, context, table),
         }
     }
 }

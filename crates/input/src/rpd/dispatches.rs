@@ -9,9 +9,8 @@ use super::ops::{Joined, Ops, calls};
 use super::reading::Reading;
 use super::symbols::{KERNEL_ID_SOURCES, Symbols, kernel_ids};
 use crate::common::sqlite::{Condition, Wanted, integer, text};
-use crate::common::{KERNEL_NAMES, count_first, count_rows, or};
+use crate::common::{KERNEL_NAMES, count_first, or};
 use wavesieve_model::schema::anomaly::Severity;
-use wavesieve_tables::columns::frames::dictionary_column_at;
 
 /// Columns of launches, their source columns, and for grids the source column of the workgroup.
 const LAUNCHED: [(&str, &str, Option<&str>); 8] = [
@@ -69,14 +68,8 @@ fn put_names(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
     let kernels = kernel_ids(reading, ops)?;
     reading.put("kernel_id", kernels.clone().into_series());
     let symbols = Symbols::read(reading, &kernels)?;
-    let resolved = symbols.names.resolve(&symbols.index, &kernels, reading.context.categories);
-    for (name, dictionary) in resolved.names.dispatch_columns() {
-        reading.put_with(name, || Ok(dictionary_column_at(name, dictionary, &resolved.positions)?))?;
-    }
-    let (count, first) = count_rows(&resolved.missing, &ops.columns.integers("id"));
-    let detail = "dispatches refer to a missing string, shown as kernel_<id>";
-    reading.note("missing_symbol", Severity::Warning, count, first, detail);
-    Ok(())
+    let unknown = "dispatches refer to a missing string, shown as kernel_<id>";
+    reading.put_kernel_names_by_id(&symbols.names, &symbols.index, (&kernels, &ops.columns.integers("id")), unknown)
 }
 
 /// Adds the correlation id, which is the id of the call, and the thread of the call.

@@ -5,13 +5,10 @@ use polars::prelude::*;
 
 use super::kinds::OpKind;
 use super::reading::Reading;
-use crate::common::sqlite::{Columns, Condition, RowTest, Wanted, integer, listed};
+use crate::common::sqlite::{Columns, Condition, LISTED_KERNELS, RowTest, Wanted, integer, listed};
 use crate::common::{IdIndex, count_first, index_of};
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::trace::source::RowCount;
-
-/// Maximum kernel ids in a statement; with more, rows are chosen only after reading.
-const LISTED_KERNELS: usize = 2_000;
 
 pub(crate) struct Ops {
     pub columns: Columns,

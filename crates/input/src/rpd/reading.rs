@@ -8,8 +8,7 @@ use anyhow::Result;
 use super::census::Census;
 use super::container::Container;
 use crate::common::sqlite::{
-    self, Columns, Condition, DatabaseFile, RowTest, Selection, Store, TableShape, Wanted, damage, text,
-    type_mismatches,
+    self, Columns, Condition, DatabaseFile, RowTest, Selection, Store, Wanted, damage, text, type_mismatches,
 };
 use crate::common::{TableBuilder, Texts};
 use wavesieve_model::schema::anomaly::{Anomaly, Damage};
@@ -40,12 +39,7 @@ impl Capture {
 
     /// The damage to all tables: to their pages and, if `closely`, to their rows.
     pub(crate) fn damage_of_tables(&self, closely: bool, shown: &str) -> Vec<Damage> {
-        let threads = rayon::current_num_threads();
-        let damage = |table: &TableShape| {
-            let cause = sqlite::verify(&self.store, table, closely, threads)?;
-            Some(Damage { path: shown.to_owned(), part: table.name.clone(), cause })
-        };
-        self.container.tables().filter_map(damage).collect()
+        sqlite::damage_of_tables(&self.store, self.container.tables(), closely, shown)
     }
 }
 

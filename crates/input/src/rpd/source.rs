@@ -9,12 +9,12 @@ use super::container::Container;
 use super::kinds::OpKind;
 use super::reading::{Capture, Owner, Reading};
 use super::{args, calls, dispatches, info, monitor, ops, transfers};
-use crate::common::sqlite::{Condition, DatabaseFile, Store, open};
+use crate::common::sqlite::{Condition, DatabaseFile, Store, notes_of_unknown, open};
 use crate::common::{count_by_reading, is_left_out, no_rows, numbered_gpu};
 use crate::recognition::content::Content;
 use crate::recognition::format::{Format, Opened, Opening, ProcessInput, Recognized};
 use crate::recognition::unread_content::{SkipReason, UnreadContent};
-use wavesieve_model::schema::anomaly::{Anomaly, Damage, Severity};
+use wavesieve_model::schema::anomaly::{Anomaly, Damage};
 use wavesieve_model::schema::facts::{AgentFacts, ProcessFacts};
 use wavesieve_model::schema::{Column, Table};
 use wavesieve_tables::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
@@ -57,7 +57,9 @@ fn find(file: &Arc<DatabaseFile>, opening: &Opening<'_>) -> Result<Opened> {
     let container = Container::read(&connection).with_context(|| format!("cannot read the tables of {shown}"))?;
     let census = Census::take(&connection, &container);
     let mut notes: Vec<Anomaly> = file.note(shown).into_iter().collect();
-    note_unknown(&container, shown, &mut notes);
+    let unknown: Vec<&str> = container.unknown_tables.iter().map(String::as_str).collect();
+    let is_known = |version: &str| KNOWN_VERSIONS.contains(&version);
+    notes.extend(notes_of_unknown(&unknown, container.schema_version.as_deref(), is_known, "RPD 2 and 3", shown));
     // GPUs are numbered over the whole node.
     let agents: Vec<AgentFacts> = census.gpus.iter().map(|gpu| numbered_gpu(*gpu)).collect();
     let content_hash = content_hash(&connection, &container);
@@ -84,24 +86,6 @@ fn find(file: &Arc<DatabaseFile>, opening: &Opening<'_>) -> Result<Opened> {
     // The census scans all calls and operations. Rows that it could not read may change which operations are kernels, and their processes.
     let damage = file.damage(shown).into_iter().chain(capture.damage_of_tables(false, shown)).collect();
     Ok(Opened { processes, notes, damage })
-}
-
-fn note_unknown(container: &Container, shown: &str, notes: &mut Vec<Anomaly>) {
-    let mut note = |check_id, severity, count: usize, detail| {
-        notes.push(Anomaly::of_file(check_id, severity, count as u64, shown, detail));
-    };
-    let unknown = &container.unknown_tables;
-    if !unknown.is_empty() {
-        let detail = format!("unknown tables were ignored: {}", unknown.join(", "));
-        note("unknown_table", Severity::Info, unknown.len(), detail);
-    }
-    let version = container.schema_version.as_deref();
-    if !version.is_some_and(|version| KNOWN_VERSIONS.contains(&version)) {
-        let stated =
-            version.map_or_else(|| "states no schema version".to_owned(), |v| format!("states schema version {v}"));
-        let detail = format!("the file {stated}; it was read as RPD 2 and 3, further columns were ignored");
-        note("unknown_version", Severity::Warning, 1, detail);
-    }
 }
 
 impl ProcessReader for RpdSource {

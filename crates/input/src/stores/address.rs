@@ -49,15 +49,13 @@ pub enum AddressError {
     )]
     Scheme(String),
     /// A user or a password.
-    #[error(
-        "{0}: an address with credentials is seen by others; put them into the environment, such as AWS_ACCESS_KEY_ID"
-    )]
+    #[error("{0}: do not put credentials into the address; set them in the environment, such as AWS_ACCESS_KEY_ID")]
     Credentials(String),
     /// Text after the path.
     #[error("{0}: an address of a dataset ends with its path; leave out what begins with ? or #")]
     BehindPath(String),
     /// Not the form of an address.
-    #[error("{0}: not an address; the form is s3://BUCKET/PATH, and alike for gs, az, http and https")]
+    #[error("{0}: invalid address; expected s3://BUCKET/PATH (or gs, az, http, https)")]
     Form(String),
 }
 

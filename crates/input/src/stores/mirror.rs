@@ -59,6 +59,7 @@ impl Mirror {
             Err(failure) => return Err(InputError::Other(failure.into())),
         };
         let mirror = Self { place, folder: TemporaryFolder::new()?, fetched: Mutex::default() };
+        mirror.fetch_whole(&mirror.path().join(PROCESSES))?;
         mirror.prepare(&manifest).map_err(|error| {
             let reason = format!("{error:#}").replace(&mirror.path().display().to_string(), &shown);
             InputError::Damaged { reasons: vec![(shown, reason)] }
@@ -85,13 +86,10 @@ impl Mirror {
         self.place.shown()
     }
 
-    /// Writes the files that the reader of datasets needs before any rows: the manifest, the facts, and a file without content for each
-    /// part.
+    /// Writes the files that the reader of datasets needs before any rows, next to the facts: the manifest, and a file without content for
+    /// each part.
     fn prepare(&self, manifest: &[u8]) -> Result<()> {
         fs::write(self.path().join(MANIFEST), manifest).context("cannot write a temporary file")?;
-        if let Ok(facts) = self.place.get(PROCESSES) {
-            fs::write(self.path().join(PROCESSES), &facts).context("cannot write a temporary file")?;
-        }
         let AnyManifest::SharedFiles(manifest, _) = AnyManifest::read(self.path())? else {
             bail!(
                 "a dataset of an older version, in which each rank has files of its own; convert it again to read it from there"

@@ -4,6 +4,8 @@ use super::error::AutotuneError;
 use super::value::Value;
 
 const MAX_DEPTH: usize = 64;
+/// Maximum number of words and signs. A chain of operators, such as `1 + 1 + 1`, is as deep as it is long.
+const MAX_TOKENS: usize = 1000;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Constraint {
@@ -98,6 +100,9 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
+        if tokens.len() >= MAX_TOKENS {
+            return Err(format!("it has more than {MAX_TOKENS} words and signs; write several constraints"));
+        }
         let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
         let taken = if first == '\'' || first == '"' {
             let inner = rest.strip_prefix(first).unwrap_or_default();

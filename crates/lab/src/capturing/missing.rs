@@ -4,6 +4,8 @@ use serde::Serialize;
 
 use wavesieve_captures::recording::Indices;
 
+const UNREPORTED: &str = "it did not occur, or was not reported";
+
 /// Consecutive dispatches of a kernel in a process that were requested but not captured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Missing {
@@ -81,9 +83,10 @@ impl Reached {
             first = end.saturating_add(1);
         }
         let reason = match self.dispatches {
+            Some(count) if count > first => UNREPORTED.to_owned(),
             Some(1) => "the kernel was dispatched once".to_owned(),
-            Some(count) if count <= first => format!("the kernel was dispatched {count} times"),
-            _ => "it did not come, or nothing of it was reported".to_owned(),
+            Some(count) => format!("the kernel was dispatched {count} times"),
+            None => UNREPORTED.to_owned(),
         };
         add(first, last, reason);
     }
@@ -128,6 +131,10 @@ mod tests {
         assert_eq!(missing("3-", &[3], Some(9), Some((4, 1))), [(4, 8, true)]);
         assert_eq!(missing("3-", &[3], None, Some((4, 1))), [(4, 4, true)]);
         assert_eq!(missing("3-", &[], Some(2), None), [(3, 3, false)]);
+        for (wanted, reason) in [("0", UNREPORTED), ("1", "the kernel was dispatched once")] {
+            let reached = Reached { dispatches: Some(1), ..Reached::default() };
+            assert_eq!(reached.missing("add", 7, &wanted.parse().unwrap())[0].reason, reason);
+        }
         assert_eq!(missing("0-18446744073709551614", &[], Some(0), None), [(0, u64::MAX - 1, false)]);
     }
 }

@@ -158,11 +158,11 @@ impl Report {
             if capture.failed_regions > 0 {
                 let reason = capture.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
                 let count = capture.failed_regions;
-                text.push_str(&format!("  {count} regions are not in it{}\n", escape_hidden(&reason)));
+                text.push_str(&format!("  {count} regions were not captured{}\n", escape_hidden(&reason)));
             }
             if !capture.quiescent {
                 text.push_str(
-                    "  other work was still running: memory may be in between; try again with a longer --wait\n",
+                    "  other work was still running: memory may be inconsistent; try again with a longer --wait\n",
                 );
             }
         }

@@ -259,7 +259,7 @@ impl<'a> Driver<'a> {
             };
             let is_accepted = self.outcome.attempts.last().is_some_and(|attempt| attempt.is_accepted);
             if !is_accepted && !failed.insert(answer) {
-                self.observer.note("the model gave an answer again that was not accepted; it is not asked any more");
+                self.observer.note("the model repeated a rejected answer; stopping");
                 return Ok(());
             }
             // A correctable answer is requested again, with the problem; everything else is a new attempt.
@@ -283,7 +283,7 @@ impl<'a> Driver<'a> {
             let text = |text: &Option<String>| text.clone().unwrap_or_default();
             included_from_outside(&text(&file.before), &text(&file.after))
         }) {
-            let reason = format!("it includes what is not a file of the sources: {line}");
+            let reason = format!("it includes a file outside the sources: {line}");
             self.observer.note(&reason);
             self.refuse(attempt, reason.clone())?;
             return Ok(Some(reason));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::elements::{Differences, ElementType, Tolerance};
 use super::error::OptimizeError;
 use crate::replay::compare::Element;
+use wavesieve_export::target::resolved;
 use wavesieve_files::regular;
 
 /// First bytes of `.npy` files.
@@ -50,8 +51,8 @@ impl OutputFile {
     /// Removes the file, so that an old one is not taken for a new one.
     pub(super) fn remove(&self, directory: &Path, copy: &Path) -> Result<(), OptimizeError> {
         let path = directory.join(&self.path);
-        let folder = super::place::resolved(path.parent().unwrap_or(directory));
-        if !folder.starts_with(super::place::resolved(copy)) {
+        let folder = resolved(path.parent().unwrap_or(directory));
+        if !folder.starts_with(resolved(copy)) {
             let text =
                 format!("{} lies behind a link to {}; name a file of the copy", self.path.display(), folder.display());
             return Err(OptimizeError::Usage(text));
@@ -155,9 +156,11 @@ mod tests {
         assert_eq!(file.differences(&npy("<f4", &[1.0, 2.0]), &npy("<f4", &[1.0, 2.5]), usual).different, 1);
         assert_eq!(file.differences(&npy("<f4", &[1.0, 2.0]), &npy("<i4", &[1.0, 2.0]), usual).different, 1);
         // A truncated file, or one without an array, is compared byte for byte.
-        for cut in 0..npy("<f4", &[1.0]).len() {
+        for cut in 1..npy("<f4", &[1.0]).len() {
             let bytes = npy("<f4", &[1.0])[..cut].to_vec();
-            assert_eq!(file.differences(&bytes, &bytes, usual).different, 0);
+            let mut other = bytes.clone();
+            other[cut - 1] ^= 1;
+            assert_eq!(file.differences(&bytes, &other, usual).different, 1, "{cut}");
         }
     }
 }

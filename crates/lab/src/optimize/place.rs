@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::error::OptimizeError;
+use wavesieve_export::target::resolved;
 
 /// Placeholder in commands for the folder of a copy.
 const FOLDER: &str = "{dir}";
@@ -82,16 +83,6 @@ impl SourcesPlace {
             _ => part.to_owned(),
         }
     }
-}
-
-/// A path without links in its existing part.
-pub(super) fn resolved(path: &Path) -> PathBuf {
-    for folder in path.ancestors() {
-        if let (Ok(real), Ok(rest)) = (folder.canonicalize(), path.strip_prefix(folder)) {
-            return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
-        }
-    }
-    path.to_owned()
 }
 
 #[cfg(test)]

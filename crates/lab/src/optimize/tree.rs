@@ -8,6 +8,8 @@ use std::time::SystemTime;
 use anyhow::{Context, Result, bail};
 use walkdir::{DirEntry, WalkDir};
 
+use wavesieve_export::target::resolved;
+
 const LEFT_OUT: [&str; 1] = [".git"];
 const MOST_BYTES: u64 = 4 << 30;
 
@@ -58,7 +60,7 @@ pub(super) fn copy(root: &Path, copy: &Path, without: &Path) -> Result<Vec<PathB
                 outside.push(below(root, from));
             }
             // A link to a file of the sources leads to its copy.
-            let inside = if target.is_absolute() { super::place::resolved(&target) } else { PathBuf::new() };
+            let inside = if target.is_absolute() { resolved(&target) } else { PathBuf::new() };
             let target = inside.strip_prefix(root).map(|below| copy.join(below)).unwrap_or(target);
             link(&target, &to).with_context(context)?;
         } else if entry.file_type().is_file() {

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use super::outcome::{Outcome, Status};
 use super::request::Request;
 use crate::interactive::programs::{End, Limits, run};
+use wavesieve_agent::child::program;
 use wavesieve_files::regular::{self, LARGE_BYTES};
 
 /// Maximum bytes of the process's output that are passed on.
@@ -88,10 +89,4 @@ fn replay_once(request: &Request, supervision: &Supervision<'_>, on_line: &mut d
 /// The path of the answer to a task.
 pub fn answer_path(task: &Path) -> PathBuf {
     task.with_extension("answer.json")
-}
-
-/// The path of this program, even after its file was replaced.
-fn program() -> std::io::Result<PathBuf> {
-    let own = PathBuf::from("/proc/self/exe");
-    if own.exists() { Ok(own) } else { std::env::current_exe() }
 }

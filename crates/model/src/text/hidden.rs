@@ -11,13 +11,12 @@ pub fn escape_hidden(text: &str) -> Cow<'_, str> {
     }
     let mut shown = String::with_capacity(text.len() + 16);
     for character in text.chars() {
-        match (is_hidden(character), u32::from(character)) {
-            (false, _) => shown.push(character),
-            (true, 0x7f) => shown.push('␡'),
-            (true, code @ 0..0x20) => shown.extend(char::from_u32(0x2400 + code)),
-            (true, code) => {
-                let _ = write!(shown, "⟨U+{code:04X}⟩");
+        match picture(character) {
+            Some(picture) => shown.push(picture),
+            None if is_hidden(character) => {
+                let _ = write!(shown, "⟨U+{:04X}⟩", u32::from(character));
             }
+            None => shown.push(character),
         }
     }
     Cow::Owned(shown)
@@ -39,6 +38,15 @@ pub fn escape_commands(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// The picture of a control character of ASCII.
+pub fn picture(character: char) -> Option<char> {
+    match character {
+        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(character)),
+        '\x7f' => Some('␡'),
+        _ => None,
+    }
+}
+
 /// Whether a character is invisible, or changes the look of other characters.
 pub fn is_hidden(character: char) -> bool {
     character.is_control()
@@ -49,7 +57,7 @@ pub fn is_hidden(character: char) -> bool {
                 | '\u{180e}'
                 | '\u{200b}'..='\u{200f}'
                 | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{2069}'
+                | '\u{2060}'..='\u{206f}'
                 | '\u{feff}'
                 | '\u{fff9}'..='\u{fffb}'
                 | '\u{e0000}'..='\u{e007f}'

@@ -1,6 +1,5 @@
 //! Marks charts of this program, so that their files can be distinguished from others.
 
-use std::io::Read;
 use std::path::Path;
 
 use wavesieve_files::regular;
@@ -16,12 +15,7 @@ const HEAD_BYTES: u64 = 65_536;
 
 /// Whether a file is a chart of this program.
 pub fn is_chart(path: &Path) -> bool {
-    // Opening a FIFO would block until a process writes into it.
-    if !path.is_file() {
-        return false;
-    }
-    let mut head = Vec::new();
-    let read = regular::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
-    let has = |mark: &[u8]| head.windows(mark.len()).any(|bytes| bytes == mark);
-    read.is_ok() && (has(SVG_MARK.as_bytes()) || has(PNG_MARK) || has(JPEG_MARK))
+    let has = |head: &[u8], mark: &[u8]| head.windows(mark.len()).any(|bytes| bytes == mark);
+    let marks = [SVG_MARK.as_bytes(), PNG_MARK, JPEG_MARK];
+    regular::head(path, HEAD_BYTES).is_ok_and(|head| marks.iter().any(|mark| has(&head, mark)))
 }

@@ -90,25 +90,19 @@ pub fn apply(rules: &[GateRule], comparison: &Comparison) -> Gate {
 }
 
 fn decide(rule: &GateRule, comparison: &Comparison) -> Decision {
-    // Counters do not depend on times, so problems with times do not affect them.
-    if let GateRule::Counter(counter, pct) = rule {
-        return higher(counter, pct.unwrap_or(0.0), comparison);
-    }
-    if comparison.verdict == "not_comparable" {
-        return Decision::Undecided("the sides cannot be compared".to_owned());
-    }
     match rule {
+        // Counters do not depend on times, so problems with times do not affect them.
+        GateRule::Counter(counter, pct) => higher(counter, pct.unwrap_or(0.0), comparison),
+        _ if comparison.verdict == "not_comparable" => Decision::Undecided("the sides cannot be compared".to_owned()),
         GateRule::Slower(pct) => slower(pct.unwrap_or(0.0), comparison),
         GateRule::Span(pct) => span(pct.unwrap_or(0.0), comparison),
-        GateRule::Counter(..) => Decision::Passed,
         GateRule::New => one_sided("new", comparison.added.iter().map(|kernel| kernel.kernel.as_str())),
         GateRule::Gone => one_sided("gone", comparison.gone.iter().map(|kernel| kernel.kernel.as_str())),
         GateRule::Unclear => {
             let mut open = comparison.kernels.iter().filter(|kernel| matches!(kernel.verdict, "unclear" | "too_few"));
             match open.next() {
                 Some(kernel) => {
-                    let others = open.count();
-                    Decision::Failed(format!("{} is {}, and {others} others", kernel.key, kernel.verdict))
+                    Decision::Failed(format!("{} is {}{}", kernel.key, kernel.verdict, and_others(open.count())))
                 }
                 None if comparison.verdict == "unclear" => Decision::Failed("the verdict is unclear".to_owned()),
                 None => Decision::Passed,
@@ -154,7 +148,7 @@ fn higher(counter: &str, pct: f64, comparison: &Comparison) -> Decision {
         return Decision::Failed(format!("{counter} of {} is {:.1}% higher", row.kernel, change(row.ratio)));
     }
     if rows().all(|row| row.verdict == "too_few") {
-        return Decision::Undecided(format!("{counter} was not recorded of 5 dispatches of a kernel on both sides"));
+        return Decision::Undecided(format!("no kernel has 5 dispatches with {counter} on both sides"));
     }
     for row in rows().filter(|row| pct > 0.0 && row.verdict != "too_few") {
         if change(row.ratio) >= pct
@@ -192,18 +186,33 @@ fn span(pct: f64, comparison: &Comparison) -> Decision {
 
 fn one_sided<'a>(what: &str, mut kernels: impl Iterator<Item = &'a str>) -> Decision {
     match kernels.next() {
-        Some(first) => {
-            let others = kernels.count();
-            let more = if others > 0 { format!(", and {others} others") } else { String::new() };
-            Decision::Failed(format!("{first} is {what}{more}"))
-        }
+        Some(first) => Decision::Failed(format!("{first} is {what}{}", and_others(kernels.count()))),
         None => Decision::Passed,
+    }
+}
+
+fn and_others(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => ", and 1 other".to_owned(),
+        _ => format!(", and {count} others"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn others_are_counted() {
+        let reason = |names: &[&'static str]| match one_sided("new", names.iter().copied()) {
+            Decision::Failed(reason) => reason,
+            Decision::Passed | Decision::Undecided(_) => String::new(),
+        };
+        assert_eq!(reason(&["a"]), "a is new");
+        assert_eq!(reason(&["a", "b"]), "a is new, and 1 other");
+        assert_eq!(reason(&["a", "b", "c"]), "a is new, and 2 others");
+    }
 
     #[test]
     fn rules_are_read_as_they_are_shown() {

@@ -25,9 +25,9 @@ pub enum FolderPlace {
 /// Determines the content of a path.
 ///
 /// # Errors
-/// When the folder cannot be read.
+/// When the folder cannot be read, or its path cannot be examined.
 pub fn place(path: &Path) -> io::Result<FolderPlace> {
-    if !path.exists() {
+    if !path.try_exists()? {
         return Ok(FolderPlace::Free);
     }
     if !path.is_dir() {
@@ -101,6 +101,15 @@ mod tests {
         fs::write(folder.join(INDEX), r#"{"schema": "other", "tables": [{"file": "time/busy.csv"}]}"#).unwrap();
         assert!(matches!(place(&folder).unwrap(), FolderPlace::Foreign(Some(_))));
         assert_eq!(place(&folder.join(INDEX)).unwrap(), FolderPlace::Foreign(None));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_cannot_be_examined_is_not_free() {
+        let directory = tempfile::tempdir().unwrap();
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink(&link, &link).unwrap();
+        assert!(place(&link).is_err());
     }
 
     #[test]

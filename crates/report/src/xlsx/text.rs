@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use wavesieve_model::text::hidden::picture;
+
 /// Maximum number of UTF-16 units of the text of a cell.
 pub(crate) const MAX_UNITS: usize = 32_767;
 /// End of a shortened text.
@@ -30,10 +32,8 @@ pub(crate) fn cell_text(text: &str) -> Cow<'_, str> {
 fn visible(character: char) -> char {
     match character {
         '\n' | '\t' => character,
-        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(character)).unwrap_or(char::REPLACEMENT_CHARACTER),
-        '\x7f' => '␡',
         '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
-        _ => character,
+        _ => picture(character).unwrap_or(character),
     }
 }
 

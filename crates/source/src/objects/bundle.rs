@@ -28,11 +28,12 @@ pub(super) fn is_bundle(bytes: &[u8]) -> bool {
 
 /// The offset of the next bundle.
 pub(super) fn next(bytes: &[u8]) -> Option<usize> {
-    let plain = memchr::memmem::find(bytes, MAGIC);
-    // A compressed bundle must have a valid header, because its short magic may occur in code.
-    let compressed = memchr::memmem::find_iter(bytes, COMPRESSED)
-        .find(|at| bytes.get(*at..).and_then(|rest| Compressed::read(rest).ok()).is_some());
-    plain.into_iter().chain(compressed).min()
+    // One search for the first letters of both: one for each would read on to the end if there are only others.
+    memchr::memchr2_iter(b'_', b'C', bytes).find(|at| {
+        let rest = bytes.get(*at..).unwrap_or_default();
+        // A compressed bundle must have a valid header, because its short magic may occur in code.
+        rest.starts_with(MAGIC) || (rest.starts_with(COMPRESSED) && Compressed::read(rest).is_ok())
+    })
 }
 
 /// This many bytes at an offset.
@@ -155,4 +156,18 @@ fn decompressed(content: &[u8], method: u16, plain: u64) -> Result<Vec<u8>, Obje
     };
     read.map_err(|error| ObjectError::Compression(error.to_string()))?;
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_bundle_of_either_kind_is_found() {
+        let compressed = [COMPRESSED, &[1, 0, 0, 0], &[0; 16]].concat();
+        let code = [b"__CLANG CCOB".as_slice(), &[9; 40]].concat();
+        assert_eq!(next(&code), None);
+        assert_eq!(next(&[&code[..], &compressed[..], MAGIC].concat()), Some(code.len()));
+        assert_eq!(next(&[&code[..], MAGIC, &compressed[..]].concat()), Some(code.len()));
+    }
 }

@@ -51,8 +51,8 @@ fn lower_first(message: &str) -> String {
 impl<'a> Elf<'a> {
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, ObjectError> {
         match (bytes.get(CLASS), bytes.get(ORDER)) {
-            (Some(&ELFCLASS32), Some(&(ELFDATA2LSB | ELFDATA2MSB))) => return Err(ObjectError::OtherElf("32 bits")),
-            (Some(&ELFCLASS64), Some(&ELFDATA2MSB)) => return Err(ObjectError::OtherElf("big-endian words")),
+            (Some(&ELFCLASS32), Some(&(ELFDATA2LSB | ELFDATA2MSB))) => return Err(ObjectError::OtherElf("32-bit")),
+            (Some(&ELFCLASS64), Some(&ELFDATA2MSB)) => return Err(ObjectError::OtherElf("big-endian")),
             _ => {}
         }
         let header = Header::parse(bytes).map_err(damaged)?;

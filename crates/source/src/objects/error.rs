@@ -26,7 +26,7 @@ pub enum ObjectError {
     Cut,
     /// An ELF file of a kind that device code never has.
     #[error(
-        "an ELF file of {0}, and device code is in little-endian ones of 64 bits; give an .hsaco file, or a program built by hipcc"
+        "unsupported ELF file ({0}); device code is 64-bit little-endian: give an .hsaco file, or a program built by hipcc"
     )]
     OtherElf(&'static str),
     /// The ELF file is damaged.

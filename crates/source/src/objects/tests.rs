@@ -396,10 +396,10 @@ fn segments_end(code: &[u8]) -> u64 {
 fn other_kinds_of_files_are_not_damage() {
     let mut code = fixture();
     code[4] = 1;
-    assert!(matches!(code_objects(&code), Err(ObjectError::OtherElf("32 bits"))));
+    assert!(matches!(code_objects(&code), Err(ObjectError::OtherElf("32-bit"))));
     code[4] = 2;
     code[5] = 2;
-    assert!(matches!(code_objects(&code), Err(ObjectError::OtherElf("big-endian words"))));
+    assert!(matches!(code_objects(&code), Err(ObjectError::OtherElf("big-endian"))));
     code[4] = 9;
     assert!(matches!(code_objects(&code), Err(ObjectError::Elf(_))));
     let folder = tempfile::tempdir().unwrap();

@@ -50,6 +50,9 @@ pub(crate) struct CommandForm {
     args: Vec<(String, String)>,
 }
 
+/// Architecture of counter passes if no trace records one and none is named.
+pub const DEFAULT_ARCHITECTURE: &str = "gfx942";
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Target {
     /// LLVM name of the architecture for counter passes.

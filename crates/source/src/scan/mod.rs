@@ -21,7 +21,7 @@ pub mod tokens;
 mod tree;
 
 pub use advice::{Priority, Recommendation};
-pub use commands::{Command, Target};
+pub use commands::{Command, DEFAULT_ARCHITECTURE, Target};
 pub use files::{Limits, is_source, list, refusal, shown};
 pub use summary::{DetectedKernel, DetectedPattern, SourceScan};
 pub use tree::{Observer, TreeScan, scan};

@@ -10,11 +10,8 @@ use crate::columns::frames::collected;
 use crate::columns::requests::{ProcessTables, Request, known_table};
 use crate::derive;
 use crate::derive::gpu_work::gpu_activities;
-use crate::derive::gpu_work::gpu_times::{GpuTime, SUMMED_COLUMNS, gpu_times, summed_segments};
+use crate::derive::gpu_work::gpu_times::{GPU_SEGMENTS, GpuTime, SUMMED_COLUMNS, gpu_times, summed_segments};
 use crate::derive::launching::kernel_order::KernelOrder;
-
-/// Name of the derived table of work on the GPUs.
-const GPU_SEGMENTS: &str = "gpu_segments";
 
 impl Trace {
     /// Like [`Trace::frames`], but `gpu_segments` may be summed up. Segments of a GPU whose counts are zero in the same columns become one

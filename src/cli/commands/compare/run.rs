@@ -16,7 +16,7 @@ use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments};
 use crate::cli::options::plot;
 use crate::cli::options::plot::{CHART_FORMATS, ChartFormat};
-use crate::cli::output::delivery::{check_file, deliver, extension_of, print_written, unknown_extension, write_json};
+use crate::cli::output::delivery::{check_file, deliver, format_of, print_written, write_json};
 use crate::cli::output::messages::note;
 use crate::cli::output::{messages, pdf};
 use crate::invocation;
@@ -24,6 +24,7 @@ use wavesieve_export::atomic::{write_directory, write_file};
 use wavesieve_export::delimited;
 use wavesieve_export::delimited::Formulas;
 use wavesieve_export::parquet::file as parquet_file;
+use wavesieve_export::target::is_same_file;
 use wavesieve_model::analysis::counter_plan::quoted;
 use wavesieve_report::compare::{
     Allowed, BasisChoice, CompareOptions, Comparison, Frame, GateRule, MatchLevel, PathChoice, Side, apply_gates,
@@ -237,14 +238,7 @@ impl CompareArguments {
     }
 
     fn format(&self) -> Result<CompareFormat, Failure> {
-        let by_name = |path: &Path| {
-            let Some(extension) = extension_of(path) else { return Ok(CompareFormat::Text) };
-            let known = EXTENSIONS.iter().find(|(known, _)| *known == extension);
-            known
-                .map(|(_, format)| *format)
-                .ok_or_else(|| unknown_extension(path, "comparisons", &EXTENSIONS.map(|(extension, _)| extension)))
-        };
-        self.format.map_or_else(|| self.output_path().map_or(Ok(CompareFormat::Text), by_name), Ok)
+        format_of(self.format, self.output_path(), CompareFormat::Text, "comparisons", &EXTENSIONS)
     }
 
     fn sides(&self) -> Result<(Vec<String>, Vec<String>), Failure> {
@@ -283,7 +277,7 @@ impl CompareArguments {
             refuse!("--save takes a file; name one that ends in .wsd");
         }
         if let (Some(output), Some(save)) = (self.output_path(), self.save.as_deref())
-            && is_same_place(output, save)
+            && is_same_file(output, save)
         {
             let shown = save.display();
             refuse!("--save and -o are the same, {shown}; name two files");
@@ -453,15 +447,6 @@ fn is_output(word: &str) -> bool {
 
 /// Options that name outputs.
 const OUTPUTS: [&str; 4] = ["-o", "--output", "--save", "--charts"];
-
-/// Returns whether two paths are the same file, even if neither exists yet.
-fn is_same_place(one: &Path, other: &Path) -> bool {
-    let place = |path: &Path| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        path.canonicalize().ok().or_else(|| Some(folder.canonicalize().ok()?.join(path.file_name()?)))
-    };
-    one == other || place(one).is_some_and(|one| place(other) == Some(one))
-}
 
 fn write_table(table: &Frame, directory: &Path, format: CompareFormat, formulas: Formulas) -> anyhow::Result<()> {
     if format == CompareFormat::Parquet {

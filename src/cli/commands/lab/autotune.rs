@@ -12,7 +12,7 @@ use super::minutes::minutes;
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::options::csv::CsvArguments;
 use crate::cli::options::global::GlobalArguments;
-use crate::cli::output::delivery::{check_file, deliver, extension_of, print_written, unknown_extension, write_json};
+use crate::cli::output::delivery::{check_file, deliver, extension_of, format_of, print_written, write_json};
 use crate::cli::output::messages::{detail, note, print, print_note};
 use wavesieve_export::atomic::write_file;
 use wavesieve_lab::autotune::{
@@ -332,15 +332,8 @@ fn format(arguments: &AutotuneArguments) -> Result<ResultFormat, Failure> {
     if arguments.json {
         return Ok(ResultFormat::Json);
     }
-    let Some(path) = output_file(arguments).filter(|_| arguments.format.is_none()) else {
-        return Ok(arguments.format.unwrap_or(ResultFormat::Text));
-    };
-    match extension_of(path).as_deref() {
-        Some("txt") | None => Ok(ResultFormat::Text),
-        Some("json") => Ok(ResultFormat::Json),
-        Some("csv") => Ok(ResultFormat::Csv),
-        Some(_) => Err(unknown_extension(path, "results", &["txt", "json", "csv"])),
-    }
+    let formats = [("txt", ResultFormat::Text), ("json", ResultFormat::Json), ("csv", ResultFormat::Csv)];
+    format_of(arguments.format, output_file(arguments), ResultFormat::Text, "results", &formats)
 }
 
 /// Rejects files that would overwrite the space, or each other.

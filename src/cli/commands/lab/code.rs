@@ -10,7 +10,7 @@ use super::protected::refuse_input;
 use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, refuse};
 use crate::cli::memory;
 use crate::cli::options::global::GlobalArguments;
-use crate::cli::output::delivery::{check_file, deliver, extension_of, unknown_extension};
+use crate::cli::output::delivery::{check_file, deliver, format_of};
 use crate::cli::output::messages;
 use wavesieve_lab::code::{Listing, Sources, Wanted, compared, listed, text};
 use wavesieve_source::objects::{CodeObject, ObjectError, read_file};
@@ -157,12 +157,7 @@ fn read(path: &Path) -> Result<Result<Vec<CodeObject>, u8>, Failure> {
     Ok(Err(code))
 }
 
-/// The requested format, or the format that the extension of the file names.
 fn format(arguments: &CodeArguments, path: Option<&Path>) -> Result<CodeFormat, Failure> {
-    match (arguments.format, path.and_then(extension_of).as_deref()) {
-        (Some(format), _) => Ok(format),
-        (None, None | Some("txt")) => Ok(CodeFormat::Text),
-        (None, Some("json")) => Ok(CodeFormat::Json),
-        (None, Some(_)) => Err(unknown_extension(path.unwrap_or(Path::new("")), "listings", &["txt", "json"])),
-    }
+    let formats = [("txt", CodeFormat::Text), ("json", CodeFormat::Json)];
+    format_of(arguments.format, path, CodeFormat::Text, "listings", &formats)
 }

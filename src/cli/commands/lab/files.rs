@@ -1,10 +1,9 @@
 //! The files of a command: no output is also an input, or written twice.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::cli::exit::{Failure, refuse};
-use wavesieve_export::target::{parent, through_links};
+use wavesieve_export::target::is_same_file;
 
 /// An option with its file.
 pub(super) type Named<'a> = (&'static str, &'a Path);
@@ -25,36 +24,11 @@ pub(super) fn check_apart(inputs: &[Named<'_>], outputs: &[Named<'_>]) -> Result
     Ok(())
 }
 
-/// Returns whether paths lead to the same file, or to the same place for a new one.
-pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
-    match (fs::metadata(one), fs::metadata(other)) {
-        (Ok(found), Ok(known)) => is_same(one, &found, other, &known),
-        (Err(_), Err(_)) => one == other || place(one).is_some_and(|one| place(other) == Some(one)),
-        _ => false,
-    }
-}
-
-/// The place of a new file.
-fn place(path: &Path) -> Option<PathBuf> {
-    let path = through_links(path).ok()?;
-    Some(parent(&path).canonicalize().ok()?.join(path.file_name()?))
-}
-
-/// Special files such as `/dev/null` accept several outputs.
-#[cfg(unix)]
-fn is_same(_: &Path, found: &fs::Metadata, _: &Path, known: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    found.is_file() && (found.dev(), found.ino()) == (known.dev(), known.ino())
-}
-
-#[cfg(not(unix))]
-fn is_same(one: &Path, _: &fs::Metadata, other: &Path, _: &fs::Metadata) -> bool {
-    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
-}
-
 #[cfg(all(test, unix))]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
 
     use super::*;
 

@@ -264,7 +264,7 @@ fn planned(arguments: &ProfileArguments, application: Application) -> Result<Str
         (Some(_), _) if arguments.arch.is_none() => {
             text.push_str("Counters, in passes that fit the GPU of the timeline; --arch shows them\n");
         }
-        (Some(reason), _) => return Err(Failure::Usage(reason.replace("; give them with --block-limit", ""))),
+        (Some(reason), _) => return Err(Failure::Usage(reason.replace("; pass --block-limit", ""))),
         (None, 0) => {}
         (None, count) => {
             text.push_str(&format!("Counters, in {count} passes:\n"));

@@ -3,10 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use super::files::is_same_file;
 use crate::cli::exit::{Failure, refuse};
-use crate::cli::output::delivery::resolved;
-use wavesieve_export::target::{Target, through_links};
+use wavesieve_export::target::{Target, is_same_file, resolved, through_links};
 
 /// Rejects an output that is one of the inputs, or lies in an input directory, whatever their spelling.
 pub(super) fn refuse_input<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {

@@ -11,9 +11,10 @@ use super::capture_paths::{check_capture, check_directory, check_new, check_read
 use super::protected::refuse_input;
 use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, UNEXPECTED, USAGE, refuse};
 use crate::cli::options::global::GlobalArguments;
-use crate::cli::output::delivery::{check_file, extension_of, print_written, resolved, unknown_extension};
+use crate::cli::output::delivery::{check_file, format_of, print_written};
 use crate::cli::output::messages;
 use wavesieve_export::atomic::write_file;
+use wavesieve_export::target::resolved;
 use wavesieve_lab::replay::compare::Tolerances;
 use wavesieve_lab::replay::{
     Inspection, Mode, Outcome, Request, Status, Supervision, answer_path, inspect, replay, text, text_of_inspection,
@@ -212,15 +213,9 @@ impl ReplayArguments {
         Ok(())
     }
 
-    /// The requested format, or the format that the extension of the file names.
     fn format(&self) -> Result<ReplayFormat, Failure> {
-        let path = self.output.as_deref();
-        match (self.format, path.and_then(extension_of).as_deref()) {
-            (Some(format), _) => Ok(format),
-            (None, None | Some("txt")) => Ok(ReplayFormat::Text),
-            (None, Some("json")) => Ok(ReplayFormat::Json),
-            (None, Some(_)) => Err(unknown_extension(path.unwrap_or(Path::new("")), "replays", &["txt", "json"])),
-        }
+        let formats = [("txt", ReplayFormat::Text), ("json", ReplayFormat::Json)];
+        format_of(self.format, self.output.as_deref(), ReplayFormat::Text, "replays", &formats)
     }
 
     fn expects_directory(&self) -> bool {

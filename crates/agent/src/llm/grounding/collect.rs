@@ -9,6 +9,7 @@ use super::facts::{Fact, Facts, stems};
 use super::ids::add_ids;
 use super::numbers::numbers;
 use super::table::{UnitKind, words};
+use crate::llm::payload::{SHORTENED_TO, base_name};
 use wavesieve_engine::findings::{Finding, shortened};
 use wavesieve_engine::{ColumnUnit, OutputColumn};
 use wavesieve_export::cell::Cell;
@@ -21,8 +22,6 @@ pub(crate) const RESULTS_SECTION: &str = "results";
 const STATEMENT_TABLE: &str = "sql";
 /// Minimum length of a name that identifies a row in a sentence.
 const SHORTEST_NAME: usize = 5;
-/// Lengths to which sentences shorten names.
-const SHORTENED_TO: [usize; 2] = [60, 160];
 
 /// Units by the last part of a column name, for columns without a unit.
 const UNITS_OF_NAMES: [(&str, UnitKind, f64); 6] = [
@@ -140,12 +139,9 @@ impl Facts {
         let row = self.row_count;
         self.row_count += 1;
         for name in names.filter(|name| is_like_name(name)) {
-            let forms = SHORTENED_TO.map(|most| shortened(name, most));
-            // `void ns::gemm<float>(int)` is also named `ns::gemm`.
-            let head = name.split(['<', '(']).next().unwrap_or_default().trim();
-            let base = head.rsplit(' ').next().unwrap_or_default().to_owned();
-            let known = forms.into_iter().chain([name.to_owned(), base]).filter(|name| is_like_name(name));
-            for name in known.collect::<BTreeSet<String>>() {
+            let shorter = SHORTENED_TO.map(|most| shortened(name, most));
+            let forms = shorter.into_iter().chain([name.to_owned(), base_name(name).to_owned()]);
+            for name in forms.filter(|name| is_like_name(name)).collect::<BTreeSet<String>>() {
                 self.rows.entry(name).or_default().insert(row);
             }
         }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::llm::payload::bare;
 use wavesieve_export::cell::Cell;
 use wavesieve_model::analysis::hardware::devices::target;
-use wavesieve_model::analysis::hardware::metrics::{Definitions, Metric, OnArchitecture, SUFFIXES};
+use wavesieve_model::analysis::hardware::metrics::{Definitions, Metric, OnArchitecture};
 use wavesieve_report::document::{Block, Document};
 
 /// Counters in formulas for the architectures of a document, and counters that the document shows.
@@ -84,8 +85,17 @@ fn is_placeholder(name: &str) -> bool {
     name == "COUNTER" || name.chars().all(|letter| matches!(letter, '.' | '…'))
 }
 
-/// The counter without its instance, device, and reduction suffix.
-fn bare(name: &str) -> &str {
-    let name = name.split(['[', ':']).next().unwrap_or(name);
-    SUFFIXES.iter().find_map(|(suffix, _)| name.strip_suffix(suffix)).unwrap_or(name)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_with_an_unknown_suffix_is_not_known() {
+        let counters = Counters { known: BTreeSet::from(["TCC_HIT".to_owned()]), architectures: "gfx942".to_owned() };
+        let problem = |name: &str| counters.problem(&["--pmc".to_owned(), name.to_owned()]);
+        for known in ["TCC_HIT", "TCC_HIT_sum", "TCC_HIT[3]:device=1"] {
+            assert_eq!(problem(known), None);
+        }
+        assert!(problem("TCC_HIT:3x").is_some() && problem("TCC_MISS").is_some());
+    }
 }

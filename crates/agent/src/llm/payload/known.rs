@@ -20,7 +20,7 @@ const SHORTEST_WORD: usize = 4;
 /// Minimum length of a command line that is redacted as a whole.
 const SHORTEST_COMMAND: usize = 6;
 /// Lengths to which sentences shorten names.
-const SHORTENED_TO: [usize; 2] = [60, 160];
+pub(crate) const SHORTENED_TO: [usize; 2] = [60, 160];
 /// Queries with names of kernels, ranges and calls that are redacted even if no table shows them.
 const QUERIES_WITH_NAMES: [&str; 3] = ["kernel_summary", "range_summary", "api_summary"];
 
@@ -116,6 +116,12 @@ fn names_of_trace(analysis: &Analysis, names: &mut TokenMap) {
     }
 }
 
+/// The name without types and arguments: `ns::gemm` of `void ns::gemm<float>(int)`.
+pub(crate) fn base_name(name: &str) -> &str {
+    let head = name.split(['<', '(']).next().unwrap_or_default().trim();
+    head.rsplit(' ').next().unwrap_or_default()
+}
+
 /// Adds a name, with its parts that are also used as names.
 pub(super) fn add_name(name: &str, kind: &str, names: &mut TokenMap) {
     if name.is_empty() || words().contains(name) {
@@ -125,9 +131,8 @@ pub(super) fn add_name(name: &str, kind: &str, names: &mut TokenMap) {
     for most in SHORTENED_TO {
         names.alias(&shortened(name, most), &token);
     }
-    // `void ns::gemm<float>(int)` is also named `ns::gemm` and `gemm`.
-    let head = name.split(['<', '(']).next().unwrap_or_default().trim();
-    let base = head.rsplit(' ').next().unwrap_or_default();
+    // `ns::gemm` is also named `gemm`.
+    let base = base_name(name);
     let last = base.rsplit("::").next().unwrap_or_default();
     for part in [base, last] {
         if part.len() >= SHORTEST_PART && !words().contains(part) {

@@ -7,7 +7,7 @@ use super::cells::{lists, words};
 use super::program_texts::{TABLES, TEXTS};
 use crate::llm::guide::GUIDE;
 use wavesieve_engine::{ColumnUnit, Query, Registry};
-use wavesieve_model::analysis::hardware::metrics::{Definitions, SUFFIXES};
+use wavesieve_model::analysis::hardware::metrics::{Definitions, hardware_counter};
 use wavesieve_model::schema::{Table, tables};
 
 /// Minimum length of a statement's text that counts as the program's.
@@ -127,13 +127,12 @@ fn literals(text: &str, quote: char) -> impl Iterator<Item = &str> {
 }
 
 /// A counter without its instance, device, and reduction suffix.
-fn bare(name: &str) -> &str {
+pub(crate) fn bare(name: &str) -> &str {
     let end = name.find(['[', ':']).unwrap_or(name.len());
     let (start, rest) = name.split_at_checked(end).unwrap_or((name, ""));
     // Any other suffix is a private name, as in `file:///home/me`.
     let is_place = rest.replace("device=", "").chars().all(|letter| letter.is_ascii_digit() || "[]:,".contains(letter));
-    let name = if is_place { start } else { name };
-    SUFFIXES.iter().find_map(|(suffix, _)| name.strip_suffix(suffix)).unwrap_or(name)
+    if is_place { hardware_counter(start) } else { name }
 }
 
 /// Returns whether a word is a term of this program, or a number format, with its number, such as rank3 and fp16.

@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -9,6 +10,7 @@ use serde_json::Value;
 use super::anthropic;
 use super::by_text;
 use super::exchange::authentication;
+use crate::child::wait;
 use crate::llm::chain::Listener;
 use crate::llm::error::LlmError;
 use crate::llm::gate::Gate;
@@ -17,8 +19,6 @@ use crate::llm::settings::Endpoint;
 use crate::llm::usage::Usage;
 use wavesieve_engine::findings::shortened;
 
-/// Interval between checks whether the program has ended.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 const MOST_BYTES: u64 = 16 << 20;
 
 pub fn ask(gate: &Gate, endpoint: &Endpoint, request: &Request, listener: &dyn Listener) -> Result<Reply, LlmError> {
@@ -99,35 +99,48 @@ fn by_program(gate: &Gate, endpoint: &Endpoint, request: &Request) -> Result<Rep
 
 type Ended = Option<(String, String, std::process::ExitStatus)>;
 
-/// Passes the text and waits for the end; `None` on a timeout, after which the program is ended.
+/// Passes the text and waits for the end; `None` on a timeout, after which the program is ended. Its own children may
+/// keep the pipes open for longer.
 fn finish(child: &mut Child, text: &str, limit: Duration) -> std::io::Result<Ended> {
     let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let text = text.to_owned();
     // One thread for each pipe: a program that writes before it has read everything must not wait for us.
-    let writer = std::thread::spawn(move || {
+    std::thread::spawn(move || {
         // If the program stops reading, its exit status gives the better reason.
         let _ = input.map(|mut input| input.write_all(text.as_bytes()));
     });
-    fn reader(pipe: Option<impl std::io::Read + Send + 'static>) -> std::thread::JoinHandle<String> {
+    fn reader(pipe: Option<impl std::io::Read + Send + 'static>) -> Receiver<String> {
+        let (sender, receiver) = channel();
         std::thread::spawn(move || {
             let mut bytes = Vec::new();
             let _ = pipe.map(|pipe| pipe.take(MOST_BYTES).read_to_end(&mut bytes));
-            String::from_utf8_lossy(&bytes).into_owned()
-        })
+            let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
+        });
+        receiver
     }
     let (output, errors) = (reader(output), reader(errors));
     let start = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        if start.elapsed() >= limit {
-            let _ = child.kill();
-            let _ = child.wait();
-            return Ok(None);
-        }
-        std::thread::sleep(LOOK_EVERY);
-    };
-    let _ = writer.join();
-    Ok(Some((output.join().unwrap_or_default(), errors.join().unwrap_or_default(), status)))
+    let Some(status) = wait(child, limit)? else { return Ok(None) };
+    let rest = |pipe: Receiver<String>| pipe.recv_timeout(limit.saturating_sub(start.elapsed())).ok();
+    Ok(rest(output).zip(rest(errors)).map(|(output, errors)| (output, errors, status)))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grandchild_that_holds_the_output_open_is_not_waited_for() {
+        let finished = |script: &str, milliseconds| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            finish(&mut command.spawn().unwrap(), "text", Duration::from_millis(milliseconds)).unwrap()
+        };
+        let (output, errors, status) = finished("cat; echo bad >&2", 60_000).unwrap();
+        assert_eq!((output.as_str(), errors.as_str(), status.success()), ("text", "bad\n", true));
+        let start = Instant::now();
+        assert!(finished("sleep 20 & echo", 300).is_none());
+        assert!(finished("exec sleep 20", 300).is_none());
+        assert!(start.elapsed() < Duration::from_secs(15));
+    }
 }

@@ -220,13 +220,13 @@ pub fn conclude(
     let mut warnings = Vec::new();
     // A call with a missing end is rejected when it is executed.
     if is_out && received.calls.is_empty() {
-        warnings.push("the answer ends where its tokens were used up".to_owned());
+        warnings.push("the answer was cut at the token limit".to_owned());
     }
     if let Some(reason) = &received.refusal {
         warnings.push(format!("the model refused to go on: {}", shortened(reason, LONGEST_DETAIL)));
     }
     let broken = failed.map(|(_, text)| text).or(cut.as_ref().map(|cut| match cut {
-        HttpFailure::Timeout => "its time was over".to_owned(),
+        HttpFailure::Timeout => "it timed out".to_owned(),
         HttpFailure::Connection(reason) | HttpFailure::Request(reason) => reason.clone(),
     }));
     if let Some(reason) = &broken {

@@ -42,7 +42,7 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
     answer.set_table(&overview.processes, tools.rows(arguments.rows));
     conclude(&mut answer, &trace, &activity_request(), false, None)?;
     if !overview.has_activity() {
-        answer.abstain("nothing was recorded that can be analyzed; `wavesieve check` says how to collect more");
+        answer.abstain("nothing was recorded that can be analyzed; see `wavesieve check` for how to collect more");
     }
     Ok(answer)
 }

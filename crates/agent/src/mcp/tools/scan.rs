@@ -11,10 +11,7 @@ use crate::mcp::failure::{Exit, ToolFailure};
 use wavesieve_model::analysis::counter_plan::{CounterBlocks, RocmVersion};
 use wavesieve_report::json;
 use wavesieve_report::source_document::source_document;
-use wavesieve_source::scan::{Limits, Target, refusal, scan, shown};
-
-/// Default architecture of counter passes, the same as for the program.
-const ARCHITECTURE: &str = "gfx942";
+use wavesieve_source::scan::{DEFAULT_ARCHITECTURE, Limits, Target, refusal, scan, shown};
 
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -34,10 +31,10 @@ pub(super) fn call(tools: &mut Toolbox<'_>, arguments: Map<String, Value>) -> Re
     if let Some(problem) = refusal(&path) {
         return Err(ToolFailure::usage(format!("{named} {problem}")));
     }
-    let arch = arguments.arch.as_deref().unwrap_or(ARCHITECTURE);
+    let arch = arguments.arch.as_deref().unwrap_or(DEFAULT_ARCHITECTURE);
     let architecture = arch.trim().split(':').next().unwrap_or_default().to_lowercase();
     let blocks = CounterBlocks::builtin().for_architecture(&architecture, &Default::default());
-    blocks.map_err(|error| ToolFailure::usage(error.to_string().replace("; give them with --block-limit", "")))?;
+    blocks.map_err(|error| ToolFailure::usage(error.to_string().replace("; pass --block-limit", "")))?;
     let target = Target { architecture, program: arguments.program.clone(), rocm: arguments.rocm_version };
     let tree = scan(&path, Limits::default(), &target, &()).with_context(|| format!("cannot read {named}"))?;
     let mut words = vec!["--arch".to_owned(), arch.to_owned()];

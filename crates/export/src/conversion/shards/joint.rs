@@ -91,18 +91,17 @@ pub(super) fn write_rows(
     let joint = derive::joint(table.name).context("internal: a table of single processes")?;
     let mut parts: Vec<(&Process, DataFrame)> = Vec::new();
     for (shard, processes) in shards {
-        let path = path_of_index(shard, table);
-        let damaged = || format!("{} is damaged; convert its shard again", path.display());
-        let index: Index =
-            serde_json::from_slice(&regular::read(&path, LARGE_BYTES).with_context(damaged)?).with_context(damaged)?;
-        let path = path_of_shard(shard, table);
-        let mut file = regular::open(&path).with_context(damaged)?;
+        let (indexed, path) = (path_of_index(shard, table), path_of_shard(shard, table));
+        let damaged = |path: &Path| format!("{} is damaged; convert its shard again", path.display());
+        let index = read_index(&indexed).with_context(|| damaged(&indexed))?;
+        let damaged_parts = || damaged(&path);
+        let mut file = regular::open(&path).with_context(damaged_parts)?;
         for process in processes {
-            let (start, bytes) = index.get(&process.process).copied().with_context(damaged)?;
-            file.seek(SeekFrom::Start(start))?;
+            let (start, bytes) = index.get(&process.process).copied().with_context(|| damaged(&indexed))?;
+            file.seek(SeekFrom::Start(start)).with_context(damaged_parts)?;
             let mut part = Vec::new();
-            (&file).take(bytes).read_to_end(&mut part).with_context(damaged)?;
-            parts.push((process, read(part).with_context(damaged)?));
+            (&file).take(bytes).read_to_end(&mut part).with_context(damaged_parts)?;
+            parts.push((process, read(part).with_context(damaged_parts)?));
         }
     }
     parts.sort_by_key(|(process, _)| process.process);
@@ -112,6 +111,10 @@ pub(super) fn write_rows(
         .zip(rows)
         .map(|((process, _), rows)| Ok((process.process, write_table(process, directory, table, rows)?)));
     numbers.collect()
+}
+
+fn read_index(path: &Path) -> Result<Index> {
+    Ok(serde_json::from_slice(&regular::read(path, LARGE_BYTES)?)?)
 }
 
 fn path_of_process(table: &Table, process: i64) -> PathBuf {

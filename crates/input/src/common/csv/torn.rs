@@ -45,7 +45,7 @@ impl Read for LastLine {
         }
         self.length = self.length.saturating_add(read.len() as u64);
         if self.length > MAX_LINE {
-            let reason = format!("a line has more than {} MiB, as none of a table has", MAX_LINE >> 20);
+            let reason = format!("a line is longer than {} MiB; this is not a table", MAX_LINE >> 20);
             return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
         }
         Ok(count)
@@ -75,7 +75,7 @@ impl TornRows {
     /// The reason why a row is torn, if it is.
     pub fn find(&mut self, record: &ByteRecord, records: &Records) -> Option<&'static str> {
         if memchr::memchr(0, record.as_slice()).is_some() {
-            return Some("a block of zeros stands in the place of text");
+            return Some("text is overwritten by zeros");
         }
         let last = record.iter().next_back().unwrap_or_default();
         let before = self.before.replace(last.len());

@@ -6,6 +6,8 @@ use wavesieve_tables::columns::reading::{RowRange, ScanHint};
 
 /// Maximum number of ids in an SQL list. A longer list would be too long for SQLite, so it only gets the smallest and the largest id.
 const MAX_LISTED: usize = 20_000;
+/// Maximum kernel ids in a condition; with more, rows are chosen only after reading.
+pub(crate) const LISTED_KERNELS: usize = 2_000;
 
 /// Conditions on the rows of a table, which must all hold; empty for all rows.
 #[derive(Clone, Debug, Default)]

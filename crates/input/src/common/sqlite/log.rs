@@ -60,7 +60,7 @@ pub fn copied(path: &Path) -> Result<(TemporaryFolder, PathBuf)> {
     let bytes = |ending: &str| fs::metadata(sibling(&source, ending)).map_or(0, |metadata| metadata.len());
     let most = bytes("").saturating_mul(LOG_SHARE).saturating_add(LOG_BYTES);
     if let Some(ending) = LOGS.iter().find(|ending| bytes(ending) > most) {
-        bail!("the {ending} file next to {} is larger than any of such a database; move it away", path.display());
+        bail!("the {ending} file next to {} is too large for this database; move it away", path.display());
     }
     for _ in 0..ATTEMPTS {
         let before = stamps(&source);

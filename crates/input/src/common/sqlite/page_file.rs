@@ -267,7 +267,7 @@ impl PageFile {
                 return Ok((scan.rows() as u64, self.damage(None)));
             }
         }
-        let (rows, lost) = self.decoded(pages, &plan, &scan)?;
+        let (rows, lost) = self.decoded(pages, &plan, &scan, threads)?;
         self.advise_dont_need();
         Ok((rows as u64, self.damage(damage(&lost))))
     }
@@ -287,7 +287,7 @@ impl PageFile {
             let strange = self.strange(pages, &scan, table, threads);
             return Ok(self.damage(damage(&strange)));
         }
-        let (_, lost) = self.decoded(pages, &plan, &scan)?;
+        let (_, lost) = self.decoded(pages, &plan, &scan, threads)?;
         self.advise_dont_need();
         Ok(self.damage(damage(&lost)))
     }
@@ -324,7 +324,13 @@ impl PageFile {
     }
 
     /// Number of rows on some leaves, and the unreadable pages.
-    fn decoded(&self, pages: Pages<'_>, plan: &Plan, scan: &Scan) -> Result<(usize, Vec<UnreadablePage>)> {
+    fn decoded(
+        &self,
+        pages: Pages<'_>,
+        plan: &Plan,
+        scan: &Scan,
+        threads: usize,
+    ) -> Result<(usize, Vec<UnreadablePage>)> {
         let decode = |leaves: &[Leaf]| {
             let mut chunk = Chunk { rows: 0, ids: &mut [], columns: Vec::new(), lost: Vec::new() };
             match Decoder::new(pages, plan).decode(leaves, &mut chunk) {
@@ -333,7 +339,7 @@ impl PageFile {
             }
         };
         let chunks = scan.leaves.chunks(LEAVES_PER_CHUNK).collect();
-        let counted = self.each_chunk(chunks, rayon::current_num_threads(), decode);
+        let counted = self.each_chunk(chunks, threads, decode);
         let counted: Vec<(usize, Vec<UnreadablePage>)> = counted.into_iter().collect::<Result<_>>()?;
         let rows: usize = counted.iter().map(|(rows, _)| rows).sum();
         let lost = scan.lost.iter().copied().chain(counted.into_iter().flat_map(|(_, lost)| lost)).collect();

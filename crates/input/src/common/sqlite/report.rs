@@ -23,6 +23,28 @@ pub(crate) fn type_mismatches(table_name: &str, source: &str, columns: &Columns)
     })
 }
 
+/// Notes about tables and a schema version that a reader does not know; the file is then `read_as` a known version.
+pub(crate) fn notes_of_unknown(
+    tables: &[&str],
+    version: Option<&str>,
+    is_known: impl Fn(&str) -> bool,
+    read_as: &str,
+    shown: &str,
+) -> Vec<Anomaly> {
+    let mut notes = Vec::new();
+    if !tables.is_empty() {
+        let detail = format!("unknown tables were ignored: {}", tables.join(", "));
+        notes.push(Anomaly::of_file("unknown_table", Severity::Info, tables.len(), shown, detail));
+    }
+    if !version.is_some_and(is_known) {
+        let stated =
+            version.map_or_else(|| "no schema version".to_owned(), |version| format!("schema version {version}"));
+        let detail = format!("the file states {stated}; it was read as {read_as}, further columns were ignored");
+        notes.push(Anomaly::of_file("unknown_version", Severity::Warning, 1, shown, detail));
+    }
+    notes
+}
+
 /// The damage to a source table that can only be read in part.
 pub fn damage(context: &ReadContext<'_>, source: &str, cause: &str) -> Damage {
     Damage { path: context.process.facts.path.clone(), part: source.to_owned(), cause: cause.to_owned() }

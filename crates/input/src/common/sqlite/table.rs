@@ -8,6 +8,7 @@ use super::database::{TableShape, exists, open, quoted};
 use super::store::Store;
 use super::uri::read_only_uri;
 use super::{bulk, careful};
+use wavesieve_model::schema::anomaly::Damage;
 use wavesieve_model::text::causes::with_causes;
 use wavesieve_tables::columns::reading::RowRange;
 
@@ -89,6 +90,21 @@ pub fn verify(store: &Store, table: &TableShape, closely: bool, threads: usize) 
         Ok(connection) => careful::read(&connection, &sql, &[]).damage,
         Err(error) => Some(with_causes(&error)),
     }
+}
+
+/// The damage to tables of a file, by their names; see [`verify`].
+pub(crate) fn damage_of_tables<'a>(
+    store: &Store,
+    tables: impl Iterator<Item = &'a TableShape>,
+    closely: bool,
+    shown: &str,
+) -> Vec<Damage> {
+    let threads = rayon::current_num_threads();
+    let damage = |table: &TableShape| {
+        let cause = verify(store, table, closely, threads)?;
+        Some(Damage { path: shown.to_owned(), part: table.name.clone(), cause })
+    };
+    tables.filter_map(damage).collect()
 }
 
 /// Damage to the first page of a table, the only page of a small one.

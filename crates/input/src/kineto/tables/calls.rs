@@ -8,7 +8,7 @@ use super::{gather, put_correlation};
 use crate::common::{Dictionary, TableBuilder, count_first, or};
 use crate::kineto::capture::Capture;
 use crate::kineto::gathered::{Field, Gathered, Keep};
-use crate::kineto::kinds::{EventKind, HIP, KINDS, Role};
+use crate::kineto::kinds::{EventKind, HIP, KINDS, Role, has_domain};
 use wavesieve_model::schema::anomaly::Severity;
 
 /// Domain of annotations, whose names are texts of the program.
@@ -29,10 +29,8 @@ pub fn read_regions(builder: &mut TableBuilder<'_>, capture: &Capture) -> Result
 fn note_calls_outside(builder: &mut TableBuilder<'_>, rows: &Gathered) {
     let each = |domain: &'static str| {
         let all = rows.rows([Field::External, Field::Start, Field::End]).zip(&rows.kinds).enumerate();
-        all.filter_map(move |(row, ([external, start, end], kind))| {
-            KINDS.get(usize::from(*kind)).filter(|kind| kind.domain == domain)?;
-            Some((row, external.filter(|id| *id > 0)?, start?, end?))
-        })
+        all.filter(move |(_, (_, kind))| has_domain(**kind, domain))
+            .filter_map(|(row, ([external, start, end], _))| Some((row, external.filter(|id| *id > 0)?, start?, end?)))
     };
     let mut operators: FnvHashMap<i64, Option<(i64, i64)>> = FnvHashMap::default();
     for (_, external, start, end) in each("torch") {
@@ -78,7 +76,6 @@ fn put_texts(builder: &mut TableBuilder<'_>, rows: &Gathered) -> Result<()> {
         let texts = rows.names.texts.iter().map(|text| named(text).or_else(|| Some("unknown".to_owned())));
         Dictionary { texts: texts.collect(), places: rows.names.places().collect() }
     })?;
-    let is_marker = |kind: &u8| KINDS.get(usize::from(*kind)).is_some_and(|kind| kind.domain == MARKER);
-    let places = rows.names.places().zip(&rows.kinds).map(|(place, kind)| place.filter(|_| is_marker(kind)));
+    let places = rows.names.places().zip(&rows.kinds).map(|(place, kind)| place.filter(|_| has_domain(*kind, MARKER)));
     builder.put_texts_at("message", &rows.names.texts, places)
 }

@@ -15,7 +15,7 @@ use polars::prelude::*;
 
 use super::capture::Capture;
 use super::gathered::{BLOCK, Field, GRID, Gathered, Keep, Wanted};
-use super::kinds::{HIP, KINDS, Role};
+use super::kinds::{HIP, Role, has_domain};
 use crate::common::{TableBuilder, ValidRows, count_first};
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_model::schema::validity::Validity;
@@ -114,8 +114,7 @@ fn put_correlation(builder: &mut TableBuilder<'_>, capture: &Capture, rows: &Gat
     let own = ids.iter().map(|id| id.filter(|id| *id != 0 && !ambiguous.contains(id)));
     let own: Vec<Option<i64>> = own.zip(&is_other).map(|(id, is_other)| id.filter(|_| !is_other)).collect();
     let by_external = |row: usize, own: Option<i64>| {
-        let is_call =
-            rows.kinds.get(row).and_then(|kind| KINDS.get(usize::from(*kind))).is_some_and(|kind| kind.domain == HIP);
+        let is_call = rows.kinds.get(row).is_some_and(|kind| has_domain(*kind, HIP));
         own.is_none()
             && ids.get(row).is_none_or(|id| id == 0)
             && (is_call || role != Role::Region)

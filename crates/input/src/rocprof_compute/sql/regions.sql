@@ -1,1 +1,1 @@
-SELECT {columns} FROM regions ORDER BY start, "end", id
+SELECT IFNULL(CAST(id AS INTEGER), 0), {columns} FROM regions ORDER BY start, "end", id

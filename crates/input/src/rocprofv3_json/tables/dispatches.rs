@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::common::{DispatchRun, Replays, TableBuilder, count_rows, or, or_else};
+use crate::common::{DispatchRun, Replays, TableBuilder, or, or_else};
 use crate::rocprofv3_json::capture::{Capture, SectionAnomalies};
 use crate::rocprofv3_json::integers::Integers;
 use crate::rocprofv3_json::layout::Selected;
@@ -15,8 +15,7 @@ use crate::rocprofv3_json::parsing::records::KeyedText;
 use crate::rocprofv3_json::reading::{Reading, ordinals, zero_as_null};
 use crate::rocprofv3_json::structure::gathered::Keep;
 use crate::rocprofv3_json::structure::roles::{COUNTERS, DISPATCHES};
-use wavesieve_model::schema::anomaly::Severity;
-use wavesieve_tables::columns::frames::{dictionary_column, dictionary_column_at};
+use wavesieve_tables::columns::frames::dictionary_column;
 
 /// Dispatches in the order of the file, followed by dispatches that only have a counter record. A dispatch that was run again has its first
 /// run, or one run for each pass.
@@ -192,21 +191,8 @@ fn put_names(reading: &mut Reading<'_>, rows: &Integers, ids: &dyn Fn() -> Int64
     let (symbols, findings) = reading.capture.symbols()?;
     reading.findings.extend(findings);
     let resolved = symbols.names.resolve_each(&symbols.index, rows.rows("kernel_id"), rows.height, categories);
-    for (name, dictionary) in resolved.names.dispatch_columns() {
-        reading.builder.put_with(name, || Ok(dictionary_column_at(name, dictionary, &resolved.positions)?))?;
-    }
-    if resolved.missing.is_empty() {
-        return Ok(());
-    }
-    let (count, first) = count_rows(&resolved.missing, &ids());
-    reading.builder.note(
-        "missing_symbol",
-        Severity::Warning,
-        count,
-        first,
-        "dispatches refer to an unknown kernel symbol, shown as kernel_<id>",
-    );
-    Ok(())
+    let unknown = "dispatches refer to an unknown kernel symbol, shown as kernel_<id>";
+    reading.builder.put_resolved_names(&resolved, ids, unknown)
 }
 
 /// Texts by their numbers.

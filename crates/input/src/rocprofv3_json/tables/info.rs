@@ -9,7 +9,6 @@ use super::dispatches::keyed_texts;
 use crate::rocprofv3_json::parsing::records::CodeObject;
 use crate::rocprofv3_json::reading::Reading;
 use crate::rocprofv3_json::symbols::Symbols;
-use wavesieve_tables::columns::frames::dictionary_column;
 
 /// Assembles `queues` or `streams`: the ids in the records.
 pub(crate) fn read_ids(reading: &mut Reading<'_>, key: &'static str) -> Result<()> {
@@ -64,13 +63,7 @@ pub(crate) fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
     reading.findings.extend(findings);
     reading.builder.set_height(symbols.ids.len());
     reading.put("kernel_id", Int64Chunked::from_slice("".into(), &symbols.ids));
-    if reading.builder.wants(&["kernel_name", "short_name", "base_name", "mangled_name", "category"]) {
-        let wanted = reading.builder.wanted();
-        let names = symbols.names.forms(reading.builder.context.categories, &|name| wanted.contains(name));
-        for (name, values) in names.columns() {
-            reading.builder.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
-        }
-    }
+    reading.builder.put_symbol_names(&symbols.names)?;
     for (name, values) in Symbols::COLUMNS.into_iter().zip(&symbols.columns) {
         reading.put(name, Int64Chunked::from_iter_options("".into(), values.iter().copied()));
     }

@@ -1,17 +1,17 @@
 //! `pc_samples` from both kinds of PC sampling.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::common::{or_else, zeros};
+use crate::common::{Words, or_else, zeros};
 use crate::rocprofv3_json::capture::{Capture, SectionAnomalies};
 use crate::rocprofv3_json::parsing::records::PcSample;
 use crate::rocprofv3_json::parsing::values::Text;
 use crate::rocprofv3_json::reading::Reading;
 use crate::rocprofv3_json::structure::roles::PC_SAMPLES;
-use wavesieve_tables::columns::frames::{dictionary_column, text_column_from_dictionary};
+use wavesieve_tables::columns::frames::text_column_from_dictionary;
 
 const NUMBERS: &[&str] =
     &["dispatch_id", "code_object_id", "code_object_offset", "xcc", "shader_engine", "cu", "simd", "wave", "time_ns"];
@@ -24,47 +24,6 @@ struct Samples {
     instruction: Vec<Option<i64>>,
     types: Words,
     stalls: Words,
-}
-
-#[derive(Default)]
-struct Words {
-    known: BTreeMap<String, usize>,
-    codes: Vec<Option<usize>>,
-}
-
-impl Words {
-    fn push(&mut self, word: &Text) {
-        let code = word.filled().map(|word| match self.known.get(word) {
-            Some(code) => *code,
-            None => self.code(word),
-        });
-        self.codes.push(code);
-    }
-
-    fn code(&mut self, word: &str) -> usize {
-        let next = self.known.len();
-        *self.known.entry(word.to_owned()).or_insert(next)
-    }
-
-    fn append(&mut self, other: Self) {
-        let words = other.list();
-        let codes: Vec<usize> = words.iter().flatten().map(|word| self.code(word)).collect();
-        self.codes.extend(other.codes.iter().map(|code| code.and_then(|code| codes.get(code).copied())));
-    }
-
-    fn list(&self) -> Vec<Option<String>> {
-        let mut words = vec![None; self.known.len()];
-        for (word, code) in &self.known {
-            if let Some(place) = words.get_mut(*code) {
-                *place = Some(word.clone());
-            }
-        }
-        words
-    }
-
-    fn column(&self, name: &str) -> Result<Column> {
-        Ok(dictionary_column(name, &self.list(), self.codes.iter().copied())?)
-    }
 }
 
 impl Samples {
@@ -98,8 +57,8 @@ impl Samples {
         self.exec_mask.push(record.exec_mask.0);
         self.issued.push(record.wave_issued.0.map(|issued| issued != 0));
         self.instruction.push(sample.inst_index.0);
-        self.types.push(&record.inst_type);
-        self.stalls.push(&record.snapshot.stall_reason);
+        self.types.push(record.inst_type.filled().map(Cow::from));
+        self.stalls.push(record.snapshot.stall_reason.filled().map(Cow::from));
     }
 
     fn append(&mut self, other: Self) {
@@ -135,8 +94,8 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
         let masks = all.exec_mask.iter().map(|mask| mask.map(|mask| format!("0x{mask:016x}")));
         Ok(StringChunked::from_iter_options("".into(), masks).into_series().into_column())
     })?;
-    reading.builder.put_with("instruction_type", || all.types.column("instruction_type"))?;
-    reading.builder.put_with("stall_reason", || all.stalls.column("stall_reason"))?;
+    reading.builder.put_with("instruction_type", || all.types.categories("instruction_type"))?;
+    reading.builder.put_with("stall_reason", || all.stalls.categories("stall_reason"))?;
     for (name, section) in
         [("instruction", "strings.pc_sample_instructions"), ("comment", "strings.pc_sample_comments")]
     {

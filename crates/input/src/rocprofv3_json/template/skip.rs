@@ -1,13 +1,12 @@
 //! Skips values, and accepts only values that a strict parser accepts.
 
 use super::numbers::skip_integer;
+use crate::json::words::{LOW_BITS, ONES};
 
 /// Maximum nesting of containers; the general parser reads deeper values.
 const DEEPEST: usize = 32;
 /// Maximum length of a number; a longer number may be out of range for a float.
 const LONGEST_NUMBER: usize = 32;
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
 /// Length of the value at the start of a text. `None` if it is not a value, or only the general parser can judge it: it has characters
 /// beyond ASCII, `\u` escapes, exponents, or great depth.
@@ -104,6 +103,6 @@ fn plain_bytes(word: u64) -> usize {
         differences.wrapping_sub(ONES) & !differences
     };
     let controls = word.wrapping_sub(ONES * 0x20) & !word;
-    let special = (equals(b'"') | equals(b'\\') | controls | word) & HIGH_BITS;
+    let special = (equals(b'"') | equals(b'\\') | controls | word) & !LOW_BITS;
     ((special.trailing_zeros() / 8) as usize).min(7)
 }

@@ -92,6 +92,8 @@ fn what_is_no_space_is_refused() {
     assert!(space("parameters.a = [nan]", true).unwrap_err().contains("finite"));
     let deep = format!("{{\"parameters\": {{\"a\": [1]}}, \"constraints\": [\"{}a > 0\"]}}", "(".repeat(500));
     assert!(space(&deep, false).unwrap_err().contains("nested too deep"));
+    let long = format!("{{\"parameters\": {{\"a\": [1]}}, \"constraints\": [\"{}a > 0\"]}}", "a + ".repeat(100_000));
+    assert!(space(&long, false).unwrap_err().contains("more than 1000 words"));
     assert!(space_of_parameters(&["a".to_owned()], &[]).is_err());
 }
 

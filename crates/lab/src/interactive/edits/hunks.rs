@@ -63,7 +63,8 @@ pub(super) fn patched(text: &str, hunks: Vec<Hunk>) -> Result<String, (usize, St
 
 fn place_of(lines: &[&str], hunk: &Hunk, moved: i64) -> Result<usize, String> {
     if hunk.old.is_empty() {
-        return if lines.is_empty() { Ok(0) } else { Err("has no line by which its place could be found".to_owned()) };
+        let reason = "has no context line, so its position is unknown";
+        return if lines.is_empty() { Ok(0) } else { Err(reason.to_owned()) };
     }
     if let Ok(place) = usize::try_from(signed(hunk.start) + moved)
         && hunk.fits(lines, place)
@@ -74,7 +75,7 @@ fn place_of(lines: &[&str], hunk: &Hunk, moved: i64) -> Result<usize, String> {
     match places.as_slice() {
         [place] => Ok(*place),
         [] => Err("fits nowhere in the file".to_owned()),
-        places => Err(format!("fits in {} places of the file, and not where its header says", places.len())),
+        places => Err(format!("matches {} places, but not the line in its header", places.len())),
     }
 }
 

@@ -10,6 +10,7 @@ use super::error::Halt;
 use super::state::Phase;
 use crate::interactive::face::Level;
 use crate::interactive::programs::Profiling;
+use wavesieve_agent::child::program;
 
 /// Flags of rocprofv3 that take a file with counter definitions.
 const DEFINITIONS: [&str; 2] = ["-E", "--extra-counters"];
@@ -45,7 +46,7 @@ impl Machine<'_> {
         let file = Path::new(name).file_name()?.to_str()?;
         let path = folder.join(format!("{}-{file}", self.state.next_measurement));
         let arguments = command.words.iter().skip(1).take(command.words.len().saturating_sub(2));
-        let mut own = Command::new(std::env::current_exe().ok()?);
+        let mut own = Command::new(program().ok()?);
         own.args(arguments).arg(&path).current_dir(&self.state.plan.folder);
         let done = own.output().ok()?;
         self.event("definitions", json!({ "path": path, "code": done.status.code() }));

@@ -12,11 +12,9 @@ use wavesieve_model::analysis::counter_plan::quoted;
 use wavesieve_model::schema::anomaly::Damage;
 use wavesieve_report::analysis::{Analysis, AnalysisOptions};
 use wavesieve_report::source_places;
-use wavesieve_source::scan::{Limits, Target, TreeScan, list, scan};
+use wavesieve_source::scan::{DEFAULT_ARCHITECTURE, Limits, Target, TreeScan, list, scan};
 use wavesieve_tables::trace::Trace;
 
-/// Architecture to plan counter passes for, if no trace records one.
-const ARCHITECTURE: &str = "gfx942";
 /// Recommendations of share/rules/recommendations.toml for PC sampling.
 const SAMPLING: [&str; 2] = ["pc_sampling", "pc_sampling_host_trap"];
 const ROWS: usize = 10;
@@ -100,7 +98,7 @@ impl Analyzed {
 fn scanned(sources: &[PathBuf], analysis: Option<&Analysis>) -> Result<Option<TreeScan>> {
     let Some(folder) = source_folder(sources) else { return Ok(None) };
     let target = Target {
-        architecture: analysis.and_then(|one| one.collected.architecture()).unwrap_or(ARCHITECTURE).to_owned(),
+        architecture: analysis.and_then(|one| one.collected.architecture()).unwrap_or(DEFAULT_ARCHITECTURE).to_owned(),
         program: analysis.map(|one| one.collected.program.clone()).unwrap_or_default(),
         rocm: analysis.and_then(|one| one.collected.rocm),
     };

@@ -244,10 +244,8 @@ impl Machine<'_> {
 pub(crate) fn edit_of_answer(root: &Path, answer: &str, file: &Path) -> Result<Edit, String> {
     let edit = Edit::from_answer(root, answer, &[file.to_owned()]).map_err(|error| error.to_string())?;
     if has_new_tokens(&edit) {
-        return Err(
-            "the answer writes a word such as [SECRET_1], which stands for what was not sent; leave lines with such words as they are"
-                .to_owned(),
-        );
+        let reason = "the answer adds a redaction token such as [SECRET_1]; leave lines with tokens unchanged";
+        return Err(reason.to_owned());
     }
     Ok(edit)
 }

@@ -128,6 +128,9 @@ pub(crate) struct EditRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CheckpointRecord {
     pub id: u64,
+    /// The checkpoint before its edit; `None` for the state before the session.
+    #[serde(default)]
+    pub parent: Option<u64>,
     /// The commit and its reference; `None` without git.
     #[serde(default)]
     pub commit: Option<String>,

@@ -22,6 +22,7 @@ impl Machine<'_> {
         let id = self.state.next_checkpoint;
         self.state.next_checkpoint += 1;
         let texts = texts_at(&self.state, self.state.checkpoints.len(), Some(edit));
+        let parent = self.state.checkpoints.last().map(|one| one.id);
         let (mut commit, mut reference) = (None, None);
         if let Some(repository) = self.repository.clone() {
             let parent = self.state.checkpoints.iter().rev().find_map(|one| one.commit.clone());
@@ -40,6 +41,7 @@ impl Machine<'_> {
         self.event("checkpoint", json!({ "checkpoint": id, "commit": commit, "reference": reference, "files": files }));
         self.state.checkpoints.push(CheckpointRecord {
             id,
+            parent,
             commit,
             reference,
             timestamp,
@@ -266,52 +268,96 @@ pub(crate) fn way_back(state: &State, target: Option<u64>) -> Option<Edit> {
     Some(Edit { files })
 }
 
-/// Moves all records after a checkpoint to the undone ones, which can still be read.
+/// Splits all records at a checkpoint: those that led to it are in effect, also undone ones. The others are undone, and
+/// can still be read.
 pub fn truncate(state: &mut State, target: Option<u64>) {
-    if let Some(place) = state.undone_checkpoints.iter().position(|one| Some(one.id) == target) {
-        return go_forward(state, place);
+    let mut others = std::mem::take(&mut state.checkpoints);
+    others.append(&mut state.undone_checkpoints);
+    let mut next = target;
+    while let Some(place) = others.iter().position(|one| Some(one.id) == next) {
+        let checkpoint = others.remove(place);
+        next = checkpoint.parent;
+        state.checkpoints.insert(0, checkpoint);
     }
-    let is_later = |one: &CheckpointRecord| target.is_none_or(|target| one.id > target);
-    let (later, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut state.checkpoints).into_iter().partition(is_later);
-    let gone: Vec<u64> = later.iter().map(|one| one.edit).collect();
-    let last = kept.last().and_then(|one| one.measurement);
-    let baseline = target.is_none().then(|| {
-        let without = state.measurements.iter().filter(|one| one.edit.is_none()).map(|one| one.number);
-        without.max()
-    });
-    let keep_to = match baseline {
-        Some(number) => number,
-        None => last,
-    };
-    let is_kept = |one: &Measurement| keep_to.is_some_and(|number| one.number <= number);
-    let (kept_measurements, undone): (Vec<_>, Vec<_>) =
-        std::mem::take(&mut state.measurements).into_iter().partition(is_kept);
-    state.measurements = kept_measurements;
-    state.undone_measurements.extend(undone);
-    state.checkpoints = kept;
-    state.undone_checkpoints.extend(later);
-    for edit in state.edits.iter_mut().filter(|edit| gone.contains(&edit.id)) {
-        edit.status = EditStatus::Reverted;
-        edit.problem.get_or_insert_with(|| "rolled back".to_owned());
+    state.undone_checkpoints = others;
+    let edits: Vec<u64> = state.checkpoints.iter().map(|one| one.edit).collect();
+    let mut measurements = std::mem::take(&mut state.measurements);
+    measurements.append(&mut state.undone_measurements);
+    (state.measurements, state.undone_measurements) =
+        measurements.into_iter().partition(|one| one.edit.is_none_or(|edit| edits.contains(&edit)));
+    // In the order of the edits: the last one is compared with the next.
+    let step = |one: &Measurement| one.edit.and_then(|edit| edits.iter().position(|of| *of == edit));
+    state.measurements.sort_by_key(|one| (step(one), one.number));
+    for edit in state.edits.iter_mut().filter(|edit| edit.checkpoint.is_some()) {
+        match (edits.contains(&edit.id), edit.status.is_in_files()) {
+            (true, false) => {
+                edit.status = EditStatus::Kept;
+                edit.problem = None;
+            }
+            (false, true) => {
+                edit.status = EditStatus::Reverted;
+                edit.problem.get_or_insert_with(|| "rolled back".to_owned());
+            }
+            _ => {}
+        }
     }
     state.active_checkpoint = target;
     state.measuring = None;
     state.origin = None;
 }
 
-/// Restores an undone checkpoint with its edit and its measurement.
-fn go_forward(state: &mut State, place: usize) {
-    let checkpoint = state.undone_checkpoints.remove(place);
-    if let Some(edit) = state.edits.iter_mut().find(|edit| edit.id == checkpoint.edit) {
-        edit.status = EditStatus::Kept;
-        edit.problem = None;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checkpoint 0 of a change from outside, 1 after it, and 2 after the state before the session.
+    fn state() -> State {
+        let command = json!({ "environment": [], "words": [] });
+        let measured =
+            |number: u64, edit: Option<u64>| json!({ "number": number, "edit": edit, "command": command.clone() });
+        let edit = |id: u64, checkpoint: u64, status: &str| {
+            json!({
+                "id": id, "timestamp": "", "origin": "patch", "root": "/", "edit": { "files": [] }, "status": status,
+                "summary": "", "checkpoint": checkpoint,
+            })
+        };
+        let checkpoint = |id: u64, parent: Option<u64>, edit: u64, measurement: Option<u64>| {
+            json!({
+                "id": id, "parent": parent, "timestamp": "", "edit": edit, "files_modified": [], "edit_summary": "",
+                "file_snapshots": {}, "measurement": measurement,
+            })
+        };
+        serde_json::from_value(json!({
+            "edits": [edit(1, 0, "kept"), edit(0, 1, "kept"), edit(2, 2, "reverted")],
+            "checkpoints": [checkpoint(0, None, 1, None), checkpoint(1, Some(0), 0, Some(1))],
+            "undone_checkpoints": [checkpoint(2, None, 2, Some(2))],
+            "measurements": [measured(0, None), measured(1, Some(0))],
+            "undone_measurements": [measured(2, Some(2))],
+        }))
+        .unwrap()
     }
-    let is_its = |one: &Measurement| Some(one.number) == checkpoint.measurement;
-    if let Some(place) = state.undone_measurements.iter().position(is_its) {
-        state.measurements.push(state.undone_measurements.remove(place));
+
+    fn left(state: &State) -> (Vec<u64>, Vec<u64>, Vec<u64>) {
+        let in_files = state.edits.iter().filter(|edit| edit.status.is_in_files());
+        (
+            state.checkpoints.iter().map(|one| one.id).collect(),
+            state.measurements.iter().map(|one| one.number).collect(),
+            in_files.map(|edit| edit.id).collect(),
+        )
     }
-    state.active_checkpoint = Some(checkpoint.id);
-    state.checkpoints.push(checkpoint);
-    state.measuring = None;
-    state.origin = None;
+
+    #[test]
+    fn records_follow_the_files() {
+        let mut state = state();
+        // Without a measurement of its own, it is compared with the one before.
+        truncate(&mut state, Some(0));
+        assert_eq!(left(&state), (vec![0], vec![0], vec![1]));
+        truncate(&mut state, None);
+        assert_eq!(left(&state), (vec![], vec![0], vec![]));
+        truncate(&mut state, Some(1));
+        assert_eq!(left(&state), (vec![0, 1], vec![0, 1], vec![1, 0]));
+        truncate(&mut state, Some(2));
+        assert_eq!(left(&state), (vec![2], vec![0, 2], vec![2]));
+        assert_eq!((state.undone_checkpoints.len(), state.undone_measurements.len()), (2, 1));
+    }
 }

@@ -156,8 +156,9 @@ fn clock_offset(reference: &[Call], other: &[Call]) -> Option<i64> {
     let mut found: Vec<MedianDeviation> = (0..=shifts)
         .filter_map(|shift| {
             let late = long.get(shift..)?.iter().step_by(step);
+            let pairs = short.iter().step_by(step).zip(late);
             let mut differences: Vec<i64> =
-                short.iter().step_by(step).zip(late).map(|(call, partner)| partner.end_ns - call.end_ns).collect();
+                pairs.map(|(call, partner)| partner.end_ns.saturating_sub(call.end_ns)).collect();
             MedianDeviation::compute(&mut differences)
         })
         .collect();
@@ -169,7 +170,7 @@ fn clock_offset(reference: &[Call], other: &[Call]) -> Option<i64> {
     if rival.is_some_and(|rival| rival.deviation_ns <= limit_ns) {
         return None;
     }
-    Some(if is_shorter { best.median_ns } else { -best.median_ns })
+    Some(if is_shorter { best.median_ns } else { best.median_ns.saturating_neg() })
 }
 
 /// Median and median absolute deviation.
@@ -300,5 +301,12 @@ mod tests {
             Some(MedianDeviation { median_ns: 2, deviation_ns: 1 })
         );
         assert_eq!(MedianDeviation::compute(&mut []), None);
+    }
+
+    #[test]
+    fn damaged_ends_do_not_overflow() {
+        let call = |end_ns| Call { start_ns: end_ns, end_ns, sequence: None };
+        let (long, short) = ([call(i64::MIN), call(0), call(5)], [call(i64::MAX), call(i64::MAX)]);
+        assert_eq!(partners(&long, &short, false).1.len(), 2);
     }
 }

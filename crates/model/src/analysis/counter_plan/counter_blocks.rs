@@ -70,9 +70,7 @@ struct UnknownForm {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BlockError {
     /// The built-in tables do not state how many counters its blocks hold.
-    #[error(
-        "how many counters the blocks of {architecture} have room for is not known{reason}, only of {known}; give them with --block-limit"
-    )]
+    #[error("counter limits of {architecture} are unknown{reason}; known: {known}; pass --block-limit")]
     Architecture {
         architecture: String,
         known: String,

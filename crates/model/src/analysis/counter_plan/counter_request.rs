@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::counter_plan::counter_blocks::{ArchitectureBlocks, BlockError, CounterBlocks};
-use crate::analysis::hardware::metrics::{Definitions, Expression, Metric, Normalization, SUFFIXES};
+use crate::analysis::hardware::metrics::{
+    Definitions, Expression, MAX_DERIVED_DEPTH, Metric, Normalization, hardware_counter,
+};
 use crate::text::similar::{alike, alike_but_for_slips};
 
-/// Maximum depth of derived counters that are made from others.
-const DEEPEST: usize = 8;
 /// Maximum number of names proposed for an unknown name.
 const PROPOSED: usize = 3;
 
@@ -132,7 +132,7 @@ impl<'a> Resolver<'a> {
         per: Normalization,
     ) -> Self {
         let on = definitions.metrics.iter().filter_map(|metric| metric.on(&blocks.architecture));
-        let named = on.flat_map(|on| on.formula.counters()).map(|counter| bare(&counter.name)).collect();
+        let named = on.flat_map(|on| on.formula.counters()).map(|counter| hardware_counter(&counter.name)).collect();
         Self { definitions, facts, blocks, per, named, resolved: Resolved::default() }
     }
 
@@ -255,7 +255,7 @@ impl<'a> Resolver<'a> {
     /// instances is ignored.
     fn of_counter(&mut self, name: &str, depth: usize) -> Result<Needs, RequestError> {
         let definitions = self.definitions;
-        if let Some(metric) = definitions.derived_counter(name).filter(|_| depth < DEEPEST) {
+        if let Some(metric) = definitions.derived_counter(name).filter(|_| depth < MAX_DERIVED_DEPTH) {
             let is_itself = |formula: &Expression| formula.counters().iter().any(|counter| counter.name == name);
             match metric.on(&self.blocks.architecture) {
                 Some(on) if !is_itself(&on.formula) => {
@@ -271,11 +271,11 @@ impl<'a> Resolver<'a> {
                 }
                 Some(_) => {}
                 // The combined instances of a counter may be requested wherever the counter may be.
-                None if bare(name) != name => {}
+                None if hardware_counter(name) != name => {}
                 None => return Err(self.not_here(name, &architectures(metric).collect())),
             }
         }
-        self.of_hardware(bare(name), name)
+        self.of_hardware(hardware_counter(name), name)
     }
 
     fn of_hardware(&mut self, counter: &str, asked: &str) -> Result<Needs, RequestError> {
@@ -355,10 +355,4 @@ impl<'a> Resolver<'a> {
 
 fn architectures(metric: &Metric) -> impl Iterator<Item = &str> {
     metric.on.iter().flat_map(|on| &on.architectures).map(String::as_str)
-}
-
-/// The hardware counter without its instance and the combination of its instances.
-fn bare(name: &str) -> &str {
-    let name = name.split_once('[').map_or(name, |(name, _)| name);
-    SUFFIXES.iter().find_map(|(suffix, _)| name.strip_suffix(suffix)).unwrap_or(name)
 }

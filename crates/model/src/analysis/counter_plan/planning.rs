@@ -75,7 +75,7 @@ pub fn planned(request: &PlanRequest) -> Result<Plan, String> {
     let items = items(&resolved, &blocks, accumulated, request.accumulations, request.by_name);
     let items = items.map_err(|error| error.to_string())?;
     if items.is_empty() {
-        return Err("nothing that was asked for needs counters".to_owned());
+        return Err("the request needs no counters".to_owned());
     }
     for fault in counter_faults(&architecture, request.rocm) {
         let names = items.iter().flat_map(|item| &item.names).filter(|name| fault.is_of(name));
@@ -100,7 +100,7 @@ pub fn planned(request: &PlanRequest) -> Result<Plan, String> {
     let job_command = spelled(job_command(&collection));
     let all = commands.iter().chain([&job_command]);
     if let Some(problem) = all.flat_map(|command| check_for(command, request.rocm)).next() {
-        return Err(format!("rocprofv3 would not take the command: {problem}"));
+        return Err(format!("rocprofv3 would reject the command: {problem}"));
     }
     let fewest = lower_bound(&items, &blocks.limits);
     Ok(Plan { passes, fewest, commands, job_command, collection, definitions: defined, blocks, resolved })

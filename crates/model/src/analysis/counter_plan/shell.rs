@@ -1,5 +1,7 @@
 //! Words of command lines, as bash reads and writes them.
 
+use crate::text::hidden::is_hidden;
+
 /// A word for bash, quoted if needed. Characters that a terminal or an editor would interpret are written as bytes. So
 /// a line stays one line and cannot pose as another.
 pub fn quoted(word: &str) -> String {
@@ -7,7 +9,7 @@ pub fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
-    if !word.chars().any(is_obeyed) {
+    if !word.chars().any(is_hidden) {
         return format!("'{}'", word.replace('\'', r"'\''"));
     }
     let mut line = "$'".to_owned();
@@ -17,7 +19,7 @@ pub fn quoted(word: &str) -> String {
             '\t' => line.push_str(r"\t"),
             '\r' => line.push_str(r"\r"),
             '\\' | '\'' => line.extend(['\\', character]),
-            character if is_obeyed(character) => {
+            character if is_hidden(character) => {
                 let mut bytes = [0; 4];
                 line.extend(character.encode_utf8(&mut bytes).bytes().map(|byte| format!(r"\x{byte:02x}")));
             }
@@ -26,12 +28,6 @@ pub fn quoted(word: &str) -> String {
     }
     line.push('\'');
     line
-}
-
-/// Whether a character is a control character or an end of line, has no width, or changes the direction of writing.
-fn is_obeyed(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// The words of a line. Blanks separate words, quotes and backslashes hold them together, and nothing is expanded.
@@ -70,7 +66,10 @@ pub fn words(line: &str) -> Option<Vec<String>> {
                     }
                 }
             }
-            '\\' => word.get_or_insert_default().push(characters.next()?),
+            '\\' => match characters.next()? {
+                '\n' => {}
+                escaped => word.get_or_insert_default().push(escaped),
+            },
             other => word.get_or_insert_default().push(other),
         }
     }
@@ -120,6 +119,7 @@ mod tests {
             assert_eq!(words(line).as_deref(), Some(&[word.to_owned()][..]), "{line}");
         }
         assert_eq!(words("a $'b"), None);
+        assert_eq!(words("a\\\nb \\\n c"), Some(["ab", "c"].map(ToOwned::to_owned).to_vec()));
         assert_eq!(words("$5 x"), Some(vec!["$5".to_owned(), "x".to_owned()]));
     }
 }

@@ -1,10 +1,9 @@
 //! Counters that are known to be wrong in some releases or settings: `share/counter_faults.toml`.
 
-use std::sync::LazyLock;
-
 use serde::Deserialize;
 
 use super::devices::target;
+use super::metrics::recorded_counter;
 use crate::analysis::counter_plan::RocmVersion;
 
 #[derive(Debug, Default, Deserialize)]
@@ -29,20 +28,16 @@ pub struct CounterFault {
     _source: String,
 }
 
-static FILE: LazyLock<CounterFaultsFile> =
-    LazyLock::new(|| toml::from_str(data!("share/counter_faults.toml")).unwrap_or_default());
-
 impl CounterFault {
     /// Whether it is about a counter, whose name may include the combination of its instances.
     pub fn is_of(&self, counter: &str) -> bool {
-        let inner = counter.split_once('(').map_or(counter, |(_, inner)| inner);
-        self.counters.iter().any(|start| inner.starts_with(start.as_str()))
+        self.counters.iter().any(|start| recorded_counter(counter).starts_with(start.as_str()))
     }
 }
 
 /// The faults that counters of a GPU may have, with this release of ROCm or an unknown one.
 pub fn counter_faults(architecture: &str, rocm: Option<RocmVersion>) -> impl Iterator<Item = &'static CounterFault> {
-    FILE.fault.iter().filter(move |fault| {
+    shared!(CounterFaultsFile, "share/counter_faults.toml").fault.iter().filter(move |fault| {
         let is_mended = rocm.zip(fault.until).is_some_and(|(rocm, until)| rocm >= until);
         !is_mended && fault.architectures.iter().any(|name| name == target(architecture))
     })

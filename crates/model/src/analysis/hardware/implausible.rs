@@ -1,9 +1,10 @@
 //! Values of counters and metrics that cannot be right.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
 
 use serde::Deserialize;
+
+use super::metrics::recorded_counter;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,23 +46,22 @@ struct Shares {
     metrics: Vec<String>,
 }
 
-static FILE: LazyLock<ImplausibleFile> =
-    LazyLock::new(|| toml::from_str(data!("share/implausible_counters.toml")).unwrap_or_default());
-
-/// Suffixes of names that state how instances are combined.
-const ENDINGS: [&str; 4] = ["_sum", "_avr", "_max", "_min"];
+fn file() -> &'static ImplausibleFile {
+    shared!(ImplausibleFile, "share/implausible_counters.toml")
+}
 
 /// The counters that are 0 because their block did not count. `all_zero` states for each collected counter whether it
 /// is 0 in every dispatch.
 pub fn dead_counters<'a>(all_zero: &BTreeMap<&'a str, bool>) -> BTreeSet<&'a str> {
     let mut known: BTreeMap<&str, bool> = BTreeMap::new();
     for (name, is_zero) in all_zero {
-        *known.entry(base(name)).or_insert(true) &= is_zero;
+        *known.entry(recorded_counter(name)).or_insert(true) &= is_zero;
     }
     let is_zero = |name: &String| known.get(name.as_str()) == Some(&true);
     let mut dead = BTreeSet::new();
-    for block in FILE.block.iter().filter(|block| block.never.iter().any(|group| group.iter().all(is_zero))) {
-        let is_of_block = |name: &str| block.prefixes.iter().any(|prefix| base(name).starts_with(prefix.as_str()));
+    for block in file().block.iter().filter(|block| block.never.iter().any(|group| group.iter().all(is_zero))) {
+        let is_of_block =
+            |name: &str| block.prefixes.iter().any(|prefix| recorded_counter(name).starts_with(prefix.as_str()));
         dead.extend(all_zero.iter().filter(|(name, is_zero)| **is_zero && is_of_block(name)).map(|(name, _)| *name));
     }
     dead
@@ -79,33 +79,29 @@ pub struct Cycles {
 
 /// Whether a counter, as it is collected, counts cycles, and in how many instances.
 pub fn cycles_of(name: &str) -> Option<Cycles> {
-    let known = FILE.cycles.iter().find(|known| known.counters.iter().any(|counter| counter == base(name)))?;
-    let is_of_one = name.contains('(') || ["_max", "_min", "_avr"].iter().any(|ending| name.ends_with(ending));
+    let known =
+        file().cycles.iter().find(|known| known.counters.iter().any(|counter| counter == recorded_counter(name)))?;
+    let is_of_one = name.contains(['(', '[']) || ["_max", "_min", "_avr"].iter().any(|ending| name.ends_with(ending));
     let instances = (!is_of_one).then_some(known.instances.as_str());
-    Some(Cycles { instances, is_of_dies: !is_of_one && base(name).starts_with("GRBM_") })
+    Some(Cycles { instances, is_of_dies: !is_of_one && recorded_counter(name).starts_with("GRBM_") })
 }
 
 /// Maximum factor between the values of a counter in passes that ran the same work; `None` if none is known.
 pub fn factor_between_passes(name: &str) -> Option<f64> {
-    let is_it = |pass: &&PassCounters| pass.prefixes.iter().any(|prefix| base(name).starts_with(prefix.as_str()));
-    FILE.pass.iter().find(is_it).map(|pass| pass.factor)
+    let is_it =
+        |pass: &&PassCounters| pass.prefixes.iter().any(|prefix| recorded_counter(name).starts_with(prefix.as_str()));
+    file().pass.iter().find(is_it).map(|pass| pass.factor)
 }
 
 /// Whether a metric is a share of a whole.
 pub fn is_share(metric: &str) -> bool {
-    FILE.shares.metrics.iter().any(|known| known == metric)
+    file().shares.metrics.iter().any(|known| known == metric)
 }
 
 /// Whether a share of a whole can have this value. Counters of several passes do not start at the same time, so that
 /// shares may slightly exceed the whole.
 pub fn is_possible_share(pct: f64) -> bool {
-    (FILE.shares.below_pct..=FILE.shares.above_pct).contains(&pct)
-}
-
-/// The name of a counter without the combination of its instances.
-fn base(name: &str) -> &str {
-    let inner = name.split_once('(').map_or(name, |(_, inner)| inner.trim_end_matches(')'));
-    ENDINGS.iter().find_map(|ending| inner.strip_suffix(ending)).unwrap_or(inner)
+    (file().shares.below_pct..=file().shares.above_pct).contains(&pct)
 }
 
 #[cfg(test)]
@@ -131,6 +127,7 @@ mod tests {
         assert_eq!(cycles_of("GRBM_GUI_ACTIVE"), Some(Cycles { instances: Some("num_xcd"), is_of_dies: true }));
         assert_eq!(cycles_of("max_inst(GRBM_GUI_ACTIVE)"), Some(Cycles { instances: None, is_of_dies: false }));
         assert_eq!(cycles_of("TCC_BUSY_sum").and_then(|cycles| cycles.instances), Some("l2_channels"));
+        assert_eq!(cycles_of("TCC_BUSY[3]").map(|cycles| cycles.instances), Some(None));
         assert_eq!(cycles_of("SQ_WAVES"), None);
         assert_eq!((factor_between_passes("SQ_WAVES"), factor_between_passes("TCC_HIT_sum")), (Some(1.01), None));
     }
@@ -138,7 +135,7 @@ mod tests {
     #[test]
     fn shares_name_metrics_in_percent() {
         let definitions = crate::analysis::hardware::metrics::Definitions::read().unwrap();
-        for id in &FILE.shares.metrics {
+        for id in &file().shares.metrics {
             let metric = definitions.metrics.iter().find(|metric| &metric.id == id);
             assert!(metric.is_some_and(|metric| metric.unit == "%"), "{id}");
         }

@@ -67,10 +67,9 @@ pub fn is_digest(path: &Path) -> bool {
     if path.extension().is_some_and(|extension| extension == EXTENSION) {
         return true;
     }
-    let mut magic = [0; 4];
-    let starts = regular::open(path).and_then(|mut file| file.read_exact(&mut magic));
+    let starts = regular::head(path, MAGIC.len() as u64).is_ok_and(|head| head == MAGIC);
     let head = || regular::open(path).map_err(anyhow::Error::from).and_then(head_text);
-    starts.is_ok() && magic == MAGIC && head().is_ok_and(|text| text.is_some())
+    starts && head().is_ok_and(|text| text.is_some())
 }
 
 fn head_text(file: impl MmapBytesReader) -> Result<Option<String>> {
@@ -186,7 +185,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>> {
     let mut content = Vec::new();
     let file = regular::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     file.take(MAX_BYTES + 1).read_to_end(&mut content)?;
-    ensure!(content.len() as u64 <= MAX_BYTES, "{} is larger than any digest; name another", path.display());
+    ensure!(content.len() as u64 <= MAX_BYTES, "{} is too large for a digest (limit 1 GiB)", path.display());
     Ok(content)
 }
 
@@ -202,6 +201,8 @@ fn parsed(version: u32, text: &str, content: &[u8], path: &Path) -> Result<Diges
     let others = (digest.counters.len(), digest.paths.len(), digest.ranges.len());
     ensure!(found == rows && others == other_rows, "rows are missing");
     digest.gpus.iter().try_for_each(check_times)?;
+    let is_known = |gpu: &GpuDigest| gpu.typical.iter().all(|kernel| (*kernel as usize) < gpu.kernels.len());
+    ensure!(digest.gpus.iter().all(is_known), "a typical iteration has an unknown kernel");
     Ok(digest)
 }
 
@@ -226,7 +227,7 @@ fn check_times(gpu: &GpuDigest) -> Result<()> {
 }
 
 fn in_limits(value: i64) -> Result<i64> {
-    ensure!((0..=LIMIT).contains(&value), "{value} is no time and no count of a run");
+    ensure!((0..=LIMIT).contains(&value), "{value} is not a valid time or count");
     Ok(value)
 }
 
@@ -442,9 +443,13 @@ fn calls(sums: &[i64], levels: &[f64], blocks: Vec<f64>) -> Result<Calls> {
     })
 }
 
-fn shapes(values: &[i64], levels: &[f64]) -> Result<Vec<Shape>> {
-    let mut levels = levels.iter().copied();
-    let mut take = |count: i64| -> Vec<f64> { levels.by_ref().take(usize::try_from(count).unwrap_or(0)).collect() };
+fn shapes(values: &[i64], mut levels: &[f64]) -> Result<Vec<Shape>> {
+    let mut take = |count: i64| -> Result<Vec<f64>> {
+        let count = usize::try_from(count)?;
+        let (taken, others) = levels.split_at_checked(count).context("shapes are cut")?;
+        levels = others;
+        Ok(taken.to_vec())
+    };
     let mut shapes = Vec::new();
     for one in values.chunks(SHAPE) {
         let [a, b, c, d, e, f, run_calls, run_ns, steady_calls, steady_ns, run_levels, steady_levels] = *one else {
@@ -454,21 +459,22 @@ fn shapes(values: &[i64], levels: &[f64]) -> Result<Vec<Shape>> {
             sizes: [a, b, c, d, e, f],
             run: (run_calls, run_ns),
             steady: (steady_calls, steady_ns),
-            run_logs: take(run_levels),
-            steady_logs: take(steady_levels),
+            run_logs: take(run_levels)?,
+            steady_logs: take(steady_levels)?,
         });
     }
+    ensure!(levels.is_empty(), "shapes are cut");
     Ok(shapes)
 }
 
 fn integers_at(lists: &ListChunked, row: usize) -> Result<Vec<i64>> {
     let list = lists.get_as_series(row).context("a list is missing")?;
-    list.i64()?.iter().flatten().map(in_limits).collect()
+    list.i64()?.iter().map(|value| in_limits(value.context("a number is missing")?)).collect()
 }
 
 fn floats_at(lists: &ListChunked, row: usize) -> Result<Vec<f64>> {
     let list = lists.get_as_series(row).context("a list is missing")?;
-    let values: Vec<f64> = list.f64()?.iter().flatten().collect();
+    let values: Vec<f64> = list.f64()?.iter().collect::<Option<_>>().context("a level is missing")?;
     ensure!(values.iter().all(|value| value.is_finite()), "a level is not a number");
     Ok(values)
 }
@@ -568,7 +574,17 @@ mod tests {
         assert!(refused(&|gpu| gpu.kernels[0].run.total_ns = i64::MAX));
         assert!(refused(&|gpu| gpu.kernels[0].run.log_mean = f64::NAN));
         assert!(refused(&|gpu| gpu.kernels[0].iteration_blocks = vec![f64::INFINITY]));
+        assert!(refused(&|gpu| gpu.typical = vec![1]));
         assert!(refused(&|gpu| gpu.copies = vec![CopyDigest { run: (1, i64::MIN), ..CopyDigest::default() }]));
+    }
+
+    #[test]
+    fn shapes_have_all_levels_and_no_others() {
+        let values = [1, 1, 1, 64, 1, 1, 2, 40, 1, 4, 2, 1];
+        assert_eq!(shapes(&values, &[0.1, 0.2, 0.3]).unwrap()[0].steady_logs, [0.3]);
+        for levels in [&[0.1, 0.2][..], &[0.1, 0.2, 0.3, 0.4]] {
+            assert!(shapes(&values, levels).is_err());
+        }
     }
 
     /// Digests of older versions can be read, with a warning that their bytes cannot be checked.

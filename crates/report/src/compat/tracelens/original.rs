@@ -71,7 +71,7 @@ fn by_category(answers: &Answers, options: &TraceLensOptions, layouts: &SheetLay
         groups.entry(category).or_default().add(number("calls"), number("total_ns"));
     }
     let running = running_pct(&groups.iter().map(|(name, group)| (*name, group.total_ns)).collect());
-    let all_ns: i64 = groups.values().map(|group| group.total_ns).sum();
+    let all_ns = total(groups.values().map(|group| group.total_ns));
     let groups = longest_first(groups);
     let names: Vec<&str> = groups.iter().map(|(name, _)| *name).collect();
     let cumulative: Vec<f64> = names.iter().filter_map(|name| running.get(name).copied()).collect();
@@ -93,7 +93,7 @@ fn short_dispatches<'a>(answers: &'a Answers, options: &TraceLensOptions) -> (Ve
         .places()
         .filter_map(|row| Some((rows.text(row, "kernel_name").unwrap_or_default(), rows.integer(row, "duration_ns")?)));
     let dispatches: Vec<(&str, i64)> = dispatches.collect();
-    let all_ns = dispatches.iter().map(|(_, duration_ns)| duration_ns).sum();
+    let all_ns = total(dispatches.iter().map(|(_, duration_ns)| *duration_ns));
     let threshold = options.short_threshold_ns as f64 / 1e3;
     (dispatches.into_iter().filter(|(_, duration_ns)| (*duration_ns as f64) < threshold).collect(), all_ns)
 }
@@ -127,16 +127,20 @@ fn short_histogram(answers: &Answers, options: &TraceLensOptions) -> Result<Data
     )?)
 }
 
+fn total(times_ns: impl Iterator<Item = i64>) -> i64 {
+    times_ns.fold(0, i64::saturating_add)
+}
+
 fn pct(part_ns: i64, all_ns: i64) -> f64 {
     if all_ns == 0 { 0.0 } else { part_ns as f64 / all_ns as f64 * 100.0 }
 }
 
 /// The cumulative share of each name, in the order of names.
 fn running_pct<'a>(totals: &BTreeMap<&'a str, i64>) -> BTreeMap<&'a str, f64> {
-    let all_ns: i64 = totals.values().sum();
-    let mut running_ns = 0;
+    let all_ns = total(totals.values().copied());
+    let mut running_ns = 0_i64;
     let shares = totals.iter().map(|(name, total_ns)| {
-        running_ns += total_ns;
+        running_ns = running_ns.saturating_add(*total_ns);
         (*name, pct(running_ns, all_ns))
     });
     shares.collect()

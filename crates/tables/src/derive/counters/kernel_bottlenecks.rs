@@ -6,11 +6,12 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::columns::frames::{categories, dictionary_column, floats, integers, texts};
-use crate::derive::counters::metric_evaluation::{BoundMetric, KernelSums, Sums, all_asked, evaluated};
-use crate::derive::counters::metric_sums::{GpuDispatches, NO_METRIC, by_gpu, extract, needs, of_kernels, per_part};
+use crate::derive::counters::metric_evaluation::{BoundMetric, KernelSums, Sums};
+use crate::derive::counters::metric_sums::{NO_METRIC, by_gpu, extract, needs, of_kernels, per_part};
 use crate::derive::{Build, DerivedTable, Joint, ProcessPart, RowsWhen};
-use wavesieve_model::analysis::hardware::devices::device;
-use wavesieve_model::analysis::hardware::metrics::{Bottleneck, Definitions, EffectiveDefinitions, bottlenecks};
+use wavesieve_model::analysis::hardware::metrics::{
+    Bottleneck, Definitions, EffectiveDefinitions, Metric, bottlenecks,
+};
 use wavesieve_model::schema::tables;
 
 pub(crate) static DECLARATION: DerivedTable = DerivedTable {
@@ -62,16 +63,11 @@ fn relate(parts: &[ProcessPart<'_>], definitions: &EffectiveDefinitions) -> Resu
         .flat_map(|rule| rule.evidence.iter().map(|evidence| evidence.metric.as_str()))
         .chain([TIME])
         .collect();
-    let of_gpu = |of_gpu: &GpuDispatches| -> Result<(Vec<KernelSums>, Vec<BoundMetric>)> {
-        let Some((process, _)) = parts.get(of_gpu.part) else { return Ok(Default::default()) };
-        let device = device(process, of_gpu.gpu);
-        let asked = all_asked(definitions, &device, &of_gpu.frame, |metric| used.contains(metric.id.as_str()));
-        Ok((evaluated(&of_gpu.frame, &asked)?, asked))
-    };
+    let is_used = |metric: &Metric| used.contains(metric.id.as_str());
     let rows = |frame: &DataFrame, kernels: &[&KernelSums], asked: &[BoundMetric]| {
         table(frame, kernels, asked, definitions, rules)
     };
-    per_part(parts, &by_gpu(parts)?, of_gpu, rows, &["kernel_id", "gpu", "ordinal"])
+    per_part(parts, &by_gpu(parts)?, definitions, is_used, rows, &["kernel_id", "gpu", "ordinal"])
 }
 
 /// The rows of some kernels.

@@ -91,30 +91,28 @@ pub fn by_gpu(parts: &[ProcessPart<'_>]) -> Result<Vec<GpuDispatches>> {
 
 /// Adds up the metrics of every kernel over the dispatches of each rank.
 fn relate(parts: &[ProcessPart<'_>], definitions: &EffectiveDefinitions) -> Result<Vec<DataFrame>> {
-    let of_gpu = |of_gpu: &GpuDispatches| -> Result<(Vec<KernelSums>, Vec<BoundMetric>)> {
-        let Some((process, _)) = parts.get(of_gpu.part) else { return Ok(Default::default()) };
-        let asked = all_asked(definitions, &device(process, of_gpu.gpu), &of_gpu.frame, |_| true);
-        Ok((evaluated(&of_gpu.frame, &asked)?, asked))
-    };
     let rows =
         |frame: &DataFrame, kernels: &[&KernelSums], asked: &[BoundMetric]| table(frame, kernels, asked, definitions);
-    per_part(parts, &by_gpu(parts)?, of_gpu, rows, &["kernel_id", "gpu", "ordinal", "per_ordinal"])
+    per_part(parts, &by_gpu(parts)?, definitions, |_| true, rows, &["kernel_id", "gpu", "ordinal", "per_ordinal"])
 }
 
-/// Builds a table from what `found` returns for the kernels of every GPU. `rows` makes the rows of one part; they are sorted at the end.
+/// Builds a table from the `wanted` metrics of the kernels of every GPU. `rows` makes the rows of one part; they are sorted at the end.
 ///
 /// # Errors
-/// The errors of `found` and `rows`.
+/// When metrics cannot be computed, and the errors of `rows`.
 pub(crate) fn per_part(
     parts: &[ProcessPart<'_>],
     gpus: &[GpuDispatches],
-    found: impl Fn(&GpuDispatches) -> Result<(Vec<KernelSums>, Vec<BoundMetric>)>,
+    definitions: &Definitions,
+    wanted: impl Fn(&Metric) -> bool,
     rows: impl Fn(&DataFrame, &[&KernelSums], &[BoundMetric]) -> Result<DataFrame>,
     order: &[&str],
 ) -> Result<Vec<DataFrame>> {
     let mut tables: Vec<Option<DataFrame>> = parts.iter().map(|_| None).collect();
     for of_gpu in gpus {
-        let (kernels, asked) = found(of_gpu)?;
+        let Some((process, _)) = parts.get(of_gpu.part) else { continue };
+        let asked = all_asked(definitions, &device(process, of_gpu.gpu), &of_gpu.frame, &wanted);
+        let kernels = evaluated(&of_gpu.frame, &asked)?;
         let mut by_part: BTreeMap<usize, Vec<&KernelSums>> = BTreeMap::new();
         for kernel in &kernels {
             if let Some(part) = of_gpu.source_part.get(kernel.row) {

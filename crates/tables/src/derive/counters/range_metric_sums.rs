@@ -9,11 +9,10 @@ use crate::columns::frames::{dictionary_column, floats, integers, texts};
 use crate::columns::values::FrameValues;
 use crate::derive::OnDemandTables;
 use crate::derive::counters::counted_dispatches::{self, OF_DISPATCH, extract as counted_dispatches, registers};
-use crate::derive::counters::metric_evaluation::{BoundMetric, KernelSums, all_asked, evaluated};
-use crate::derive::counters::metric_sums::{GpuDispatches, NO_METRIC, by_gpu, per_part, table};
+use crate::derive::counters::metric_evaluation::{BoundMetric, KernelSums};
+use crate::derive::counters::metric_sums::{NO_METRIC, by_gpu, per_part, table};
 use crate::derive::ranging::range_forest::{RangeForest, needs_of_work};
 use crate::derive::{Build, DerivedTable, Frames, Joint, Needs, ProcessPart, RowsWhen, needed};
-use wavesieve_model::analysis::hardware::devices::device;
 use wavesieve_model::analysis::hardware::metrics::EffectiveDefinitions;
 use wavesieve_model::schema::process::Process;
 use wavesieve_model::schema::tables;
@@ -113,17 +112,12 @@ fn relate(parts: &[ProcessPart<'_>], definitions: &EffectiveDefinitions) -> Resu
         let named = dictionary_column("kernel_name", &dictionary, of_rows.collect::<Vec<_>>().into_iter())?;
         gpu.frame.with_column(named)?;
     }
-    let of_gpu = |of_gpu: &GpuDispatches| -> Result<(Vec<KernelSums>, Vec<BoundMetric>)> {
-        let Some((process, _)) = parts.get(of_gpu.part) else { return Ok(Default::default()) };
-        let asked = all_asked(definitions, &device(process, of_gpu.gpu), &of_gpu.frame, |_| true);
-        Ok((evaluated(&of_gpu.frame, &asked)?, asked))
-    };
     let rows = |frame: &DataFrame, ranges: &[&KernelSums], asked: &[BoundMetric]| -> Result<DataFrame> {
         let mut rows = table(frame, ranges, asked, definitions)?.drop_many(["kernel_id", "short_name", "category"]);
         rows.rename("kernel_name", PATH.into())?;
         Ok(rows)
     };
-    per_part(&numbered, &gpus, of_gpu, rows, &[PATH, "gpu", "ordinal", "per_ordinal"])
+    per_part(&numbered, &gpus, definitions, |_| true, rows, &[PATH, "gpu", "ordinal", "per_ordinal"])
 }
 
 /// Whether any counter of a dispatch is known.

@@ -73,6 +73,9 @@ impl GpuTimes {
     }
 }
 
+/// Name of the derived table of work on the GPUs.
+pub const GPU_SEGMENTS: &str = "gpu_segments";
+
 /// The columns of `gpu_segments` that sums need.
 pub const SUMMED_COLUMNS: [&str; 6] = ["gpu", "start_ns", "end_ns", "compute", "comm", "copies"];
 

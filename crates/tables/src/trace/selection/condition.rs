@@ -69,8 +69,10 @@ impl Condition {
     /// The condition for the engine. Dictionaries are compared as texts.
     pub fn expression(&self) -> Expr {
         self.expression.clone().map_expr(|node| match (node, &self.mask) {
-            (Expr::Column(name), Some(mask)) if is_text(&name) => masked(&name, mask),
-            (Expr::Column(name), _) if is_dictionary(&name) => col(name).cast(DataType::String),
+            (Expr::Column(name), Some(mask)) if has_type(&name, &[ColumnType::Cat, ColumnType::Str]) => {
+                masked(&name, mask)
+            }
+            (Expr::Column(name), _) if has_type(&name, &[ColumnType::Cat]) => col(name).cast(DataType::String),
             (other, _) => other,
         })
     }
@@ -80,13 +82,7 @@ impl Condition {
     }
 }
 
-/// Whether a column is a dictionary in the tables that have it; columns with the same name are all text or none is.
-fn is_dictionary(name: &str) -> bool {
-    tables().iter().filter_map(|table| table.column(name)).any(|column| column.column_type == ColumnType::Cat)
-}
-
-/// Whether a column has texts in the tables that have it.
-fn is_text(name: &str) -> bool {
-    let is_text = |column_type: ColumnType| matches!(column_type, ColumnType::Cat | ColumnType::Str);
-    tables().iter().filter_map(|table| table.column(name)).any(|column| is_text(column.column_type))
+/// Whether a column has one of these types in a table; columns with the same name are all text or none is.
+fn has_type(name: &str, types: &[ColumnType]) -> bool {
+    tables().iter().filter_map(|table| table.column(name)).any(|column| types.contains(&column.column_type))
 }

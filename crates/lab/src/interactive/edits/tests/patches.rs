@@ -59,7 +59,7 @@ fn a_hunk_fits_where_its_header_says_or_in_one_place() {
     assert_eq!(applied(text, &hunk(4)).as_deref(), Ok("a\nb\nx\na\nB\n"));
     assert_eq!(
         applied(text, &hunk(2)).unwrap_err(),
-        "hunk 1 for k.hip fits in 2 places of the file, and not where its header says; make the patch for the current source folder"
+        "hunk 1 for k.hip matches 2 places, but not the line in its header; make the patch for the current source folder"
     );
     assert_eq!(applied("x\na\nb\n", &hunk(1)).as_deref(), Ok("x\na\nB\n"));
     assert!(applied("x\na\n b\n", &hunk(1)).unwrap_err().contains("hunk 1 for k.hip fits nowhere in the file"));
@@ -73,7 +73,7 @@ fn a_hunk_fits_where_its_header_says_or_in_one_place() {
     let back = "--- a/k.hip\n+++ b/k.hip\n@@ -4 +4 @@\n-4\n+four\n@@ -1 +1 @@\n-1\n+one\n";
     assert!(applied(TEN, back).unwrap_err().contains("hunk 2 for k.hip overlaps the hunk before it"));
     let bare = "--- a/k.hip\n+++ b/k.hip\n@@ -4,0 +5 @@\n+new\n";
-    assert!(applied(TEN, bare).unwrap_err().contains("has no line by which its place could be found"));
+    assert!(applied(TEN, bare).unwrap_err().contains("has no context line, so its position is unknown"));
 }
 
 #[test]

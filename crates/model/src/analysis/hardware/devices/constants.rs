@@ -224,6 +224,13 @@ mod tests {
     }
 
     #[test]
+    fn figures_of_0_are_not_recorded() {
+        let found = constants(&recorded("gfx942", 0x74a1, 0, 0, 2100, (1300, 8192)));
+        close(&found, "num_cu 304, num_xcd 8, peak_l2_gbps 34406.4");
+        assert!(found["num_xcd"].weak);
+    }
+
+    #[test]
     fn stated_figures_come_first() {
         let stated = AgentFacts {
             scalar_caches: Some(3),

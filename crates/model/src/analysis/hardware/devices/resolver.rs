@@ -31,12 +31,13 @@ impl Share {
             return Self::Whole;
         }
         let listed = |name| product.and_then(|product| product.get(name)).map(|figure| figure.value as i64);
-        match (agent.num_xcc, listed("num_xcd")) {
+        let cu_count = agent.cu_count.filter(is_recorded);
+        match (agent.num_xcc.filter(is_recorded), listed("num_xcd")) {
             (Some(xccs), Some(of)) if xccs < of => Self::Part { xccs, of },
             (Some(_), Some(_)) => Self::Whole,
             (Some(xccs), None) if whole.is_some_and(|whole| whole.contains(&xccs)) => Self::Whole,
-            (None, Some(_)) if agent.cu_count.is_none() => Self::Assumed,
-            (None, Some(of)) => match agent.cu_count.zip(listed("num_cu")) {
+            (None, Some(_)) if cu_count.is_none() => Self::Assumed,
+            (None, Some(of)) => match cu_count.zip(listed("num_cu")) {
                 Some((own, all)) if own >= all => Self::Whole,
                 Some((own, all)) if own.saturating_mul(of).checked_rem(all) == Some(0) => {
                     Self::Part { xccs: own.saturating_mul(of) / all, of }
@@ -69,6 +70,11 @@ impl Share {
             _ => "how much of the GPU this agent is, is not recorded".to_owned(),
         }
     }
+}
+
+/// Whether a number was recorded: unknown ones may be 0.
+fn is_recorded(value: &i64) -> bool {
+    *value > 0
 }
 
 /// A candidate for a figure.
@@ -118,7 +124,7 @@ impl<'a> Resolver<'a> {
 
     /// A value recorded in a column of `agents`.
     pub fn recorded(&self, value: Option<i64>, column: &str) -> Option<Draft> {
-        self.of_record(value.filter(|value| *value > 0).map(|value| value as f64), column)
+        self.of_record(value.filter(is_recorded).map(|value| value as f64), column)
     }
 
     /// A figure computed from recorded ones only.

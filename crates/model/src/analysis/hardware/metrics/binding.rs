@@ -2,12 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::analysis::hardware::metrics::definitions::{Definitions, SUFFIXES};
+use crate::analysis::hardware::metrics::definitions::{Definitions, MAX_DERIVED_DEPTH, SUFFIXES};
 use crate::analysis::hardware::metrics::expression::{Counter, Expression, Reduction};
 use crate::analysis::hardware::metrics::ratio::{Ratio, ratio};
-
-/// Maximum depth of derived counters that are made from others.
-const DEEPEST: usize = 8;
 
 /// Facts for computing a metric.
 pub struct Known<'a> {
@@ -150,7 +147,7 @@ fn recorded_or_made(counter: Counter, known: &Known<'_>, depth: usize, missing: 
 
 /// A derived counter by its formula, or by the fallback if only that can be computed.
 fn made(counter: &Counter, known: &Known<'_>, depth: usize, missing: &mut Unbound) -> Option<Expression> {
-    if depth >= DEEPEST || counter.reduction != Reduction::Sum {
+    if depth >= MAX_DERIVED_DEPTH || counter.reduction != Reduction::Sum {
         return None;
     }
     let on = known.definitions.derived_counter(&counter.name)?.on(known.architecture)?;

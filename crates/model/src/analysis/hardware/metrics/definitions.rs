@@ -439,6 +439,20 @@ const DERIVED_PANEL: i64 = 900;
 pub const SUFFIXES: [(&str, Reduction); 4] =
     [("_sum", Reduction::Sum), ("_max", Reduction::Max), ("_min", Reduction::Min), ("_avr", Reduction::Mean)];
 
+/// Maximum depth of derived counters that are made from others.
+pub(crate) const MAX_DERIVED_DEPTH: usize = 8;
+
+/// The hardware counter without its instance and the suffix for the combination of its instances.
+pub fn hardware_counter(name: &str) -> &str {
+    let name = name.split_once('[').map_or(name, |(name, _)| name);
+    SUFFIXES.iter().find_map(|(suffix, _)| name.strip_suffix(suffix)).unwrap_or(name)
+}
+
+/// The hardware counter of a recorded name, which may also be that of a combination, as in `max_inst(TCC_REQ)`.
+pub fn recorded_counter(name: &str) -> &str {
+    hardware_counter(name.split_once('(').map_or(name, |(_, inner)| inner.trim_end_matches(')')))
+}
+
 /// Counters that formulas may use, under all names by which they may be recorded.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted(BTreeSet<Counter>);

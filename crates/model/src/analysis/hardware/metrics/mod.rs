@@ -11,8 +11,10 @@ mod roofs;
 
 pub use crate::analysis::hardware::metrics::binding::{Bound, Known, bind, constant};
 pub use crate::analysis::hardware::metrics::bottlenecks::{Bottleneck, Evidence, bottlenecks};
+pub(crate) use crate::analysis::hardware::metrics::definitions::MAX_DERIVED_DEPTH;
 pub use crate::analysis::hardware::metrics::definitions::{
-    Accumulated, Definitions, EffectiveDefinitions, Metric, Normalization, OnArchitecture, SUFFIXES,
+    Accumulated, Definitions, EffectiveDefinitions, Metric, Normalization, OnArchitecture, SUFFIXES, hardware_counter,
+    recorded_counter,
 };
 pub use crate::analysis::hardware::metrics::expression::{
     Choice, Comparison, Counter, Expression, Function, Operator, Reduction,
