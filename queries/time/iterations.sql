@@ -1,29 +1,35 @@
 -- title: Iterations
--- about: Repetitions in the kernel sequence of every process, found without markers, with their durations. Processes without a period have none.
+-- about: Units of work of every process with their durations: recorded steps, graph replays, or repetitions of the kernel sequence.
 -- kind: pace
 -- plot: pace line=rank x=iteration y=duration_ns
 -- needs: iterations
 -- by:
 -- dimensions:
 -- column: rank id -- rank
--- column: iteration id -- ordinal of the repetition, from 0
--- column: phase text -- warmup, steady or cooldown
--- column: start_ns ns -- start of its first kernel
+-- column: iteration id -- ordinal of the unit, from 0
+-- column: unit text -- step, replay or iteration
+-- column: found_by text -- evidence: range, server_marker, tokens, graph_replay or kernel_sequence
+-- column: phase text -- warmup, steady, cooldown or prefill
+-- column: level count -- level of durations, from 0; another one after a jump
+-- column: start_ns ns -- start of its first work
 -- column: duration_ns ns -- until the next one starts, of the last one until its last kernel ends
--- column: vs_median_pct pct -- above (or below) the median of the steady ones of the process
+-- column: vs_median_pct pct -- above (or below) the median of the steady ones of the process on the same level
 -- column: kernels count -- kernels of the process that start in it
 -- column: kernel_ns ns -- sum of their durations
 -- column: period count -- usual number of kernels of a repetition in the sequence that repeats
 WITH middle AS (
-    SELECT process, MEDIAN(CAST(duration_ns AS DOUBLE)) AS median_ns
+    SELECT process, level, MEDIAN(CAST(duration_ns AS DOUBLE)) AS median_ns
     FROM iterations
     WHERE phase = 'steady'
-    GROUP BY process
+    GROUP BY process, level
 )
 SELECT
     i.rank,
     i.iteration,
+    CAST(i.unit AS VARCHAR) AS unit,
+    CAST(i.found_by AS VARCHAR) AS found_by,
     CAST(i.phase AS VARCHAR) AS phase,
+    i.level,
     i.start_ns,
     i.duration_ns,
     CAST(100 AS DOUBLE) * (CAST(i.duration_ns AS DOUBLE) - m.median_ns) / NULLIF(m.median_ns, CAST(0 AS DOUBLE)) AS vs_median_pct,
@@ -31,5 +37,5 @@ SELECT
     i.kernel_ns,
     i.period
 FROM iterations AS i
-LEFT JOIN middle AS m ON m.process = i.process
+LEFT JOIN middle AS m ON m.process = i.process AND m.level = i.level
 ORDER BY i.rank NULLS FIRST, i.process NULLS FIRST, i.iteration NULLS FIRST

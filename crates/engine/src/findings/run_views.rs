@@ -12,14 +12,16 @@ use wavesieve_tables::trace::views::View;
 pub(crate) const STEADY_VIEW: &str = "steady_view";
 
 /// The kinds of parts, in the order of a run, with their names for readers.
-const KINDS: [(&str, &str); 8] = [
-    ("set_up", "set-up"),
-    ("warmup", "warm-up"),
+const KINDS: [(&str, &str); 10] = [
+    ("set_up", "before the first"),
+    ("warmup", "slow first ones"),
+    ("prefill", "prefill"),
+    ("decode", "other decode"),
     ("steady", "steady"),
     ("dense", "dense work"),
-    ("uneven", "uneven iterations"),
+    ("uneven", "uneven ones"),
     ("pause", "pauses"),
-    ("cooldown", "slow last iterations"),
+    ("cooldown", "slow last ones"),
     ("tail", "after the last"),
 ];
 
@@ -41,13 +43,38 @@ pub struct RunView {
     pub shares: Vec<(&'static str, f64)>,
     /// Its iterations, if it has any.
     pub iterations: Option<IterationCounts>,
+    /// Units of work, of the whole run only.
+    pub units: Option<UnitCounts>,
     /// Parts of the run of all processes: kind, nanoseconds, percent; only for the whole run.
     pub parts: Vec<(&'static str, i64, f64)>,
+}
+
+/// Evidence for units of work, with words for readers.
+const EVIDENCE: [(&str, &str); 5] = [
+    ("range", "marked by ranges"),
+    ("server_marker", "marked by the server"),
+    ("tokens", "each ends with its tokens"),
+    ("graph_replay", "launched as one"),
+    ("kernel_sequence", "by the sequence of kernels"),
+];
+
+/// Units of work of the whole run, over all processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnitCounts {
+    /// `step`, `replay` or `iteration`.
+    pub unit: &'static str,
+    /// Evidence for them, as in the table `iterations`.
+    pub found_by: &'static str,
+    pub found: i64,
+    /// Repetitions within the units.
+    pub layers: i64,
 }
 
 /// Iterations of a view over all processes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IterationCounts {
+    /// `step`, `replay` or `iteration`.
+    pub unit: &'static str,
     pub chosen: i64,
     pub found: i64,
     pub processes: i64,
@@ -63,9 +90,12 @@ pub struct IterationCounts {
 struct RunPart<'a> {
     process: usize,
     kind: &'a str,
+    unit: &'static str,
+    found_by: &'static str,
     duration_ns: i64,
     iterations: i64,
     pause_ns: i64,
+    layers: i64,
 }
 
 impl RunViews {
@@ -76,7 +106,7 @@ impl RunViews {
         let mut views = Vec::new();
         if let Some(whole) = view_of(answers, book, View::WholeRun) {
             views.extend(steady_view(answers, book, &parts));
-            views.push(RunView { parts: shares_of(&parts), ..whole });
+            views.push(RunView { parts: shares_of(&parts), units: units_of(&parts), ..whole });
         }
         Self(views)
     }
@@ -119,11 +149,26 @@ impl RunView {
         );
         let head = match &self.iterations {
             Some(iterations) => iterations.line(),
-            None => duration(self.span_ns as f64),
+            None => {
+                let units = self.units.as_ref().map(UnitCounts::line).unwrap_or_default();
+                format!("{}{units}", duration(self.span_ns as f64))
+            }
         };
         let parts: Vec<String> = self.parts.iter().map(|(kind, _, pct)| format!("{} {pct:.1}%", label(kind))).collect();
         let parts = if parts.is_empty() { String::new() } else { format!("; {}", parts.join(", ")) };
         format!("{head}: {shares}{parts}")
+    }
+}
+
+impl UnitCounts {
+    fn line(&self) -> String {
+        let layers = match self.layers {
+            0 => String::new(),
+            layers if self.found == 1 => format!(" of {}", counted(layers as f64, "layer")),
+            layers => format!(" with {} in all", counted(layers as f64, "layer")),
+        };
+        let evidence = EVIDENCE.iter().find(|(known, _)| *known == self.found_by).map_or("", |(_, words)| words);
+        format!(", {}{layers} ({evidence})", counted(self.found as f64, self.unit))
     }
 }
 
@@ -140,7 +185,7 @@ impl IterationCounts {
             1 => ", and the dense work of 1 process without iterations".to_owned(),
             others => format!(", and the dense work of {} processes without iterations", number(others)),
         };
-        let iterations = counted(self.found as f64, "iteration");
+        let iterations = counted(self.found as f64, self.unit);
         format!("{} of {iterations}{of_ranks}, {each} each{without}", number(self.chosen))
     }
 }
@@ -159,8 +204,20 @@ fn parts_of<'a>(rows: &Rows<'a>) -> Vec<RunPart<'a>> {
             process += 1;
         }
         let kind = rows.text(row, "kind").unwrap_or_default();
-        let (duration_ns, iterations) = (number("duration_ns"), number("iterations"));
-        parts.push(RunPart { process, kind, duration_ns, iterations, pause_ns: number("pause_ns") });
+        let known = |column: &str, words: &[&'static str]| {
+            let text = rows.text(row, column);
+            words.iter().copied().find(|word| Some(*word) == text)
+        };
+        parts.push(RunPart {
+            process,
+            kind,
+            unit: known("unit", &["step", "replay"]).unwrap_or("iteration"),
+            found_by: known("found_by", &EVIDENCE.map(|(word, _)| word)).unwrap_or("kernel_sequence"),
+            duration_ns: number("duration_ns"),
+            iterations: number("iterations"),
+            pause_ns: number("pause_ns"),
+            layers: number("layers"),
+        });
     }
     parts
 }
@@ -177,6 +234,18 @@ fn shares_of(parts: &[RunPart<'_>]) -> Vec<(&'static str, i64, f64)> {
         (kind, ns, RuleContext::pct(ns, whole_ns))
     };
     KINDS.iter().map(|(kind, _)| of(kind)).filter(|(_, ns, _)| *ns > 0).collect()
+}
+
+/// The units of work of all processes, as the first process with any has them.
+fn units_of(parts: &[RunPart<'_>]) -> Option<UnitCounts> {
+    let first = parts.iter().find(|part| part.iterations > 0)?;
+    let sum = |value: &dyn Fn(&RunPart<'_>) -> i64| parts.iter().map(value).fold(0, i64::saturating_add);
+    Some(UnitCounts {
+        unit: first.unit,
+        found_by: first.found_by,
+        found: sum(&|part| part.iterations),
+        layers: sum(&|part| part.layers),
+    })
 }
 
 /// The steady part, if it differs from the whole run or has iterations, and is large enough to judge by.
@@ -207,6 +276,7 @@ fn iterations_of(parts: &[RunPart<'_>], chosen: &[&RunPart<'_>]) -> Option<Itera
     let time_ns = with().fold(0_i64, |sum, part| sum.saturating_add(part.duration_ns));
     let is_of_such = |part: &&RunPart<'_>| with().any(|other| other.process == part.process);
     Some(IterationCounts {
+        unit: first.unit,
         chosen: sum,
         found: parts.iter().filter(is_of_such).fold(0_i64, |sum, part| sum.saturating_add(part.iterations)),
         processes: with().count() as i64,
@@ -238,6 +308,7 @@ fn view_of(answers: &Answers, book: &RuleBook, view: View) -> Option<RunView> {
             ("idle_pct", share("idle_ns")),
         ],
         iterations: None,
+        units: None,
         parts: Vec::new(),
     })
 }

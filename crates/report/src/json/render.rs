@@ -52,7 +52,14 @@ pub fn view(view: &RunView) -> Value {
         "text": view.line(),
         "span_ns": view.span_ns,
         "shares": shares.collect::<Map<String, Value>>(),
+        "units": view.units.map(|units| json!({
+            "unit": units.unit,
+            "found_by": units.found_by,
+            "found": units.found,
+            "layers": units.layers,
+        })),
         "iterations": view.iterations.map(|iterations| json!({
+            "unit": iterations.unit,
             "chosen": iterations.chosen,
             "found": iterations.found,
             "processes": iterations.processes,

@@ -20,7 +20,7 @@ use crate::derive::paths::{critical_path, dispatch_slack, kernel_savings};
 use crate::derive::queueing::queue_depths;
 use crate::derive::ranging::{gemm_problems, operators, range_self_times, range_work, ranges};
 use crate::derive::ranks::{clocks, collective_kernels};
-use crate::derive::repeating::{inference_steps, iterations, run_parts};
+use crate::derive::repeating::{inference_steps, iterations, layers, run_parts};
 use crate::derive::steadiness::{dispatch_groups, slow_dispatches};
 use wavesieve_model::schema::process::Process;
 
@@ -51,6 +51,7 @@ static DERIVED_TABLES: &[&DerivedTable] = &[
     &kernel_resources::DECLARATION,
     &kernel_savings::DECLARATION,
     &launches::DECLARATION,
+    &layers::DECLARATION,
     &memory_live::DECLARATION,
     &metric_sums::DECLARATION,
     &operators::DECLARATION,

@@ -295,7 +295,7 @@ mod tests {
         SourceRows { frame: empty_frame(&columns).lazy(), has_more: false }
     }
 
-    /// Reads kernels and regions, builds `iterations` from kernels, and runs consumers; `kept` tables remain.
+    /// Reads kernels and regions, builds `kernel_overlaps` from kernels, and runs consumers; `kept` tables remain.
     fn build_and_look(
         workers: usize,
         kept: &[&'static str],
@@ -308,7 +308,7 @@ mod tests {
         let derivation = Derivation {
             request: &with_consumers(&request(kept), &consumers),
             kept: &request(kept),
-            tables: &[schema::table("iterations").unwrap()],
+            tables: &[schema::table("kernel_overlaps").unwrap()],
             read: &request(&["kernels", "regions"]),
             consumers: &consumers,
             evicts: true,
@@ -324,7 +324,7 @@ mod tests {
         read: impl FnMut(&'static Table) -> Result<SourceRows> + Send,
         derive: impl Fn(&[&'static str], &derive::Frames) -> Result<Vec<DataFrame>> + Sync,
     ) -> Result<ProcessTables> {
-        Ok(build_and_look(workers, &["iterations", "regions"], &[], read, derive, |_, _| Ok(()))?.0)
+        Ok(build_and_look(workers, &["kernel_overlaps", "regions"], &[], read, derive, |_, _| Ok(()))?.0)
     }
 
     fn inspect(tables: &[&'static str]) -> TableConsumer<'static> {
@@ -336,7 +336,7 @@ mod tests {
         let derive = |_: &[&'static str], _: &derive::Frames| Ok(vec![DataFrame::empty()]);
         for workers in [1, 2, 3] {
             let consumers =
-                [inspect(&["iterations", "kernels"]), inspect(&["regions"]), inspect(&["anomalies", "kernels"])];
+                [inspect(&["kernel_overlaps", "kernels"]), inspect(&["regions"]), inspect(&["anomalies", "kernels"])];
             let seen = Mutex::new(Vec::new());
             let look = |look: &TableConsumer<'_>, tables: &ProcessTables| {
                 assert!(look.request.keys().eq(tables.keys()));
@@ -349,7 +349,7 @@ mod tests {
             let mut seen = seen.into_inner();
             seen.sort_unstable();
             assert_eq!(seen, [1, 2]);
-            let kept = ["iterations", "regions"];
+            let kept = ["kernel_overlaps", "regions"];
             let (tables, _) =
                 build_and_look(workers, &kept, &consumers[..2], |_| Ok(rows()), derive, |_, _| Ok(())).unwrap();
             assert!(tables.keys().eq(&kept));
@@ -359,10 +359,10 @@ mod tests {
     #[test]
     fn no_look_waits_for_tables_that_cannot_be_built() {
         for workers in [1, 2, 3] {
-            let derive = |_: &[&'static str], _: &derive::Frames| bail!("no iterations");
-            let consumers = [inspect(&["iterations"]), inspect(&["iterations", "regions"])];
+            let derive = |_: &[&'static str], _: &derive::Frames| bail!("no overlaps");
+            let consumers = [inspect(&["kernel_overlaps"]), inspect(&["kernel_overlaps", "regions"])];
             let failed = build_and_look(workers, &[], &consumers, |_| Ok(rows()), derive, |_, _| Ok(()));
-            assert_eq!(failed.err().unwrap().to_string(), "no iterations");
+            assert_eq!(failed.err().unwrap().to_string(), "no overlaps");
             let derive = |_: &[&'static str], _: &derive::Frames| Ok(vec![DataFrame::empty()]);
             let failed =
                 build_and_look(workers, &[], &consumers, |_| Ok(rows()), derive, |_, _| bail!("not to be seen"));
@@ -373,9 +373,9 @@ mod tests {
     #[test]
     fn no_look_waits_for_tables_that_did_not_come() {
         for workers in [1, 2, 3] {
-            let consumers = [inspect(&["iterations"])];
+            let consumers = [inspect(&["kernel_overlaps"])];
             let failed = build_and_look(workers, &[], &consumers, |_| Ok(rows()), |_, _| Ok(Vec::new()), |_, _| Ok(()));
-            assert_eq!(failed.err().unwrap().to_string(), "0 tables came of iterations");
+            assert_eq!(failed.err().unwrap().to_string(), "0 tables came of kernel_overlaps");
         }
     }
 
@@ -389,12 +389,12 @@ mod tests {
             Ok(rows())
         };
         let derive = |names: &[&'static str], _: &derive::Frames| {
-            assert_eq!(names, ["iterations"]);
+            assert_eq!(names, ["kernel_overlaps"]);
             built.send(())?;
             Ok(vec![DataFrame::empty()])
         };
         let tables = build(2, read, derive).unwrap();
-        assert_eq!(tables.keys().copied().collect::<Vec<_>>(), ["iterations", "regions"]);
+        assert_eq!(tables.keys().copied().collect::<Vec<_>>(), ["kernel_overlaps", "regions"]);
     }
 
     #[test]

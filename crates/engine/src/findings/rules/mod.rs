@@ -146,6 +146,7 @@ pub const RULES: &[Rule] = &[
     rule("instruction_stalls", INSTRUCTIONS, Several(thread_trace::instruction_stalls)),
     rule("sampled_stalls", &[ask::pc_samples], Several(thread_trace::sampled_stalls)),
     rule("work_outside_ranges", &[ask::coverage], One(ranges::work_outside_ranges)),
+    rule("iteration_jump", ITERATIONS, One(ranges::jump)),
     rule("uneven_iterations", ITERATIONS, One(ranges::uneven_iterations)),
     rule("set_up", PARTS, One(parts::set_up)),
     rule("pauses", PARTS, One(parts::pauses)),

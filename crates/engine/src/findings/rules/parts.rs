@@ -21,9 +21,9 @@ pub fn tail(case: &RuleContext<'_>) -> Observation {
 fn at_an_end(case: &RuleContext<'_>, kind: &str) -> Observation {
     let rows = case.rows(run_parts());
     let places = rows.matching(|rows, row| rows.text(row, "kind") == Some(kind));
-    let has_iterations = rows.sum(rows.places(), "iterations") > 0;
+    let unit = rows.places().find_map(|row| rows.text(row, "unit"));
     let duration_ns = |row: usize| rows.integer(row, "duration_ns").unwrap_or_default();
-    observed(case, places, &duration_ns).value("iterations", has_iterations)
+    observed(case, places, &duration_ns).value("unit", unit)
 }
 
 /// Time between iterations, in which something else happens.

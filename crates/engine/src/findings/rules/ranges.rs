@@ -1,5 +1,6 @@
 //! ROCTx ranges and iterations.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::per_gpu::per_gpu;
@@ -22,7 +23,9 @@ pub(crate) fn work_outside_ranges(case: &RuleContext<'_>) -> Observation {
 pub fn uneven_iterations(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(iterations());
     let excess = |row: usize| {
-        let steady = rows.number(row, "steady")?;
+        // A median over two levels says nothing.
+        let steady =
+            rows.number(row, "steady").filter(|_| rows.integer(row, "levels").is_none_or(|levels| levels < 2))?;
         let usual = rows.number(row, "median_ns")? * steady;
         (steady >= case.threshold("min_steps"))
             .then(|| (rows.number(row, "steady_ns").unwrap_or_default() - usual) as i64)
@@ -39,7 +42,29 @@ pub fn uneven_iterations(case: &RuleContext<'_>) -> Observation {
     case.observe(pct)
         .integers(&rows, first, &["rank", "steady"])
         .numbers(&rows, first, &["median_ns", "max_ns"])
+        .value("unit", rows.text(first, "unit").unwrap_or("iteration"))
         .value("longer_ns", longer_ns)
+        .evidence(case.evidence(&rows, &places, &columns))
+}
+
+/// Iterations that take another time from one of them on.
+pub fn jump(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(iterations());
+    let change = |row: usize| {
+        let (before, after) = (rows.number(row, "before_jump_ns")?, rows.number(row, "after_jump_ns")?);
+        Some((after - before).abs() / before.min(after).max(1.0) * 100.0)
+    };
+    let mut places = rows.matching(|_, row| change(row).is_some());
+    places.sort_by(|one, other| {
+        change(*other).partial_cmp(&change(*one)).unwrap_or(Ordering::Equal).then(one.cmp(other))
+    });
+    let Some(first) = places.first().copied() else { return Observation::default() };
+    let columns = ["rank", "iterations", "steady", "levels", "jump_at", "before_jump_ns", "after_jump_ns"];
+    case.observe(change(first).unwrap_or_default())
+        .integers(&rows, first, &["rank", "jump_at", "levels"])
+        .numbers(&rows, first, &["before_jump_ns", "after_jump_ns"])
+        .value("unit", rows.text(first, "unit").unwrap_or("iteration"))
+        .value("ranks", places.len())
         .evidence(case.evidence(&rows, &places, &columns))
 }
 
@@ -56,6 +81,7 @@ pub fn slow_first_iterations(case: &RuleContext<'_>) -> Observation {
     let columns = ["rank", "iterations", "warmup", "warmup_ns", "steady", "median_ns"];
     case.observe(slow.pct)
         .integers(&rows, first, &["warmup", "iterations", "rank"])
+        .value("unit", rows.text(first, "unit").unwrap_or("iteration"))
         .value("excess_ns", excess(first))
         .evidence(case.evidence(&rows, &slow.places, &columns))
 }

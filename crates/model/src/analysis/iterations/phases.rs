@@ -21,6 +21,8 @@ spelled! {
         Steady = "steady",
         /// Slow at the end.
         CoolDown = "cooldown",
+        /// Prompts of an LLM server, which are other work than its decodes.
+        Prefill = "prefill",
     }
 }
 
@@ -68,6 +70,14 @@ pub fn phases(durations_ns: &[i64]) -> Vec<Phase> {
         .collect()
 }
 
+/// Phase of each step of an LLM server: prompts are one of their own, the others have those of [`phases`] among themselves.
+pub fn phases_without_prompts(steps: &[(i64, bool)]) -> Vec<Phase> {
+    let durations: Vec<i64> = steps.iter().filter(|(_, is_prompt)| !is_prompt).map(|(ns, _)| *ns).collect();
+    let mut others = phases(&durations).into_iter();
+    let phase = |is_prompt: bool| if is_prompt { None } else { others.next() };
+    steps.iter().map(|(_, is_prompt)| *is_prompt).map(phase).map(|phase| phase.unwrap_or(Phase::Prefill)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +91,13 @@ mod tests {
         );
         assert_eq!(phases(&[100, 104, 108, 112, 116, 120]), [Steady; 6]);
         assert_eq!(phases(&[]), []);
+    }
+
+    #[test]
+    fn prompts_are_not_warm_up() {
+        use Phase::{Prefill, Steady, WarmUp};
+        let steps = [(900, true), (200, false), (100, false), (101, false), (950, true), (99, false), (100, false)];
+        assert_eq!(phases_without_prompts(&steps), [Prefill, WarmUp, Steady, Steady, Prefill, Steady, Steady]);
     }
 
     #[test]

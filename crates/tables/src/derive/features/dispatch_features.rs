@@ -5,11 +5,10 @@ use polars::prelude::*;
 
 use super::repetition_of::Repetitions;
 use crate::columns::frames::{dictionary_column, integers};
-use crate::columns::requests::Request;
 use crate::columns::values::FrameValues;
 use crate::derive::launching::dispatch_launches;
 use crate::derive::ranging::range_forest::{self, RangeForest};
-use crate::derive::repeating::iterations;
+use crate::derive::repeating::units;
 use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, Rows, RowsWhen, column, needed};
 use wavesieve_model::schema::process::Process;
 use wavesieve_model::schema::tables;
@@ -44,14 +43,8 @@ const TAKEN: [&str; 18] = [
 ];
 
 fn needs() -> Needs {
-    let parts = [dispatch_launches::needs(), iterations::needs(), range_forest::needs_of_work()];
-    let mut all = Request::from([("kernels", TAKEN.into_iter().collect())]);
-    for (table, columns) in parts.into_iter().flatten() {
-        all.entry(table).or_default().extend(columns);
-    }
-    let mut needs: Needs = all.into_iter().map(|(table, columns)| (table, columns.into_iter().collect())).collect();
-    needs.sort_by_key(|(table, _)| *table != "kernels");
-    needs
+    let own = vec![("kernels", TAKEN.to_vec())];
+    units::merged([own, dispatch_launches::needs(), units::needs(), range_forest::needs_of_work()])
 }
 
 /// Adds the columns of three other tables to every valid dispatch.

@@ -9,7 +9,7 @@ use polars::prelude::*;
 use super::repetition_of::Repetitions;
 use crate::columns::frames::dictionary_column;
 use crate::columns::values::FrameValues;
-use crate::derive::repeating::iterations;
+use crate::derive::repeating::{iterations, units};
 use crate::derive::{Build, DerivedTable, Frames, Needs, Rows, RowsWhen, WhyEmpty, column, needed};
 use wavesieve_model::schema::process::Process;
 use wavesieve_model::schema::tables;
@@ -17,16 +17,12 @@ use wavesieve_model::schema::tables;
 pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     rows: Rows::Events,
     rows_when: RowsWhen::all(&["kernels"]).if_found(),
-    why_empty: WhyEmpty::Because("no process repeats a sequence of kernels at least three times"),
+    why_empty: WhyEmpty::Because(iterations::NO_UNITS),
     ..DerivedTable::new(&tables::features::ITERATION_KERNELS, needs, Build::Alone(build))
 };
 
 fn needs() -> Needs {
-    let mut needs = iterations::needs();
-    if let Some((_, columns)) = needs.first_mut() {
-        columns.extend(["kernel_id", "kernel_name", "category"]);
-    }
-    needs
+    units::merged([units::needs(), vec![("kernels", vec!["kernel_id", "kernel_name", "category"])]])
 }
 
 /// Sums of a kernel within a repetition.

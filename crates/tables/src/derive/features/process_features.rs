@@ -7,14 +7,14 @@ use polars::prelude::*;
 
 use super::repetition_of::Repetitions;
 use crate::columns::frames::{constant_cat, integers, rows_named, texts};
-use crate::columns::requests::Request;
 use crate::columns::values::{BoolValues, FrameValues};
 use crate::derive::calls::{api_calls, region_self_times};
 use crate::derive::gpu_work::gpu_activities;
 use crate::derive::gpu_work::gpu_times::GpuTime;
 use crate::derive::launching::dispatch_launches;
 use crate::derive::memory::{allocation_pairs, memory_live};
-use crate::derive::repeating::iterations;
+use crate::derive::repeating::periods::Iteration;
+use crate::derive::repeating::units;
 use crate::derive::{Build, DerivedTable, Frames, Needs, needed};
 use wavesieve_model::analysis::categories::COMMUNICATION;
 use wavesieve_model::analysis::statistics::medians::lower_median;
@@ -28,14 +28,8 @@ pub(crate) static DECLARATION: DerivedTable =
 const BACKED: &str = "REAL";
 
 fn needs() -> Needs {
-    let parts = [dispatch_launches::needs(), iterations::needs(), api_calls::needs(), memory_live::needs()];
-    let mut all = Request::from([("memory_copies", ["copy_id", "bytes"].into())]);
-    for (table, columns) in parts.into_iter().flatten() {
-        all.entry(table).or_default().extend(columns);
-    }
-    let mut needs: Needs = all.into_iter().map(|(table, columns)| (table, columns.into_iter().collect())).collect();
-    needs.sort_by_key(|(table, _)| *table != "kernels");
-    needs
+    let own = vec![("memory_copies", vec!["copy_id", "bytes"])];
+    units::merged([own, dispatch_launches::needs(), units::needs(), api_calls::needs(), memory_live::needs()])
 }
 
 /// Names and values of integer columns; a missing value is not in the trace.
@@ -126,7 +120,7 @@ fn of_calls(tables: &Frames) -> Result<Figures> {
 }
 
 fn of_repetitions(tables: &Frames) -> Result<Figures> {
-    let durations = iterations::durations(&Repetitions::find(tables)?.all);
+    let durations: Vec<i64> = Repetitions::find(tables)?.all.iter().map(Iteration::duration_ns).collect();
     Ok(vec![
         ("iterations", Some(count(durations.len()))),
         ("iteration_median_ns", lower_median(durations.clone())),

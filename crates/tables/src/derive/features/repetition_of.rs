@@ -3,8 +3,9 @@
 use anyhow::Result;
 
 use crate::derive::Frames;
-use crate::derive::repeating::iterations::{self, Iteration};
-use wavesieve_model::analysis::iterations::{Phase, phases};
+use crate::derive::repeating::periods::Iteration;
+use crate::derive::repeating::units::Units;
+use wavesieve_model::analysis::iterations::Phase;
 
 /// The repetitions of a process in order, with their phases.
 pub struct Repetitions {
@@ -20,8 +21,9 @@ impl Repetitions {
     /// # Errors
     /// When a needed column is missing or has another type.
     pub fn find(tables: &Frames) -> Result<Self> {
-        let all = iterations::find(tables)?;
-        let phases = phases(&iterations::durations(&all));
+        let units = Units::find(tables)?;
+        let phases = units.phases();
+        let all = units.all;
         let mut starts: Vec<(i64, usize)> = all.iter().map(|one| one.start_ns).zip(0..).collect();
         starts.sort_unstable();
         Ok(Self { all, phases, starts })
@@ -41,7 +43,7 @@ impl Repetitions {
     }
 
     /// The words of all phases.
-    pub fn words() -> [&'static str; 3] {
+    pub fn words() -> [&'static str; Phase::ALL.len()] {
         Phase::ALL.map(Phase::word)
     }
 }

@@ -11,6 +11,7 @@ use crate::derive::idling::host_intervals::{HostIntervals, Piece};
 use crate::derive::paths::path_graph;
 use crate::derive::paths::path_graph::PathGraph;
 use crate::derive::repeating::iterations;
+use crate::derive::repeating::units::{self, Units};
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, column, needed};
 use wavesieve_model::analysis::critical_path::{Edge, PathPart, Segment, longest_path};
 use wavesieve_model::analysis::intervals::Interval;
@@ -28,21 +29,8 @@ const KINDS: [&str; 8] = ["kernel", "copy", "api", "host", "launch_latency", "qu
 const EDGES: [&str; 7] = ["stream", "event", "inferred", "launch", "wait", "thread", "start"];
 
 fn needs() -> Needs {
-    let mut needs = path_graph::needs();
-    for (table, columns) in needs.iter_mut() {
-        match *table {
-            "kernels" => {
-                columns.extend(["kernel_id", "kernel_name"]);
-                let others = iterations::needs().into_iter().flat_map(|(_, columns)| columns);
-                columns.extend(others);
-                columns.sort_unstable();
-                columns.dedup();
-            }
-            "memory_copies" => columns.push("direction"),
-            _ => {}
-        }
-    }
-    needs
+    let own = vec![("kernels", vec!["kernel_id", "kernel_name"]), ("memory_copies", vec!["direction"])];
+    units::merged([path_graph::needs(), units::needs(), own])
 }
 
 /// Follows the longest path and describes each of its parts.
@@ -58,7 +46,7 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     }
     let host = HostIntervals::new(needed(tables, "regions")?, &by_thread)?;
     let kernels = needed(tables, "kernels")?.height();
-    let iterations = Iterations::from_frame(&iterations::table(&iterations::find(tables)?)?)?;
+    let iterations = Iterations::from_frame(&iterations::table(&Units::find(tables)?)?)?;
     let mut rows = Rows { kernels, iterations, rows: Vec::new() };
     for segment in &path {
         rows.add(segment, &path_graph, &host);

@@ -1,284 +1,45 @@
-//! The table `iterations`: repetitions in the kernels of a process, with or without markers.
-
-use std::ops::Range;
-use std::rc::Rc;
+//! The table `iterations`: the units of work of a process, with or without markers.
 
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::{categorical, dictionary_column};
-use crate::columns::values::{FrameValues, I64Values, present_in};
-use crate::derive::launching::kernel_order::KernelOrder;
+use crate::columns::frames::{constant_cat, dictionary_column};
+use crate::derive::repeating::periods::Iteration;
 use crate::derive::repeating::run_parts;
-use crate::derive::{Build, DerivedTable, Frames, Needs, Rows, RowsWhen, WhyEmpty, column, needed};
-use wavesieve_model::analysis::iterations::{Phase, Repetitions, phases, repetitions};
-use wavesieve_model::analysis::numbering::dense_groups::DenseGroups;
-use wavesieve_model::analysis::numbering::value_order::order_of;
+use crate::derive::repeating::units::{self, Units};
+use crate::derive::{Build, DerivedTable, Rows, RowsWhen, WhyEmpty, column};
+use wavesieve_model::analysis::iterations::Phase;
 use wavesieve_model::schema::tables;
 
 pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     rows: Rows::Events,
     rows_when: RowsWhen::all(&["kernels"]).if_found(),
-    why_empty: WhyEmpty::Because("no process repeats a sequence of kernels at least three times"),
-    ..DerivedTable::new(&tables::ranging::ITERATIONS, needs, Build::Family(&run_parts::FAMILY))
+    why_empty: WhyEmpty::Because(NO_UNITS),
+    ..DerivedTable::new(&tables::ranging::ITERATIONS, units::needs, Build::Family(&run_parts::FAMILY))
 };
 
-const NONE: u32 = u32::MAX;
-/// Share of a lane's kernels within repetitions, and their similarity, from which on no other lane is tried.
-const ENOUGH: f64 = 0.7;
-const ALIKE: f64 = 0.98;
+/// The reason if a process has none.
+pub(crate) const NO_UNITS: &str =
+    "no process repeats a sequence of kernels at least three times, and no range marks a step";
 
-/// The source columns that it needs.
-pub fn needs() -> Needs {
-    vec![(
-        "kernels",
-        vec![
-            "dispatch_id",
-            "short_name",
-            "gpu",
-            "queue_id",
-            "stream_id",
-            "grid_x",
-            "grid_y",
-            "grid_z",
-            "start_ns",
-            "end_ns",
-            "valid",
-        ],
-    )]
-}
-
-/// Finds the period of the sequence of kernels and its repetitions.
-pub fn find(tables: &Frames) -> Result<Vec<Iteration>> {
-    let kernels = Kernels::from_frame(needed(tables, "kernels")?, &tables.kernel_order()?)?;
-    let mut found: Option<LaneRepetitions> = None;
-    let mut tried: Vec<u32> = Vec::new();
-    for lane in kernels.lanes() {
-        if found.as_ref().is_some_and(|found| found.covered >= ENOUGH && found.repetitions.alike >= ALIKE) {
-            break;
-        }
-        let sequence = kernels.sequence(&lane);
-        // If every kernel has only one grid, names carry no more information than shapes.
-        if sequence == tried {
-            continue;
-        }
-        let best = found.as_ref().map_or(0.0, LaneRepetitions::score);
-        found = lane.repetitions(&sequence).filter(|other| other.score() > best).or(found);
-        tried = sequence;
-    }
-    Ok(found.map(|found| kernels.iterations(&found)).unwrap_or_default())
-}
-
-/// Duration of each iteration.
-pub fn durations(iterations: &[Iteration]) -> Vec<i64> {
-    iterations.iter().map(|one| one.end_ns.saturating_sub(one.start_ns)).collect()
-}
-
-/// The table of repetitions.
-pub fn table(iterations: &[Iteration]) -> Result<DataFrame> {
-    let durations = durations(iterations);
+/// The table of units.
+pub fn table(units: &Units) -> Result<DataFrame> {
     let dictionary = Phase::ALL.map(|phase| Some(phase.word().to_owned()));
-    let phases = phases(&durations);
+    let phases = units.phases();
     let codes = phases.iter().map(|phase| Phase::ALL.iter().position(|word| word == phase));
-    let whole = |name, value: &dyn Fn(&Iteration) -> i64| column(name, iterations.iter().map(value).collect());
+    let whole = |name, value: &dyn Fn(&Iteration) -> i64| column(name, units.all.iter().map(value).collect());
+    let rows = units.all.len();
     Ok(DataFrame::new_infer_height(vec![
-        column("iteration", (0..iterations.len() as i64).collect()),
+        column("iteration", (0..rows as i64).collect()),
+        constant_cat("unit", Some(units.unit), rows)?,
+        constant_cat("found_by", Some(units.found_by), rows)?,
         dictionary_column("phase", &dictionary, codes)?,
+        column("level", units.levels(&phases)?),
         whole("start_ns", &|one| one.start_ns),
         whole("end_ns", &|one| one.end_ns),
-        column("duration_ns", durations),
+        column("duration_ns", units.durations()),
         whole("kernels", &|one| one.kernels),
         whole("kernel_ns", &|one| one.kernel_ns),
         whole("period", &|one| one.period),
     ])?)
-}
-
-/// One repetition.
-pub struct Iteration {
-    /// Start of its first kernel.
-    pub start_ns: i64,
-    /// Start of the next, or end of its last kernel.
-    pub end_ns: i64,
-    kernels: i64,
-    kernel_ns: i64,
-    period: i64,
-}
-
-/// The valid kernels of a process in the order of their starts; all columns except the times are numbered in order of appearance.
-struct Kernels {
-    start_ns: Vec<i64>,
-    end_ns: Vec<i64>,
-    gpu: DenseGroups,
-    queue: DenseGroups,
-    stream: DenseGroups,
-    name: DenseGroups,
-    shape: DenseGroups,
-    /// The rows in the order in which they were launched, if it differs.
-    launched: Option<Vec<u32>>,
-}
-
-/// Consecutive kernels: of a GPU, or of one of its streams or queues.
-struct Lane {
-    rows: Rc<[u32]>,
-    of_gpu: bool,
-    by_shape: bool,
-}
-
-impl Lane {
-    fn repetitions(&self, sequence: &[u32]) -> Option<LaneRepetitions> {
-        // A single repeated kernel is a loop, unless other kernels run next to it or its work differs every time.
-        let repetitions = repetitions(sequence).filter(|found| found.period > 1 || self.of_gpu && self.by_shape)?;
-        let within: usize = repetitions.ranges.iter().map(ExactSizeIterator::len).sum();
-        Some(LaneRepetitions {
-            covered: within as f64 / sequence.len() as f64,
-            rows: Rc::clone(&self.rows),
-            repetitions,
-        })
-    }
-}
-
-struct LaneRepetitions {
-    rows: Rc<[u32]>,
-    repetitions: Repetitions,
-    covered: f64,
-}
-
-impl LaneRepetitions {
-    /// Score of how well the repetitions explain the lane. Parallel streams also repeat together, but less exactly.
-    fn score(&self) -> f64 {
-        self.covered * self.repetitions.alike
-    }
-}
-
-impl Kernels {
-    fn from_frame(frame: &DataFrame, order: &KernelOrder) -> Result<Self> {
-        let [ids, starts, ends] = frame.integers(["dispatch_id", "start_ns", "end_ns"])?;
-        let valid = present_in(frame.truths("valid")?.are_true(), [&starts]);
-        let rows: Option<Vec<u32>> = (order.moved().is_some() || valid.unset_bits() > 0)
-            .then(|| order.rows().filter(|row| valid.get(*row as usize) == Some(true)).collect());
-        let rows = rows.as_deref();
-        let times = |column: &I64Values| -> Vec<i64> {
-            let time = |row: &u32| column.get(*row as usize).unwrap_or_default();
-            rows.map_or_else(
-                || column.iter().map(Option::unwrap_or_default).collect(),
-                |rows| rows.iter().map(time).collect(),
-            )
-        };
-        let numbered = |name: &str| -> Result<DenseGroups> {
-            let column = frame.integer(name)?;
-            Ok(rows.map_or_else(|| column.kinds(), |rows| column.kinds_at(rows)))
-        };
-        let names = frame.column("short_name")?.as_materialized_series().cast(&categorical())?;
-        let codes = names.cat32()?.physical().rechunk();
-        let codes = codes.downcast_as_array();
-        let code = |row: usize| codes.get(row).map(i64::from);
-        let name = match rows {
-            Some(rows) => DenseGroups::from_values(rows.iter().map(|row| code(*row as usize))),
-            None => DenseGroups::from_values((0..codes.len()).map(code)),
-        };
-        let mut shape = name.clone();
-        for side in ["grid_x", "grid_y", "grid_z"] {
-            shape = shape.and(&numbered(side)?);
-        }
-        Ok(Self {
-            start_ns: times(&starts),
-            end_ns: times(&ends),
-            gpu: numbered("gpu")?,
-            queue: numbered("queue_id")?,
-            stream: numbered("stream_id")?,
-            name,
-            shape,
-            launched: order_of(&times(&ids)),
-        })
-    }
-
-    /// Sequences that may repeat, the likeliest first. First all kernels of the GPU with most kernels, in the order of their launches,
-    /// which a program repeats even if its streams interleave differently, and in the order of their starts. Then the kernels of its
-    /// busiest stream and queue. Each sequence is distinguished by name and grid, then by name.
-    fn lanes(&self) -> impl Iterator<Item = Lane> {
-        let all: Vec<u32> = (0..self.start_ns.len() as u32).collect();
-        let of_gpu = busiest(&all, &self.gpu);
-        let of_stream = busiest(&of_gpu, &self.stream);
-        let of_queue = busiest(&of_gpu, &self.queue);
-        let launched = self.launched.as_ref().map(|launched| busiest(launched, &self.gpu));
-        let mut lanes: Vec<(bool, Vec<u32>)> = launched.map(|rows| (true, rows)).into_iter().collect();
-        lanes.push((true, of_gpu));
-        for rows in [of_stream, of_queue] {
-            if lanes.iter().all(|(_, lane)| lane.len() != rows.len()) {
-                lanes.push((false, rows));
-            }
-        }
-        lanes.into_iter().flat_map(|(of_gpu, rows)| {
-            let rows: Rc<[u32]> = rows.into();
-            [true, false].map(|by_shape| Lane { rows: Rc::clone(&rows), of_gpu, by_shape })
-        })
-    }
-
-    /// The kernels of a lane as symbols numbered in order of appearance.
-    fn sequence(&self, lane: &Lane) -> Vec<u32> {
-        let symbols = if lane.by_shape { &self.shape } else { &self.name };
-        let mut known = vec![NONE; symbols.count];
-        let mut next = 0;
-        let number = |symbol: &u32| {
-            let number = known.get_mut(*symbol as usize)?;
-            if *number == NONE {
-                *number = next;
-                next += 1;
-            }
-            Some(*number)
-        };
-        let of_rows = lane.rows.iter().filter_map(|row| symbols.of_rows.get(*row as usize));
-        of_rows.filter_map(number).collect()
-    }
-
-    /// The repetitions as intervals, with all kernels of the process that start in each.
-    fn iterations(&self, found: &LaneRepetitions) -> Vec<Iteration> {
-        let start_of = |position: u32| {
-            let row = *found.rows.get(position as usize)?;
-            self.start_ns.get(row as usize).copied()
-        };
-        let end_of = |range: &Range<u32>| {
-            let rows = found.rows.get(range.start as usize..range.end as usize)?;
-            rows.iter().filter_map(|row| self.end_ns.get(*row as usize).copied()).max()
-        };
-        let ranges = &found.repetitions.ranges;
-        let mut iterations = Vec::with_capacity(ranges.len());
-        for (place, range) in ranges.iter().enumerate() {
-            let next = ranges.get(place + 1).filter(|next| next.start == range.end);
-            let ends = next.map_or_else(|| end_of(range), |next| start_of(next.start));
-            let (Some(start_ns), Some(end_ns)) = (start_of(range.start), ends) else { continue };
-            // Later work outside all repetitions may have started while the last kernel of one ran.
-            let begun = self.start_ns.partition_point(|time_ns| *time_ns < start_ns);
-            let over = self.start_ns.partition_point(|time_ns| *time_ns < end_ns);
-            let rows = begun..over.max(begun);
-            let durations = self.start_ns.iter().zip(&self.end_ns).skip(rows.start).take(rows.len());
-            iterations.push(Iteration {
-                start_ns,
-                end_ns,
-                kernels: rows.len() as i64,
-                kernel_ns: durations.fold(0, |sum, (start, end)| sum.saturating_add(end.saturating_sub(*start))),
-                period: i64::from(found.repetitions.period),
-            });
-        }
-        iterations
-    }
-}
-
-/// The rows with the most frequent key; the first of equals.
-fn busiest(rows: &[u32], keys: &DenseGroups) -> Vec<u32> {
-    if keys.count <= 1 {
-        return rows.to_vec();
-    }
-    let key = |row: &u32| keys.of_rows.get(*row as usize).copied();
-    let mut counts = vec![0_usize; keys.count];
-    for row in rows {
-        if let Some(count) = key(row).and_then(|key| counts.get_mut(key as usize)) {
-            *count += 1;
-        }
-    }
-    let most = counts.iter().max().copied().unwrap_or(0);
-    let chosen = (0..).zip(&counts).find(|(_, count)| **count == most).map(|(key, _)| key);
-    let mut busiest = Vec::with_capacity(most);
-    busiest.extend(rows.iter().copied().filter(|row| key(row) == chosen));
-    busiest
 }

@@ -1,6 +1,10 @@
-//! Iterations, the parts of a run, and steps of LLM servers.
+//! Units of work: iterations and steps, their layers, the parts of a run, and steps of LLM servers.
 
+mod enclosing;
 pub mod inference_steps;
 pub mod iterations;
+pub mod layers;
+pub mod periods;
 pub mod run_parts;
 mod step_work;
+pub mod units;

@@ -7,12 +7,13 @@ use polars::prelude::*;
 
 use crate::columns::frames::{categories, integers};
 use crate::columns::values::FrameValues;
-use crate::derive::repeating::iterations;
-use crate::derive::repeating::iterations::Iteration;
+use crate::derive::repeating::periods::Iteration;
+use crate::derive::repeating::units::{self, Units};
+use crate::derive::repeating::{iterations, layers};
 use crate::derive::{Build, DerivedTable, Family, Frames, Needs, Rows, RowsWhen, column, needed};
 use wavesieve_model::analysis::intervals::Interval;
 use wavesieve_model::analysis::iterations::dense_part::PartThresholds;
-use wavesieve_model::analysis::iterations::{Phase, even_part, phases};
+use wavesieve_model::analysis::iterations::{Phase, even_part};
 use wavesieve_model::schema::process::Process;
 use wavesieve_model::schema::tables;
 
@@ -26,17 +27,16 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 pub static FAMILY: Family = Family { build };
 
 fn needs() -> Needs {
-    let mut needs = iterations::needs();
-    needs.push(("memory_copies", vec!["gpu", "start_ns", "end_ns", "valid"]));
-    needs
+    units::merged([units::needs(), vec![("memory_copies", vec!["gpu", "start_ns", "end_ns", "valid"])]])
 }
 
-/// Builds the requested tables of the two.
+/// Builds the requested tables.
 fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
-    let iterations = iterations::find(tables)?;
+    let units = Units::find(tables)?;
     let table = |name: &&'static str| match *name {
-        "iterations" => iterations::table(&iterations),
-        _ => table(&parts(&iterations, tables)?),
+        "iterations" => iterations::table(&units),
+        "layers" => layers::table(&units),
+        _ => table(&parts(&units, tables)?, &units),
     };
     names.iter().map(table).collect()
 }
@@ -45,6 +45,8 @@ fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<
 enum RunPartKind {
     SetUp,
     WarmUp,
+    Prefill,
+    Decode,
     Steady,
     Dense,
     Uneven,
@@ -58,6 +60,8 @@ impl RunPartKind {
         match self {
             Self::SetUp => "set_up",
             Self::WarmUp => "warmup",
+            Self::Prefill => "prefill",
+            Self::Decode => "decode",
             Self::Steady => "steady",
             Self::Dense => "dense",
             Self::Uneven => "uneven",
@@ -78,7 +82,7 @@ struct RunPart {
 }
 
 /// The parts of the time from the first to the last work of the GPUs, in order and without gaps.
-fn parts(iterations: &[Iteration], tables: &Frames) -> Result<Vec<RunPart>> {
+fn parts(units: &Units, tables: &Frames) -> Result<Vec<RunPart>> {
     let thresholds = PartThresholds::builtin()?;
     let mut work = work_of(needed(tables, "kernels")?)?;
     work.extend(work_of(needed(tables, "memory_copies")?)?);
@@ -87,41 +91,64 @@ fn parts(iterations: &[Iteration], tables: &Frames) -> Result<Vec<RunPart>> {
         return Ok(Vec::new());
     };
     let mut parts = Parts { at_ns: first_ns, parts: Vec::new() };
-    if iterations.is_empty() {
+    if units.all.is_empty() {
         if let Some((start_ns, end_ns)) = thresholds.dense_part(&work) {
             parts.pass(RunPartKind::SetUp, start_ns);
             parts.pass(RunPartKind::Dense, end_ns);
         }
     } else {
-        let phases = phases(&iterations::durations(iterations));
-        for (kind, range) in kinds_of_ranges(iterations, &phases, thresholds.most_excess_pct) {
-            parts.take(kind, iterations, range);
+        for (kind, range) in kinds_of_ranges(units, thresholds.most_excess_pct)? {
+            parts.take(kind, &units.all, range);
         }
     }
     parts.pass(RunPartKind::Tail, last_ns);
     Ok(parts.parts)
 }
 
-/// Consecutive iterations of one kind, in order.
-fn kinds_of_ranges(
-    iterations: &[Iteration],
-    phases: &[Phase],
-    most_excess_pct: u32,
-) -> Vec<(RunPartKind, Range<usize>)> {
-    let count = |phase: Phase| phases.iter().filter(|known| **known == phase).count();
-    let steady = count(Phase::WarmUp)..iterations.len() - count(Phase::CoolDown).min(iterations.len());
-    let times: Vec<(i64, i64)> =
-        iterations.get(steady.clone()).unwrap_or_default().iter().map(|one| (one.start_ns, one.end_ns)).collect();
-    let even = even_part(&times, most_excess_pct)
-        .map_or(steady.start..steady.start, |even| steady.start + even.start..steady.start + even.end);
-    let all = [
-        (RunPartKind::WarmUp, 0..steady.start),
-        (RunPartKind::Uneven, steady.start..even.start),
-        (RunPartKind::Steady, even.clone()),
-        (RunPartKind::Uneven, even.end..steady.end),
-        (RunPartKind::CoolDown, steady.end..iterations.len()),
-    ];
-    all.into_iter().filter(|(_, range)| !range.is_empty()).collect()
+/// Consecutive iterations of one kind, in order. The steady part is the even part of the longest interval in which neither prompts nor a jump of
+/// durations interrupt the steady iterations.
+fn kinds_of_ranges(units: &Units, most_excess_pct: u32) -> Result<Vec<(RunPartKind, Range<usize>)>> {
+    let phases = units.phases();
+    let levels = units.levels(&phases)?;
+    let kinds: Vec<(Phase, i64)> = phases
+        .into_iter()
+        .zip(levels)
+        .map(|(phase, level)| (phase, if phase == Phase::Steady { level } else { 0 }))
+        .collect();
+    let mut end = 0;
+    let runs: Vec<(Phase, Range<usize>)> = kinds
+        .chunk_by(|one, next| one == next)
+        .filter_map(|run| {
+            let start = end;
+            end += run.len();
+            Some((run.first()?.0, start..end))
+        })
+        .collect();
+    let own = |range: &Range<usize>| units.all.get(range.clone()).unwrap_or_default();
+    let time_ns =
+        |range: &Range<usize>| own(range).iter().fold(0_i64, |sum, one| sum.saturating_add(one.duration_ns()));
+    let steady = runs.iter().filter(|(phase, _)| *phase == Phase::Steady).map(|(_, range)| range);
+    let longest = steady.max_by_key(|range| (time_ns(range), std::cmp::Reverse(range.start))).cloned();
+    let other = if units.prompts.is_empty() { RunPartKind::Uneven } else { RunPartKind::Decode };
+    let mut kinds = Vec::with_capacity(runs.len() + 2);
+    for (phase, range) in runs {
+        match phase {
+            Phase::WarmUp => kinds.push((RunPartKind::WarmUp, range)),
+            Phase::CoolDown => kinds.push((RunPartKind::CoolDown, range)),
+            Phase::Prefill => kinds.push((RunPartKind::Prefill, range)),
+            Phase::Steady if longest.as_ref() == Some(&range) => {
+                let times: Vec<(i64, i64)> = own(&range).iter().map(|one| (one.start_ns, one.end_ns)).collect();
+                let even = even_part(&times, most_excess_pct).unwrap_or(0..0);
+                let even = range.start + even.start..range.start + even.end;
+                kinds.push((other, range.start..even.start));
+                kinds.push((RunPartKind::Steady, even.clone()));
+                kinds.push((other, even.end..range.end));
+            }
+            Phase::Steady => kinds.push((other, range)),
+        }
+    }
+    kinds.retain(|(_, range)| !range.is_empty());
+    Ok(kinds)
 }
 
 /// The parts so far.
@@ -156,7 +183,7 @@ impl Parts {
             return;
         }
         let time = Interval::new(self.at_ns, last.end_ns);
-        let within = iterations::durations(own).iter().fold(0_i64, |sum, ns| sum.saturating_add(*ns));
+        let within = own.iter().fold(0_i64, |sum, one| sum.saturating_add(one.duration_ns()));
         let pause_ns = time.length_ns().saturating_sub(within).max(0);
         self.parts.push(RunPart { kind, time, iterations: range, pause_ns });
         self.at_ns = last.end_ns;
@@ -168,7 +195,12 @@ fn work_of(frame: &DataFrame) -> Result<Vec<(i64, i64)>> {
     Ok(frame.valid_rows(["gpu", "start_ns", "end_ns"])?.map(|(_, [_, start_ns, end_ns])| (start_ns, end_ns)).collect())
 }
 
-fn table(parts: &[RunPart]) -> Result<DataFrame> {
+fn table(parts: &[RunPart], units: &Units) -> Result<DataFrame> {
+    let places = units.places_of_layers();
+    let layers = |range: &Range<usize>| {
+        places.iter().filter(|(unit, _)| usize::try_from(*unit).is_ok_and(|unit| range.contains(&unit))).count()
+    };
+    let word = |word: &'static str| move |part: &RunPart| Some(word).filter(|_| !part.iterations.is_empty());
     let whole = |name, value: &dyn Fn(&RunPart) -> i64| column(name, parts.iter().map(value).collect());
     let number = |name, value: &dyn Fn(&Range<usize>) -> usize| {
         let of = |part: &RunPart| Some(value(&part.iterations) as i64).filter(|_| !part.iterations.is_empty());
@@ -180,9 +212,12 @@ fn table(parts: &[RunPart]) -> Result<DataFrame> {
         whole("start_ns", &|part| part.time.start_ns),
         whole("end_ns", &|part| part.time.end_ns),
         whole("duration_ns", &|part| part.time.length_ns()),
+        categories("unit", parts.iter().map(word(units.unit)))?,
+        categories("found_by", parts.iter().map(word(units.found_by)))?,
         whole("iterations", &|part| part.iterations.len() as i64),
         number("first_iteration", &|range| range.start),
         number("last_iteration", &|range| range.end.saturating_sub(1)),
         whole("pause_ns", &|part| part.pause_ns),
+        whole("layers", &|part| layers(&part.iterations) as i64),
     ])?)
 }

@@ -1,0 +1,224 @@
+//! Units of work that enclose repetitions: steps that ranges mark, steps of LLM servers, and launches of many kernels at once.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use polars::prelude::*;
+use regex::Regex;
+use serde::Deserialize;
+
+use crate::columns::frames::{add_texts, rows_named};
+use crate::columns::values::FrameValues;
+use crate::derive::launching::kernel_order::KernelOrder;
+use crate::derive::launching::launched_work::LaunchedWork;
+use crate::derive::repeating::step_work::StepFinder;
+use crate::derive::{Frames, needed};
+use wavesieve_model::analysis::inference::{KernelRoles, Role, StepFacts, StepKind, decide};
+use wavesieve_model::analysis::ranges::tree::Extent;
+
+const FACTS: &str = data!("share/units.toml");
+const MARKER: &str = "marker";
+
+/// Facts that distinguish units of work; `share/units.toml` documents each.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UnitsFile {
+    least_within_pct: u32,
+    least_layers: u32,
+    least_replayed_pct: u32,
+    step: Vec<StepText>,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StepText {
+    regex: String,
+    #[serde(default)]
+    alone: bool,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+/// How units of work were found, the strongest evidence first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Evidence {
+    /// Ranges of the program or its framework.
+    Range,
+    /// Ranges that an LLM server opens around its steps.
+    Server,
+    /// Kernels that choose the tokens of an LLM server.
+    Tokens,
+    /// Calls that launch many kernels, such as a graph.
+    Replay,
+}
+
+impl Evidence {
+    /// Word for it in tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Range => "range",
+            Self::Server => "server_marker",
+            Self::Tokens => "tokens",
+            Self::Replay => "graph_replay",
+        }
+    }
+
+    /// Word for a unit that is known by it.
+    pub fn unit(self) -> &'static str {
+        if self == Self::Replay { "replay" } else { "step" }
+    }
+}
+
+/// Units of one kind of evidence.
+pub(super) struct Enclosing {
+    pub evidence: Evidence,
+    /// First start and last end of the work of each, in order.
+    pub times_ns: Vec<(i64, i64)>,
+    /// Whether each is a prompt of an LLM server; none if the kinds are unknown or all the same.
+    pub prompts: Vec<bool>,
+}
+
+/// Thresholds and texts of the binary.
+pub(super) struct UnitFacts {
+    file: UnitsFile,
+    texts: Vec<(Regex, bool)>,
+}
+
+impl UnitFacts {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// When the file is wrong, which the tests exclude.
+    pub fn builtin() -> Result<Self> {
+        let file: UnitsFile = toml::from_str(FACTS)?;
+        let texts: Result<_> = file.step.iter().map(|step| Ok((Regex::new(&step.regex)?, step.alone))).collect();
+        Ok(Self { texts: texts?, file })
+    }
+
+    /// Whether so many of some repetitions start in enclosing units.
+    pub fn are_within(&self, within: usize, all: usize) -> bool {
+        within as u64 * 100 >= all as u64 * u64::from(self.file.least_within_pct)
+    }
+
+    /// Whether so many repetitions in so many units are layers of these.
+    pub fn are_layers(&self, within: usize, units: usize) -> bool {
+        units > 0 && within as u64 >= units as u64 * u64::from(self.file.least_layers)
+    }
+
+    /// Units by all kinds of evidence, the strongest first.
+    ///
+    /// # Errors
+    /// When a needed column is missing or has another type.
+    pub fn enclosing(&self, tables: &Frames, order: &KernelOrder) -> Result<Vec<Enclosing>> {
+        let found = [self.marked(tables)?, of_server(tables)?, self.replays(needed(tables, "kernels")?, order)?];
+        Ok(found.into_iter().flatten().filter(|found| !found.times_ns.is_empty()).collect())
+    }
+
+    /// Steps that ranges mark.
+    fn marked(&self, tables: &Frames) -> Result<Option<Enclosing>> {
+        let matches = |text: &str| self.texts.iter().find(|(regex, _)| regex.is_match(text));
+        let times_ns = marked_times(tables, &|text| matches(text).is_some())?;
+        let is_alone = times_ns.len() == 1;
+        // One range may be around the whole program.
+        let times_ns = if is_alone {
+            marked_times(tables, &|text| matches(text).is_some_and(|(_, alone)| *alone))?
+        } else {
+            times_ns
+        };
+        Ok(Some(Enclosing { evidence: Evidence::Range, times_ns, prompts: Vec::new() }))
+    }
+
+    /// Calls that launched several kernels each, if most kernels were launched so.
+    fn replays(&self, kernels: &DataFrame, order: &KernelOrder) -> Result<Option<Enclosing>> {
+        let [ids, starts, ends] = kernels.integers(["correlation_id", "start_ns", "end_ns"])?;
+        let mut replays: BTreeMap<i64, (i64, i64, usize)> = BTreeMap::new();
+        let mut before: Option<i64> = None;
+        let mut last: Option<(i64, i64)> = None;
+        for row in order.rows() {
+            let row = row as usize;
+            let (Some(start_ns), Some(end_ns)) = (starts.get(row), ends.get(row)) else { continue };
+            let id = ids.get(row).filter(|id| *id != 0);
+            if id.is_some() && id == before {
+                let first = last.unwrap_or((start_ns, end_ns));
+                let known = replays.entry(id.unwrap_or_default()).or_insert((first.0, first.1, 1));
+                *known = (known.0.min(start_ns), known.1.max(end_ns), known.2 + 1);
+            }
+            (before, last) = (id, Some((start_ns, end_ns)));
+        }
+        let replayed: usize = replays.values().map(|(.., kernels)| kernels).sum();
+        let is_most = replayed as u64 * 100 >= kernels.height() as u64 * u64::from(self.file.least_replayed_pct);
+        let mut times_ns: Vec<(i64, i64)> =
+            replays.into_values().filter(|_| is_most).map(|(start_ns, end_ns, _)| (start_ns, end_ns)).collect();
+        times_ns.sort_unstable();
+        Ok(Some(Enclosing { evidence: Evidence::Replay, times_ns, prompts: Vec::new() }))
+    }
+}
+
+/// Times of the work that any thread launched in the outermost ranges with such texts.
+fn marked_times(tables: &Frames, is_step: &dyn Fn(&str) -> bool) -> Result<Vec<(i64, i64)>> {
+    let Some(regions) = tables.get("regions") else { return Ok(Vec::new()) };
+    let is_marker = rows_named(regions.column("domain")?, |domain| domain == MARKER)?;
+    if !is_marker.any() {
+        return Ok(Vec::new());
+    }
+    let chosen = is_marker & rows_named(regions.column("message")?, is_step)?;
+    if !chosen.any() {
+        return Ok(Vec::new());
+    }
+    let chosen = regions.filter(&chosen)?;
+    let mut extents: Vec<Extent> = chosen
+        .valid_rows(["region_id", "start_ns", "end_ns"])?
+        .map(|(_, [_, start_ns, end_ns])| Extent { start_ns, end_ns })
+        .collect();
+    extents.sort_by_key(|extent| (extent.start_ns, Reverse(extent.end_ns)));
+    let mut reached_ns = i64::MIN;
+    extents.retain(|extent| {
+        let is_outside = extent.end_ns > reached_ns;
+        reached_ns = reached_ns.max(extent.end_ns);
+        is_outside
+    });
+    let work = LaunchedWork::from_frames(tables)?.between_each(&extents);
+    let mut times_ns: Vec<(i64, i64)> =
+        work.into_iter().filter(|work| work.kernels > 0).filter_map(|work| work.gpu).collect();
+    times_ns.sort_unstable();
+    Ok(times_ns)
+}
+
+/// Steps of an LLM server.
+fn of_server(tables: &Frames) -> Result<Option<Enclosing>> {
+    let facts = StepFacts::builtin()?;
+    if tables.get("regions").is_none() || !may_serve(tables, &facts)? {
+        return Ok(None);
+    }
+    let steps = StepFinder::new(&facts, tables)?.steps()?;
+    let known: Vec<_> = steps.iter().map(|step| (step.marked.kind, step.roles)).collect();
+    let decided = decide(&known, facts.least_prefill_ratio());
+    // A step with prompts may have decodes too.
+    let prompts: Vec<bool> =
+        decided.iter().map(|one| matches!(one.kind, Some(StepKind::Prefill | StepKind::Mixed))).collect();
+    let has_both = prompts.contains(&true) && decided.iter().any(|one| one.kind == Some(StepKind::Decode));
+    let is_marked = steps.iter().any(|step| step.range_id.is_some());
+    Ok(Some(Enclosing {
+        evidence: if is_marked { Evidence::Server } else { Evidence::Tokens },
+        times_ns: steps.iter().map(|step| (step.start_ns, step.end_ns)).collect(),
+        prompts: if has_both { prompts } else { Vec::new() },
+    }))
+}
+
+/// Whether ranges of a server or kernels that choose tokens exist at all, by their different texts.
+fn may_serve(tables: &Frames, facts: &StepFacts) -> Result<bool> {
+    let texts = |table: &str, column: &str| -> Result<BTreeSet<String>> {
+        let mut texts = BTreeSet::new();
+        add_texts(needed(tables, table)?.column(column)?, &mut texts)?;
+        Ok(texts)
+    };
+    let roles = KernelRoles::builtin()?;
+    if texts("kernels", "kernel_name")?.iter().any(|name| roles.role(name) == Some(Role::TokenChoice)) {
+        return Ok(true);
+    }
+    let has_ranges = rows_named(needed(tables, "regions")?.column("domain")?, |domain| domain == MARKER)?.any();
+    Ok(has_ranges && texts("regions", "message")?.iter().any(|text| facts.marked_step(text).is_some()))
+}
