@@ -74,7 +74,8 @@ ranked AS (
         process, first_iteration, level_ns, before_ns,
         CAST(COUNT(*) OVER (PARTITION BY process) AS BIGINT) AS levels,
         ROW_NUMBER() OVER (
-            PARTITION BY process ORDER BY -ABS(level_ns - before_ns) NULLS LAST, level NULLS FIRST
+            PARTITION BY process
+            ORDER BY COALESCE(-ABS(level_ns - before_ns), CAST(1 AS DOUBLE)), level NULLS FIRST
         ) AS place
     FROM followed
 ),

@@ -16,7 +16,7 @@ use super::declarations::{ColumnUnit, OutputColumn};
 use super::depth::with_stack_for;
 use super::dialect::{WindowCall, expression, plain, translate};
 use super::error::QueryError;
-use super::execution::{AfterStep, ExecOptions, Frames, Stepping, executed, nothing};
+use super::execution::{AfterStep, ExecOptions, Frames, executed, nothing};
 use super::groups::without_groupings;
 use super::parsed::{ParsedStatement, PreparedStatement};
 use super::referenced_columns::referenced_columns;
@@ -74,9 +74,8 @@ pub fn run_query_in_codes(trace: &Trace, query: &Query, options: &QueryOptions) 
         engine: engine_for(query),
         columns: options.columns.as_deref(),
         with_sums: !query.declaration.sums.is_empty() && is_on(Optimization::Sums),
-        stepping: Stepping::Never,
+        in_steps: false,
         is_stable: false,
-        is_careful: false,
         windows: &[],
         mask: None,
     };
@@ -195,8 +194,7 @@ fn run_batch<T: Send, E: From<QueryError> + Send>(
         let exec = asked.options_for();
         let answered = statement.steps.is_some().then(|| {
             let after = |step: &str, rows: &DataFrame| batch.after_step(statement, step, rows);
-            let stepping = if statement.grid.is_some() { Stepping::Required } else { Stepping::Preferred };
-            answer(batch.frames_of(statement), &statement.rest, &ExecOptions { stepping, ..exec }, &after)
+            answer(batch.frames_of(statement), &statement.rest, &exec, &after)
         });
         let answer = match answered {
             Some(Err(error))
@@ -386,7 +384,7 @@ fn may_be_damage(error: &QueryError, sql: &str) -> bool {
             let empty = |table: &&schema::Table| {
                 (table.name.to_owned(), empty_frame(&table.columns.iter().collect::<Vec<_>>()).lazy())
             };
-            let exec = ExecOptions { stepping: Stepping::Never, ..ExecOptions::IN_STEPS };
+            let exec = ExecOptions { in_steps: false, ..ExecOptions::IN_STEPS };
             executed(tables.map(empty).collect(), &statement.prepare(&[]), &exec, &nothing).is_ok()
         }
         _ => false,

@@ -9,6 +9,7 @@ use polars::prelude::*;
 use crate::columns::frames::categorical;
 use crate::columns::values::{FrameValues, I64Values, present_in};
 use crate::derive::launching::kernel_order::KernelOrder;
+use crate::derive::repeating::enclosing::UnitFacts;
 use wavesieve_model::analysis::iterations::{Repetitions, repetitions};
 use wavesieve_model::analysis::numbering::dense_groups::DenseGroups;
 use wavesieve_model::analysis::numbering::value_order::order_of;
@@ -232,6 +233,14 @@ impl Kernels {
         let durations = self.start_ns.iter().zip(&self.end_ns).skip(rows.start).take(rows.len());
         let kernel_ns = durations.fold(0_i64, |sum, (start, end)| sum.saturating_add(end.saturating_sub(*start)));
         Iteration { start_ns, end_ns, kernels: rows.len() as i64, kernel_ns, period }
+    }
+
+    /// Whether most kernels from the first to the last of some steps are in one of them.
+    pub(super) fn are_in(&self, facts: &UnitFacts, times_ns: &[(i64, i64)]) -> bool {
+        let within: i64 = self.steps(times_ns).iter().map(|step| step.kernels).sum();
+        let ends = times_ns.first().zip(times_ns.iter().map(|(_, end_ns)| *end_ns).max());
+        let all = ends.map_or(0, |((start_ns, _), end_ns)| self.iteration(*start_ns, end_ns, 0).kernels);
+        facts.are_within(within.unsigned_abs() as usize, all.unsigned_abs() as usize)
     }
 
     /// Steps whose work starts and ends at these times, in order. Each lasts until the next one starts, unless other kernels run before it.

@@ -75,6 +75,10 @@ impl Units {
         Ok(match relation(&facts, &enclosing, &repetitions) {
             Relation::Layers => Self::of_enclosing(&kernels, enclosing, repetitions),
             Relation::Units => Self::of_enclosing(&kernels, enclosing, Vec::new()),
+            // Ranges around a part of each repetition, such as the forward pass, do not say where it ends.
+            Relation::Same if enclosing.evidence != Evidence::Replay && kernels.are_in(&facts, &enclosing.times_ns) => {
+                Self::of_enclosing(&kernels, enclosing, Vec::new())
+            }
             Relation::Same => Self::of_repetitions(repetitions, enclosing.evidence.word()),
             Relation::None => Self::of_repetitions(repetitions, PERIOD),
         })
