@@ -33,12 +33,12 @@ steps_of() {
   python_steps=(engines independent)
   case "$1" in
     all)
-      python_steps+=(statements documents pages workbooks sqlite derived comparisons viewers package peers filters readers agents
-        metamorphic mutations regression)
+      python_steps+=(diagnosis statements documents pages workbooks sqlite derived comparisons viewers package peers filters readers
+        agents metamorphic mutations regression)
       ;;
     deep)
       cargo_steps=(properties fuzzing cluster packages api_docs dependencies)
-      python_steps=(engines statements filters metamorphic mutations pages spark hta stores)
+      python_steps=(engines diagnosis statements filters metamorphic mutations pages spark hta stores)
       deep_steps="${cargo_steps[*]} ${python_steps[*]}"
       ;;
   esac
@@ -83,10 +83,10 @@ add_needed_steps() {
 
 set_sizes() {
   # A commit is judged by the same drawn cases each time; `deep` looks for new ones.
-  seed=20260101 seeds=() statement_count=240 mutation_count=36 window_count=3 case_share=5 capture_count=1
+  seed=20260101 seeds=() statement_count=240 mutation_count=36 window_count=3 case_share=5 capture_count=1 plant_count=2
   if [ "$mode" = deep ]; then
     seed="${WAVESIEVE_SEED:-$(date -u +%Y%m%d)}"
-    seeds=(--seed "$seed") statement_count=3000 mutation_count=1000 window_count=60 case_share=1 capture_count=10
+    seeds=(--seed "$seed") statement_count=3000 mutation_count=1000 window_count=60 case_share=1 capture_count=10 plant_count=50
     export PROPTEST_CASES="${PROPTEST_CASES:-2048}" WAVESIEVE_FUZZ_SECONDS="${WAVESIEVE_FUZZ_SECONDS:-120}"
     echo "seed $seed (WAVESIEVE_SEED=$seed repeats this run)"
   fi

@@ -37,6 +37,7 @@ use crate::arguments::{Arguments, Flavour, Format};
 use crate::json::JsonFile;
 use crate::kineto::KinetoFile;
 use crate::model::Setup;
+use crate::planted::Plant;
 use crate::platform::Pass;
 use crate::rocpd::RocpdFile;
 use crate::workload::Workload;
@@ -47,8 +48,8 @@ fn main() -> Result<()> {
     let begin = Instant::now();
     let mut rows = 0;
     // Each format has a run of its own: runs are cheap, and equal because they depend on the arguments only.
-    if arguments.plant.is_some() {
-        rows += write_planted(&arguments)?;
+    if let Some(plant) = arguments.plant {
+        rows += write_planted(&arguments, plant)?;
     }
     for format in arguments.format.iter().filter(|_| arguments.plant.is_none()) {
         rows += match (format, arguments.flavour) {
@@ -98,15 +99,15 @@ fn write_separate(arguments: &Arguments, format: Format) -> Result<u64> {
 }
 
 /// One database per process of a run whose costs are known, and what is known.
-fn write_planted(arguments: &Arguments) -> Result<u64> {
+fn write_planted(arguments: &Arguments, plant: Plant) -> Result<u64> {
     let mut setups: Vec<Setup> =
         (0..arguments.ranks).map(|rank| platform::setup(arguments, rank, Pass::Main)).collect();
     for setup in &mut setups {
-        setup.names.push("hipEventSynchronize");
+        setup.names.extend(plant.call_names());
     }
     let mut rows = 0;
     let mut truths = Vec::new();
-    for (setup, planted) in setups.iter().zip(planted::run(arguments, &setups)?) {
+    for (setup, planted) in setups.iter().zip(planted::run(arguments, plant, &setups)?) {
         let path = arguments.output.join(&setup.node.hostname).join(format!("{}_results.db", setup.process.pid));
         let mut file = RocpdFile::create(&path, arguments.page_size)?;
         let mut writer = file.add_process(setup)?;

@@ -7,8 +7,8 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
-use crate::catalogue::KERNELS;
-use crate::model::{Activity, Allocation, Argument, Dispatch, Region, Setup, Sink, domain};
+use crate::catalogue::{COPY_NAMES, KERNELS};
+use crate::model::{Activity, Allocation, Argument, Copy, Dispatch, Region, Setup, Sink, domain};
 use crate::platform::used_agents;
 use crate::random::Random;
 
@@ -33,8 +33,16 @@ pub enum Plant {
     SmallDrift,
     /// Rank 3 comes 60 µs late to every collective, while the others compute
     LateRank,
+    /// Every rank frees memory before each launch up to the collective: `hipFree` waits for the GPU and 300 µs more
+    Allocator,
+    /// Every rank ends a step with a `hipMemcpy` to the host that leaves the GPU idle for 820 µs
+    BlockingCopy,
+    /// Kernels that compute take 50 % longer on every rank from the middle of the run on
+    StepJump,
+    /// Nothing is wrong: a kernel runs twice in a step with the same shape, 260 µs first and 60 µs at the end
+    Positions,
     /// Rank 2 takes 20 % longer, each step ends with short kernels, and ranges and arguments of RCCL calls are recorded
-    StatementBatch,
+    Several,
 }
 
 /// A kernel of every step.
@@ -64,6 +72,8 @@ const COLLECTIVE: StepKernel = usual(4, 240_000);
 const BESIDE: [StepKernel; 2] = [usual(1, 260_000), usual(3, 95_000)];
 /// Short kernels at the end of a step, where it has any.
 const SHORT: [StepKernel; 3] = [usual(13, 3_000), usual(19, 4_000), usual(10, 2_500)];
+/// A kernel of [`BESIDE`] once more, with less data.
+const AGAIN: [StepKernel; 1] = [usual(1, 60_000)];
 const KERNELS_OF_A_STEP: usize = BEFORE.len() + 1 + BESIDE.len();
 /// Steps of a run.
 pub const STEPS: u64 = 60;
@@ -78,6 +88,15 @@ const LAUNCH_DELAY_NS: u64 = 2_000;
 const BETWEEN_KERNELS_NS: u64 = 1_000;
 /// Host work before each launch of the steps in which the host is slow.
 const HOST_WORK_NS: u64 = 400_000;
+/// Time that `hipFree` takes after the GPU has done its work.
+const FREE_NS: u64 = 300_000;
+/// Time before a blocking copy starts on an idle GPU, of the copy, and from its end to the return of its call.
+const COPY_PREPARED_NS: u64 = 800_000;
+const COPY_NS: u64 = 50_000;
+const COPY_RETURN_NS: u64 = 20_000;
+const COPY_BYTES: i64 = 2 * MIB;
+/// Length of other calls for memory.
+const MEMORY_CALL_NS: u64 = 3_000;
 /// Delay of the late rank after the others.
 const LATE_NS: u64 = 60_000;
 const MIB: i64 = 1 << 20;
@@ -90,6 +109,7 @@ pub struct Planted {
     regions: Vec<Region>,
     dispatches: Vec<Dispatch>,
     allocations: Vec<Allocation>,
+    copies: Vec<Copy>,
     end_ns: u64,
     truth: Truth,
 }
@@ -99,6 +119,8 @@ pub struct Planted {
 struct Truth {
     /// Time the GPU stood idle before the launching call of the next kernel had returned.
     host_bound_ns: u64,
+    /// The part of it in calls that free memory or copy.
+    blocked_ns: u64,
     /// Collectives while no kernel computes.
     exposed_ns: u64,
     /// From the first kernel of the first step to the first kernel of the last.
@@ -128,6 +150,7 @@ struct Rank<'a> {
     host_ns: u64,
     compute_free_ns: u64,
     collective_free_ns: u64,
+    copies_done_ns: u64,
     /// When the step before the last one was done, and the last one.
     done_ns: [u64; 2],
     next_address: i64,
@@ -138,9 +161,27 @@ struct Rank<'a> {
     done: Planted,
 }
 
+impl Plant {
+    /// Kernels at the end of a step.
+    const fn last_kernels(self) -> &'static [StepKernel] {
+        match self {
+            Self::Several => &SHORT,
+            Self::Positions => &AGAIN,
+            _ => &[],
+        }
+    }
+
+    /// Names of calls that no other run makes.
+    pub const fn call_names(self) -> &'static [&'static str] {
+        match self {
+            Self::BlockingCopy => &["hipEventSynchronize", "hipMemcpy"],
+            _ => &["hipEventSynchronize"],
+        }
+    }
+}
+
 /// Runs all ranks together, since a collective ends on all of them at the same time.
-pub fn run(arguments: &Arguments, setups: &[Setup]) -> Result<Vec<Planted>> {
-    let plant = arguments.plant.unwrap_or(Plant::None);
+pub fn run(arguments: &Arguments, plant: Plant, setups: &[Setup]) -> Result<Vec<Planted>> {
     let steps = arguments.iterations.unwrap_or(STEPS);
     // Whoever starts first waits for the others.
     let begin_ns = setups.iter().map(|setup| setup.process.start_ns).max().unwrap_or(0) + 1_500_000_000;
@@ -173,6 +214,7 @@ impl<'a> Rank<'a> {
             host_ns: begin_ns,
             compute_free_ns: 0,
             collective_free_ns: 0,
+            copies_done_ns: 0,
             done_ns: [0; 2],
             next_address: 0x7E00_0000_0000,
             collective: 0,
@@ -233,13 +275,14 @@ impl<'a> Rank<'a> {
     fn allocate(&mut self, bytes: i64) -> i64 {
         let address = self.next_address;
         self.next_address += bytes;
-        self.memory("hipMalloc", "ALLOC", address, bytes);
+        self.memory(("hipMalloc", "ALLOC"), address, bytes, MEMORY_CALL_NS);
         address
     }
 
-    fn memory(&mut self, name: &'static str, operation: &'static str, address: i64, bytes: i64) {
+    fn memory(&mut self, call: (&'static str, &'static str), address: i64, bytes: i64, duration_ns: u64) {
+        let (name, operation) = call;
         let start_ns = self.host_ns;
-        let correlation_id = self.call(domain::HIP, name, 3_000);
+        let correlation_id = self.call(domain::HIP, name, duration_ns);
         let allocation = Allocation {
             id: self.done.allocations.len() as i64 + 1,
             correlation_id,
@@ -252,10 +295,47 @@ impl<'a> Rank<'a> {
             queue_id: None,
             flags: None,
             start_ns: start_ns + 500,
-            end_ns: start_ns + 2_500,
+            end_ns: start_ns + duration_ns - 500,
         };
         self.done.allocations.push(allocation);
         self.host_ns += 1_000;
+    }
+
+    /// When all work that was launched is done.
+    fn all_done_ns(&self) -> u64 {
+        self.compute_free_ns.max(self.collective_free_ns).max(self.copies_done_ns)
+    }
+
+    /// Frees a buffer as programs without a caching allocator do.
+    fn free_after_work(&mut self) {
+        let buffer = self.allocate(MIB);
+        let waiting_ns = self.all_done_ns().saturating_sub(self.host_ns);
+        self.memory(("hipFree", "FREE"), buffer, MIB, waiting_ns + FREE_NS);
+        self.done.truth.blocked_ns += FREE_NS;
+    }
+
+    /// Copies a result to the host, in a call that returns after the copy.
+    fn copy_to_host(&mut self) {
+        let copy_start_ns = self.host_ns.max(self.all_done_ns()) + COPY_PREPARED_NS;
+        let copy_end_ns = copy_start_ns + COPY_NS;
+        let correlation_id = self.call(domain::HIP, "hipMemcpy", copy_end_ns + COPY_RETURN_NS - self.host_ns);
+        self.copies_done_ns = copy_end_ns;
+        self.done.truth.blocked_ns += COPY_PREPARED_NS + COPY_RETURN_NS;
+        let [_, to_host, _] = COPY_NAMES;
+        self.done.copies.push(Copy {
+            id: self.done.copies.len() as i64 + 1,
+            correlation_id,
+            thread_id: self.thread_id(),
+            name: to_host,
+            source_agent_id: self.agent_id,
+            target_agent_id: 0,
+            source_address: self.next_address,
+            target_address: 0x7D00_0000_0000,
+            bytes: COPY_BYTES,
+            stream_id: 0,
+            start_ns: copy_start_ns,
+            end_ns: copy_end_ns,
+        });
     }
 
     /// Launches a kernel that may start at `ready_ns`; returns its place among the dispatches.
@@ -269,8 +349,7 @@ impl<'a> Rank<'a> {
         let free_ns = if is_collective { self.collective_free_ns } else { self.compute_free_ns };
         let start_ns = (issued_ns + LAUNCH_DELAY_NS).max(ready_ns).max(free_ns + BETWEEN_KERNELS_NS);
         let end_ns = start_ns + duration_ns;
-        let idle_from_ns = self.compute_free_ns.max(self.collective_free_ns);
-        self.done.truth.host_bound_ns += issued_ns.saturating_sub(idle_from_ns);
+        self.done.truth.host_bound_ns += issued_ns.saturating_sub(self.all_done_ns());
         if is_collective {
             self.collective_free_ns = end_ns;
         } else {
@@ -321,8 +400,11 @@ impl<'a> Rank<'a> {
         }
         let usual_ns = kernel.usual_ns;
         let mut duration_ns = usual_ns * self.random.between(996, 1_005) / 1_000;
-        if matches!(run.plant, Plant::Straggler | Plant::StatementBatch) && self.is(2) {
+        if matches!(run.plant, Plant::Straggler | Plant::Several) && self.is(2) {
             duration_ns = duration_ns * 6 / 5;
+        }
+        if run.plant == Plant::StepJump && run.step >= run.steps / 2 {
+            duration_ns = duration_ns * 3 / 2;
         }
         if run.plant == Plant::Outliers && self.is(3) && kernel.bursts && (40..45).contains(&run.step) {
             self.done.truth.excess_ns += 9 * usual_ns;
@@ -349,18 +431,21 @@ impl<'a> Rank<'a> {
             self.done.truth.leaked_bytes += MIB;
         }
         for kernel in &BEFORE {
+            if run.plant == Plant::Allocator {
+                self.free_after_work();
+            }
             self.step_kernel(kernel, run, last_ns + BETWEEN_KERNELS_NS)?;
         }
-        self.memory("hipFree", "FREE", scratch, 4 * MIB);
+        self.memory(("hipFree", "FREE"), scratch, 4 * MIB, MEMORY_CALL_NS);
         // How long it takes is not known before all ranks have come.
         let late_ns = if run.plant == Plant::LateRank && self.is(3) { LATE_NS } else { 0 };
         let ready_ns = self.compute_free_ns + BETWEEN_KERNELS_NS + late_ns;
         let call_ns = self.host_ns;
-        if run.plant == Plant::StatementBatch {
+        if run.plant == Plant::Several {
             self.host_ns += 500;
         }
         self.collective = self.launch(COLLECTIVE.position, 0, ready_ns)?;
-        if run.plant == Plant::StatementBatch {
+        if run.plant == Plant::Several {
             let argument = |type_name, name, value: &str| Argument { type_name, name, value: value.to_owned() };
             let arguments = vec![
                 argument("size_t", "count", "33554432"),
@@ -395,10 +480,13 @@ impl<'a> Rank<'a> {
                 hidden_ns += dispatch.end_ns.min(end_ns).saturating_sub(dispatch.start_ns.max(begin_ns));
             }
         }
-        if run.plant == Plant::StatementBatch {
-            for kernel in &SHORT {
-                self.step_kernel(kernel, run, 0)?;
-            }
+        for kernel in run.plant.last_kernels() {
+            self.step_kernel(kernel, run, 0)?;
+        }
+        if run.plant == Plant::BlockingCopy {
+            self.copy_to_host();
+        }
+        if run.plant == Plant::Several {
             self.around((domain::MARKER, "roctxThreadRangeA"), Some("step"), self.begin_ns, Vec::new());
         }
         self.done.truth.exposed_ns += (end_ns - begin_ns).saturating_sub(hidden_ns);
@@ -411,7 +499,7 @@ impl<'a> Rank<'a> {
         let [_, last_ns] = self.done_ns;
         self.wait_until(last_ns);
         self.done.end_ns = self.host_ns;
-        let of_a_step = KERNELS_OF_A_STEP + if plant == Plant::StatementBatch { SHORT.len() } else { 0 };
+        let of_a_step = KERNELS_OF_A_STEP + plant.last_kernels().len();
         let mut first_kernels = self.done.dispatches.iter().skip(WARM_UP.len()).step_by(of_a_step);
         let first_ns = first_kernels.next().map_or(0, |dispatch| dispatch.start_ns);
         self.done.truth.steps_ns = first_kernels.next_back().map_or(0, |dispatch| dispatch.start_ns - first_ns);
@@ -431,6 +519,9 @@ impl Planted {
         for allocation in &self.allocations {
             sink.record(&Activity::Allocation(allocation.clone()))?;
         }
+        for copy in &self.copies {
+            sink.record(&Activity::Copy(copy.clone()))?;
+        }
         Ok(self.end_ns)
     }
 
@@ -439,6 +530,7 @@ impl Planted {
         let truth = &self.truth;
         json!({
             "host_bound_ns": truth.host_bound_ns,
+            "blocked_ns": truth.blocked_ns,
             "exposed_ns": truth.exposed_ns,
             "steps_ns": truth.steps_ns,
             "compute_ns": truth.compute_ns,

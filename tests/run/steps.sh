@@ -98,6 +98,11 @@ engines() {
 
 independent() { python tests/oracle/independent_check.py --binary "$binary"; }
 
+diagnosis() {
+  # What is said of traces whose faults are known; without the real ones, of generated runs.
+  python tests/diagnosis/score.py "$binary" --generator "$generator" --seeds "$plant_count" "${seeds[@]}"
+}
+
 statements() { python tests/oracle/statements.py --binary "$binary" --random "$statement_count" "${seeds[@]}"; }
 
 documents() {
