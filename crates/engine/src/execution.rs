@@ -11,7 +11,6 @@ use super::dialect::{Functions, WindowCall};
 use super::exact::{with_exact_sums, with_stable_rows};
 use super::numbers::{NUMBERS, numbers};
 use super::parsed::PreparedStatement;
-use super::steps::Steps;
 use crate::failures::panics;
 use wavesieve_tables::trace::selection::SharedMask;
 

@@ -1,31 +1,36 @@
-"""Iterations of a process whose repetition is known because it was planted, so that nothing has to be searched for.
+"""Units of work of a process whose repetition is known because it was planted, so that nothing has to be searched for.
 
-The program finds iterations without markers. Here the kernels that were launched in the n-th range `step` are the n-th iteration,
-or, in `sampled`, what follows the n-th kernel `forward` until `update` ends.
+What was launched in the n-th range `step` is the n-th step, or, in `sampled`, what follows the n-th kernel `forward` until `update` ends
+is the n-th iteration.
 """
+
+import re
 
 from .launching import launching_calls
 from .sums import median
 
-TEXT, FIRST, LAST = "step", "forward", "update"
+TEXT, FIRST, LAST = re.compile(r"step|iteration \d"), "forward", "update"
+# Kernels of a layer in the input `layered`.
+LAYER = 10
 
 
 def steps_of(process):
     """The ranges of steps, in order."""
-    found = [region for region in process.valid("regions") if region["domain"] == "marker" and region["message"] == TEXT]
+    found = [region for region in process.valid("regions") if region["domain"] == "marker" and TEXT.fullmatch(region["message"] or "")]
     return sorted(found, key=lambda region: region["start_ns"])
 
 
 def launched_in_steps(process):
-    """Kernels by the range in which they were launched."""
+    """Kernels and copies by the range in which they were launched, in the order of their first starts."""
     calls, steps = launching_calls(process), steps_of(process)
     launched = [[] for _ in steps]
-    for kernel in process.valid("kernels"):
-        call = calls.get(kernel["correlation_id"])
+    for work in process.valid("kernels") + process.valid("copies"):
+        call = calls.get(work["correlation_id"])
         for place, step in enumerate(steps):
             if call and step["start_ns"] <= call["start_ns"] < step["end_ns"]:
-                launched[place].append(kernel)
-    return launched
+                launched[place].append(work)
+    with_kernels = [own for own in launched if any("dispatch_id" in work for work in own)]
+    return sorted(with_kernels, key=lambda own: min(work["start_ns"] for work in own))
 
 
 def between_names(kernels):
@@ -41,23 +46,46 @@ def between_names(kernels):
 
 def iterations_of(process):
     """Rows of the table `iterations`."""
-    kernels = process.valid("kernels")
-    launched = launched_in_steps(process) or between_names(kernels)
-    # Without the same kernels on the same GPU in every step nothing repeats.
-    sequences = [[(one["gpu"], one["kernel_name"]) for one in sorted(own, key=lambda one: one["dispatch_id"])] for own in launched]
-    if len(sequences) < 3 or any(sequence != sequences[0] for sequence in sequences):
+    kernels, marked = process.valid("kernels"), launched_in_steps(process)
+    launched = marked if len(marked) > 1 else between_names(kernels)
+    # Without ranges and the same kernels on the same GPU nothing repeats.
+    sequences = [[(one["gpu"], one["kernel_name"]) for one in sorted(own, key=lambda one: one["dispatch_id"])] for own in ([] if launched is marked else launched)]
+    if launched is not marked and (len(sequences) < 3 or any(sequence != sequences[0] for sequence in sequences)):
         return []
-    starts = [min(kernel["start_ns"] for kernel in own) for own in launched]
-    ends = [*starts[1:], *([max(kernel["end_ns"] for kernel in launched[-1])] if launched else [])]
-    period = round(median(len(own) for own in launched)) if launched else None
+    starts = [min(work["start_ns"] for work in own) for own in launched]
+    ends = [max(work["end_ns"] for work in own) for own in launched]
+    for place, start in enumerate(starts[1:]):
+        if not any(ends[place] <= kernel["start_ns"] < start for kernel in kernels):
+            ends[place] = start
     rows = []
     for place, (start, end) in enumerate(zip(starts, ends)):
         inside = [kernel for kernel in kernels if start <= kernel["start_ns"] < end]
         row = {"process": process.number, "rank": process.rank, "iteration": place, "start_ns": start, "end_ns": end}
-        row |= {"duration_ns": end - start, "kernels": len(inside), "period": period}
+        row |= {"unit": "step" if launched is marked else "iteration", "level": 0}
+        row |= {"found_by": "range" if launched is marked else "kernel_sequence"}
+        row |= {"duration_ns": end - start, "kernels": len(inside)}
         rows.append(row | {"kernel_ns": sum(kernel["duration_ns"] for kernel in inside)})
+    counts = sorted(row["kernels"] for row in rows)
     for row, phase in zip(rows, phases([row["duration_ns"] for row in rows])):
-        row["phase"] = phase
+        row |= {"phase": phase, "period": counts[len(counts) // 2]}
+    return rows
+
+
+def layers_of(process):
+    """Rows of the table `layers` of the input `layered`: ten kernels each, in the order of their launches."""
+    units, kernels = iterations_of(process), process.valid("kernels")
+    launched = sorted(kernels, key=lambda kernel: kernel["dispatch_id"])
+    chunks = [launched[place : place + LAYER] for place in range(0, len(launched), LAYER)]
+    starts = [min(kernel["start_ns"] for kernel in chunk) for chunk in chunks]
+    ends = [*starts[1:], max(kernel["end_ns"] for kernel in chunks[-1])]
+    rows, counts = [], {}
+    for start, end in zip(starts, ends):
+        unit = max(row["iteration"] for row in units if row["start_ns"] <= start)
+        inside = [kernel for kernel in kernels if start <= kernel["start_ns"] < end]
+        row = {"rank": process.rank, "process": process.number, "iteration": unit, "layer": counts.get(unit, 0)}
+        row |= {"start_ns": start, "duration_ns": end - start, "kernels": len(inside)}
+        rows.append(row | {"kernel_ns": sum(kernel["duration_ns"] for kernel in inside)})
+        counts[unit] = counts.get(unit, 0) + 1
     return rows
 
 

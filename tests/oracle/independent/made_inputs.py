@@ -199,6 +199,21 @@ def leave_steps_alone(connection, number):
         update(connection, "kernel_dispatch", "end", end, row["id"])
 
 
+LAYERED = "layered"
+
+
+@made(LAYERED, "planted")
+def leave_layers_alone(connection, number):
+    """The same, where the first and the seventh range are around six steps each and the others are no steps: these are layers then."""
+    leave_steps_alone(connection, number)
+    ranges = sorted((row for row in rows(connection, "region") if text(connection, "roctxThreadRangeA") == row["name_id"]), key=lambda row: row["start"])
+    for place, row in enumerate(ranges):
+        message = "layer" if place % 6 else f"iteration {place // 6}"
+        update(connection, "event", "extdata", json.dumps({"message": message}), row["event_id"])
+        if place % 6 == 0:
+            update(connection, "region", "end", ranges[place + 5]["end"], row["id"])
+
+
 @made("late_calls", "planted")
 def return_just_before_the_queue_drains(connection, number):
     """Now and then a call returns while the kernel before still runs, and its own short kernel starts soon, or not so soon, after that."""

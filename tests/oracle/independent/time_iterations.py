@@ -4,14 +4,12 @@ import math
 
 from .activity import lanes_of
 from .case import Case
-from .iterating import iterations_of, steady
-from .made_inputs import STEPS
+from .iterating import iterations_of, layers_of, steady
+from .made_inputs import LAYERED, STEPS
 from .sums import deviation, grouped, mean, median, ordered, percent, ratio
 from .telemetry import samples_of, steps
 
 INPUTS = (STEPS, "sampled", "planted")
-PLANTED = "kernels in no order before the steps give a repetition too many, and shift the others by one kernel"
-
 
 def iterations(source, options):
     records = []
@@ -19,7 +17,8 @@ def iterations(source, options):
         rows = iterations_of(process)
         middle = median(steady(rows))
         for row in rows:
-            record = {column: row[column] for column in ("rank", "process", "iteration", "phase", "start_ns", "duration_ns")}
+            columns = ("rank", "process", "iteration", "unit", "found_by", "phase", "level", "start_ns", "duration_ns")
+            record = {column: row[column] for column in columns}
             record |= {"vs_median_pct": percent(row["duration_ns"] - middle, middle)}
             records.append(record | {column: row[column] for column in ("kernels", "kernel_ns", "period")})
     return without_process(ordered(records, (), "rank", "process", "iteration"))
@@ -38,14 +37,15 @@ def iteration_summary(source, options):
         phase = lambda name: [row for row in rows if row["phase"] == name]
         time = lambda name: sum(row["duration_ns"] for row in phase(name))
         times = steady(rows)
-        record = {"rank": process.rank, "process": process.number, "period": rows[0]["period"], "iterations": len(rows)}
-        record |= {name: len(phase(name)) for name in ("warmup", "steady", "cooldown")}
+        record = {"rank": process.rank, "process": process.number} | {name: rows[0][name] for name in ("unit", "found_by", "period")}
+        record |= {"iterations": len(rows)} | {name: len(phase(name)) for name in ("warmup", "steady", "prefill", "cooldown")}
         record |= {"before_ns": max(0, rows[0]["start_ns"] - min(kernel["start_ns"] for kernel in kernels))}
-        record |= {f"{name}_ns": time(name) for name in ("warmup", "steady", "cooldown")}
+        record |= {f"{name}_ns": time(name) for name in ("warmup", "steady", "prefill", "cooldown")}
         record |= {"after_ns": max(0, max(kernel["end_ns"] for kernel in kernels) - max(row["end_ns"] for row in rows))}
         record |= {"median_ns": median(times), "mean_ns": mean(times), "std_ns": deviation(times), "min_ns": min(times)}
         work = sum(row["kernel_ns"] for row in phase("steady"))
-        records.append(record | {"max_ns": max(times), "kernel_pct": percent(work, time("steady"))})
+        record |= {"max_ns": max(times), "kernel_pct": percent(work, time("steady"))}
+        records.append(record | {"levels": 1, "jump_at": None, "before_jump_ns": None, "after_jump_ns": None})
     return without_process(ordered(records, (), "rank", "process"))
 
 
@@ -113,11 +113,38 @@ def run_parts(source, options):
         for number, (kind, start, end, rows) in enumerate(parts):
             inside = sum(row["duration_ns"] for row in rows)
             record = {"rank": process.rank, "process": process.number, "part": number, "kind": kind, "start_ns": start}
-            record |= {"duration_ns": end - start, "pct": percent(end - start, whole), "iterations": len(rows)}
+            record |= {"duration_ns": end - start, "pct": percent(end - start, whole)}
+            record |= {name: rows[0][name] if rows else None for name in ("unit", "found_by")} | {"iterations": len(rows)}
             record |= {"first_iteration": rows[0]["iteration"] if rows else None, "last_iteration": rows[-1]["iteration"] if rows else None}
-            record |= {"pause_ns": end - start - inside if rows else 0, "mean_ns": ratio(end - start, len(rows))}
+            record |= {"pause_ns": end - start - inside if rows else 0, "mean_ns": ratio(end - start, len(rows)), "layers": 0}
             records.append(record)
     return without_process(ordered(records, (), "rank", "process", "part"))
+
+
+def layers(source, options):
+    records = []
+    for process in source.traced():
+        rows = layers_of(process)
+        middle = median([row["duration_ns"] for row in rows])
+        for row in rows:
+            after = {"vs_median_pct": percent(row["duration_ns"] - middle, middle), "kernels": row["kernels"], "kernel_ns": row["kernel_ns"]}
+            records.append({column: row[column] for column in ("rank", "process", "iteration", "layer", "start_ns", "duration_ns")} | after)
+    return without_process(ordered(records, (), "rank", "process", "iteration", "layer"))
+
+
+def layer_summary(source, options):
+    records = []
+    for process in source.traced():
+        rows = layers_of(process)
+        times = [row["duration_ns"] for row in rows]
+        for (layer,), group in grouped(rows, ["layer"]).items():
+            own = [row["duration_ns"] for row in group]
+            record = {"rank": process.rank, "process": process.number, "layer": layer, "units": len(group), "total_ns": sum(own)}
+            record |= {"pct": percent(sum(own), sum(times)), "mean_ns": mean(own), "median_ns": median(own), "min_ns": min(own)}
+            record |= {"max_ns": max(own), "vs_median_pct": percent(median(own) - median(times), median(times))}
+            record |= {"kernels": ratio(sum(row["kernels"] for row in group), len(group))}
+            records.append(record | {"kernel_ns": sum(row["kernel_ns"] for row in group)})
+    return without_process(ordered(records, (), "rank", "process", "layer"))
 
 
 def is_power(sample):
@@ -146,8 +173,10 @@ def energy_by_iteration(source, options):
 
 
 QUERIES = {
-    "iterations": Case(iterations, INPUTS, known={"planted": PLANTED}),
-    "iteration_summary": Case(iteration_summary, INPUTS, known={"planted": PLANTED}),
+    "iterations": Case(iterations, INPUTS),
+    "iteration_summary": Case(iteration_summary, INPUTS),
     "run_parts": Case(run_parts, (STEPS, "sampled", "two_nodes", "graphs")),
+    "layers": Case(layers, (LAYERED,)),
+    "layer_summary": Case(layer_summary, (LAYERED,)),
     "energy_by_iteration": Case(energy_by_iteration, ("sampled",)),
 }

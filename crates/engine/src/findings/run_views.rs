@@ -66,6 +66,8 @@ pub struct UnitCounts {
     /// Evidence for them, as in the table `iterations`.
     pub found_by: &'static str,
     pub found: i64,
+    /// Those with prompts of an LLM server, if others decode.
+    pub prefills: i64,
     /// Repetitions within the units.
     pub layers: i64,
 }
@@ -168,7 +170,14 @@ impl UnitCounts {
             layers => format!(" with {} in all", counted(layers as f64, "layer")),
         };
         let evidence = EVIDENCE.iter().find(|(known, _)| *known == self.found_by).map_or("", |(_, words)| words);
-        format!(", {}{layers} ({evidence})", counted(self.found as f64, self.unit))
+        let units = match self.prefills {
+            0 => counted(self.found as f64, self.unit),
+            prefills => {
+                let decodes = self.found.saturating_sub(prefills);
+                format!("{} and {}", counted(prefills as f64, "prefill"), counted(decodes as f64, "decode step"))
+            }
+        };
+        format!(", {units}{layers} ({evidence})")
     }
 }
 
@@ -244,6 +253,7 @@ fn units_of(parts: &[RunPart<'_>]) -> Option<UnitCounts> {
         unit: first.unit,
         found_by: first.found_by,
         found: sum(&|part| part.iterations),
+        prefills: sum(&|part| if part.kind == "prefill" { part.iterations } else { 0 }),
         layers: sum(&|part| part.layers),
     })
 }

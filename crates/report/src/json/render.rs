@@ -56,6 +56,7 @@ pub fn view(view: &RunView) -> Value {
             "unit": units.unit,
             "found_by": units.found_by,
             "found": units.found,
+            "prefills": units.prefills,
             "layers": units.layers,
         })),
         "iterations": view.iterations.map(|iterations| json!({

@@ -76,7 +76,7 @@ impl Units {
             Relation::Layers => Self::of_enclosing(&kernels, enclosing, repetitions),
             Relation::Units => Self::of_enclosing(&kernels, enclosing, Vec::new()),
             // Ranges around a part of each repetition, such as the forward pass, do not say where it ends.
-            Relation::Same if enclosing.evidence != Evidence::Replay && kernels.are_in(&facts, &enclosing.times_ns) => {
+            Relation::Same if is_one_each(&enclosing, &repetitions) && kernels.are_in(&facts, &enclosing.times_ns) => {
                 Self::of_enclosing(&kernels, enclosing, Vec::new())
             }
             Relation::Same => Self::of_repetitions(repetitions, enclosing.evidence.word()),
@@ -166,13 +166,81 @@ fn relation(facts: &UnitFacts, enclosing: &Enclosing, repetitions: &[Iteration])
     if facts.are_layers(units.len(), with_any) {
         return Relation::Layers;
     }
-    // A repetition may span several steps, or be one of several kinds.
+    // A repetition may span several steps that ranges mark, or be one of several kinds.
     let spans = facts.are_layers(enclosing.times_ns.len(), repetitions.len());
-    if !enclosing.prompts.is_empty() || spans && !is_replay { Relation::Units } else { Relation::Same }
+    let is_marked = matches!(enclosing.evidence, Evidence::Range | Evidence::Server);
+    if !enclosing.prompts.is_empty() || spans && is_marked { Relation::Units } else { Relation::Same }
+}
+
+/// Whether ranges or tokens show about as many steps as there are repetitions.
+fn is_one_each(enclosing: &Enclosing, repetitions: &[Iteration]) -> bool {
+    enclosing.evidence != Evidence::Replay && enclosing.times_ns.len() < 2 * repetitions.len()
 }
 
 /// The last unit that has started at a time, if it has not ended.
 fn unit_at(times_ns: &[(i64, i64)], time_ns: i64) -> Option<usize> {
     let place = times_ns.partition_point(|(start_ns, _)| *start_ns <= time_ns).checked_sub(1)?;
     times_ns.get(place).filter(|(_, end_ns)| time_ns < *end_ns).map(|_| place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Intervals of some length at each distance.
+    fn times(count: i64, every_ns: i64, length_ns: i64) -> Vec<(i64, i64)> {
+        (0..count).map(|place| (place * every_ns, place * every_ns + length_ns)).collect()
+    }
+
+    fn found(
+        evidence: Evidence,
+        times_ns: Vec<(i64, i64)>,
+        prompts: &[bool],
+        repetitions: Vec<(i64, i64)>,
+    ) -> Relation {
+        let repetition = |(start_ns, end_ns)| Iteration { start_ns, end_ns, kernels: 4, kernel_ns: 9, period: 4 };
+        let repetitions: Vec<Iteration> = repetitions.into_iter().map(repetition).collect();
+        relation(
+            &UnitFacts::builtin().unwrap(),
+            &Enclosing { evidence, times_ns, prompts: prompts.to_vec() },
+            &repetitions,
+        )
+    }
+
+    #[test]
+    fn what_encloses_repetitions_decides() {
+        use Evidence::{Range, Replay, Server, Tokens};
+        let layers = times(120, 100, 100);
+        for (evidence, units, prompts, repetitions, expected) in [
+            (Server, times(1, 0, 12_000), &[][..], layers.clone(), Relation::Layers),
+            (Range, times(10, 1_200, 1_150), &[], layers.clone(), Relation::Layers),
+            (Replay, times(4, 3_000, 2_900), &[], layers.clone(), Relation::Layers),
+            (Range, times(120, 100, 90), &[], layers.clone(), Relation::Same),
+            (Replay, times(120, 100, 90), &[], layers.clone(), Relation::Same),
+            // Each repetition spans four.
+            (Range, times(480, 25, 25), &[], layers.clone(), Relation::Units),
+            (Replay, times(480, 25, 25), &[], layers.clone(), Relation::Same),
+            (Tokens, times(480, 25, 25), &[], layers.clone(), Relation::Same),
+            // Only a few of them lie in units.
+            (Range, times(3, 100, 90), &[], layers.clone(), Relation::None),
+            (Tokens, times(3, 500, 400), &[true, false, false], times(3, 500, 400), Relation::Units),
+            (Range, times(2, 500, 400), &[], Vec::new(), Relation::Units),
+            (Replay, times(2, 500, 400), &[], Vec::new(), Relation::None),
+        ] {
+            let count = (units.len(), repetitions.len());
+            assert_eq!(found(evidence, units, prompts, repetitions), expected, "{evidence:?} {count:?}");
+        }
+    }
+
+    #[test]
+    fn layers_are_numbered_within_their_unit() {
+        let iteration = |(start_ns, end_ns)| Iteration { start_ns, end_ns, kernels: 1, kernel_ns: 1, period: 1 };
+        let units = Units {
+            all: times(3, 1_000, 900).into_iter().map(iteration).collect(),
+            layers: times(9, 300, 200).into_iter().map(iteration).collect(),
+            ..Units::default()
+        };
+        let places: Vec<(i64, i64)> = units.places_of_layers();
+        assert_eq!(places, [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1)]);
+    }
 }
