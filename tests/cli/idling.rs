@@ -202,6 +202,103 @@ fn gaps_tell_what_surrounds_them() {
     assert_eq!(sync, [waits(300), waits(1_100)]);
 }
 
+/// Worked out from [`anatomy`]: of GPU 0 the gap 3000–4050 is in hipDeviceSynchronize until 3300, outside of calls until 3900, in
+/// hipLaunchKernel until 4000; then 10 outside, 10 in hipLaunchKernel, 10 in hipMemcpyAsync, 20 outside.
+#[test]
+fn calls_share_idle_time_exactly() {
+    let (_directory, input) = written(&[anatomy()]);
+    let told = |options: &[&str]| {
+        let rows = records(&[&["table", "idle_by_call", &input], options].concat());
+        let row = |row: &Value| json!([row["gpu"], row["cause"], row["name"], row["idle_ns"]]);
+        Value::from(rows.iter().map(row).collect::<Vec<Value>>())
+    };
+    let none = "no call recorded";
+    let first = [
+        json!([0, "host_bound", none, 800]),
+        json!([0, "no_record", "hipGraphLaunch", 600]),
+        json!([0, "sync", "hipDeviceSynchronize", 300]),
+        json!([0, "host_bound", "hipLaunchKernel", 200]),
+        json!([0, "launch_delay", "hipGraphLaunch", 190]),
+        json!([0, "launch_delay", none, 140]),
+        json!([0, "host_bound", "hipGraphLaunch", 100]),
+        json!([0, "launch_delay", "hipLaunchKernel", 10]),
+        json!([0, "launch_delay", "hipMemcpyAsync", 10]),
+    ];
+    let second = [
+        json!([1, "host_bound", none, 2_390]),
+        json!([1, "host_bound", "hipGraphLaunch", 1_590]),
+        json!([1, "sync", "hipDeviceSynchronize", 1_100]),
+        json!([1, "host_bound", "hipLaunchKernel", 210]),
+        json!([1, "launch_delay", "hipDeviceSynchronize", 100]),
+        json!([1, "host_bound", "hipMemcpyAsync", 10]),
+    ];
+    assert_eq!(told(&[]), Value::from([&first[..], &second[..]].concat()));
+    let window = format!("{}ns:{}ns", INIT + 3_500, INIT + 5_250);
+    assert_eq!(
+        told(&["--window", &window, "--gpu", "0"]),
+        json!([
+            [0, "host_bound", none, 400],
+            [0, "host_bound", "hipLaunchKernel", 100],
+            [0, "launch_delay", none, 80],
+            [0, "launch_delay", "hipLaunchKernel", 10],
+            [0, "launch_delay", "hipMemcpyAsync", 10]
+        ])
+    );
+    // The gap 5600–6600 is as long as the bound, the one of 1050 is longer.
+    let short = records(&["table", "idle_by_call", &input, "--gpu", "0", "--short-us", "1"]);
+    let of_sync = short.iter().find(|row| row["cause"] == "sync").unwrap();
+    assert_eq!((&short[0]["short_ns"], &of_sync["short_ns"]), (&json!(200), &json!(0)));
+    let ranges = records(&["table", "idle_by_call", &input, "--gpu", "0", "--by", "range"]);
+    let step: Vec<&Value> = ranges.iter().filter(|row| row["range"] == "step 1").collect();
+    let step: Vec<Value> = step.iter().map(|row| json!([row["cause"], row["name"], row["idle_ns"]])).collect();
+    assert_eq!(
+        Value::from(step),
+        json!([
+            ["host_bound", none, 550],
+            ["host_bound", "hipLaunchKernel", 100],
+            ["launch_delay", none, 30],
+            ["launch_delay", "hipLaunchKernel", 10],
+            ["launch_delay", "hipMemcpyAsync", 10]
+        ])
+    );
+}
+
+/// A loop in which the host takes memory for 400 µs, or works without calls for 20 µs, before each kernel of 5 µs.
+#[test]
+fn findings_follow_what_the_host_does() {
+    let found = |gap_ns: i64, allocates: bool| {
+        let (mut calls, mut kernels, step_ns) = (Vec::new(), Vec::new(), gap_ns + 10_000);
+        for place in 0..200 {
+            let start = 1_000 + place * step_ns;
+            if allocates {
+                calls.push(event(HIP, 0, 1_000 + place, start + 6_000, start + 6_000 + gap_ns - 2_000));
+            }
+            calls.push(event(HIP, LAUNCH, 1 + place, start + 5_500 + gap_ns, start + 6_000 + gap_ns));
+            kernels.push(kernel(1 + place, 1 + place, FIRST_GPU, start + 6_500 + gap_ns, start + step_ns + 1_500));
+        }
+        let mut process = process_of(1, &[("hip_api", calls), ("kernel_dispatch", kernels)]);
+        process["metadata"]["fini_time"] = json!(INIT + 201 * step_ns);
+        let (_directory, input) = written(&[process]);
+        let document = run(&["analyze", &input, "--format", "json", "-q"]).stdout;
+        let document: Value = serde_json::from_str(&document).unwrap();
+        document["findings"].as_array().unwrap().clone()
+    };
+    let of = |findings: &[Value], rule: &str| findings.iter().find(|finding| finding["rule"] == rule).cloned();
+    let blocked = found(400_000, true);
+    let idle = of(&blocked, "host_bound_idle").unwrap();
+    let title = idle["title"].as_str().unwrap();
+    assert!(
+        title.starts_with("hipMalloc blocks the host: GPUs idle for ") && title.ends_with(" of that in hipMalloc"),
+        "{title}"
+    );
+    assert!(idle["advice"].to_string().contains("hipMallocAsync"), "{idle}");
+    assert!(!idle["advice"].to_string().contains("HIP graph"), "{idle}");
+    assert_eq!(of(&blocked, "graph_candidate"), None);
+    let looping = found(20_000, false);
+    let title = of(&looping, "host_bound_idle").unwrap()["title"].as_str().unwrap().to_owned();
+    assert!(title.starts_with("Host-bound: ") && title.ends_with(" of that in no recorded call"), "{title}");
+}
+
 /// Sum of a column by rank and GPU.
 fn by_gpu(rows: &[Value], column: &str) -> BTreeMap<(i64, i64), i64> {
     let mut sums = BTreeMap::new();
@@ -223,8 +320,14 @@ fn causes_add_up_to_the_idle_time() {
 #[test]
 #[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn causes_add_up_to_the_idle_time_of_real_traces() {
-    let traces =
-        ["rocpd-ranks", "rocpd-markers/rank2_1560_results.db", "rpd-ranks/extend.rpd", "rocprofv3-json", "rocpd-early"];
+    let traces = [
+        "rocpd-ranks",
+        "rocpd-markers/rank2_1560_results.db",
+        "rpd-ranks/extend.rpd",
+        "rocprofv3-json",
+        "rocpd-early",
+        "kineto/single/mi300x_ddp_resnet18.json.gz",
+    ];
     check_sums_of_causes(traces.into_iter().map(real));
 }
 
@@ -244,6 +347,15 @@ fn check_sums_of_causes(inputs: impl Iterator<Item = String>) {
             };
             let idle = of_cause(&|cause| !["copy_only", "lead", "tail"].contains(&cause));
             assert_eq!(idle, by_gpu(&breakdown, "idle_ns"), "{input} {window:?}");
+            for by in ["rank,gpu", "rank,gpu,function_name,range"] {
+                let calls = records(&[&["table", "idle_by_call", &input, "-q", "--by", by], &options[..]].concat());
+                for cause in ["host_bound", "sync", "launch_delay", "no_record"] {
+                    let rows: Vec<Value> = calls.iter().filter(|row| row["cause"] == cause).cloned().collect();
+                    let mut of_calls: BTreeMap<(i64, i64), i64> = none.clone().collect();
+                    of_calls.append(&mut by_gpu(&rows, "idle_ns"));
+                    assert_eq!(of_calls, of_cause(&|other| other == cause), "{input} {window:?} {by} {cause}");
+                }
+            }
             // Copies without any kernel, whatever its kind.
             assert_eq!(
                 of_cause(&|cause| cause == "copy_only"),
@@ -299,7 +411,7 @@ fn processes_share_a_device() {
 fn a_gpu_that_never_idles_has_no_gaps() {
     let (_directory, input) =
         written(&[process_of(1, &[("kernel_dispatch", vec![kernel(1, 0, FIRST_GPU, 0, 10_000)])])]);
-    for query in ["idle_gaps", "idle_by_cause"] {
+    for query in ["idle_gaps", "idle_by_cause", "idle_by_call"] {
         assert_eq!(records(&["table", query, &input]), [] as [Value; 0], "{query}");
     }
     let nothing = run(&["table", "idle_gaps", "fixtures/hostile", "--gpu", "9"]);

@@ -10,13 +10,15 @@ from .sums import Least, cut, first_of_each, grouped, ordered, percent
 from .time_gpus import pauses_of
 
 NO_IDLENESS = ("paused", "copy_only", "lead", "tail")
+# Domains of what is no call of an interface and no range.
+FUNCTIONS = ("host", "torch", "python")
 
 
 class Host:
     """What the threads of a process did: calls, waiting calls, and ranges by thread."""
 
     def __init__(self, process):
-        self.process, self.calls, self.waiting, self.ranges = process, {}, {}, {}
+        self.process, self.calls, self.waiting, self.ranges, self.functions = process, {}, {}, {}, {}
         self.pauses = pauses_of(process)
         for call in source_of(process).calls:
             self.calls.setdefault(call["tid"], []).append(call)
@@ -25,6 +27,23 @@ class Host:
         for region in process.valid("regions"):
             if region["domain"] == "marker" and region["name"] != "roctxProcessRangeA" and not region["name"].startswith("roctxProfiler"):
                 self.ranges.setdefault(region["tid"], []).append(region)
+            elif region["domain"] in FUNCTIONS:
+                self.functions.setdefault(region["tid"], []).append(region)
+
+    def outermost(self, tid):
+        """The calls of a thread that lie in no other, in their order."""
+        found = []
+        for call in sorted(self.calls.get(tid, []), key=lambda call: (call["start"], -call["end"])):
+            if not found or call["end"] > found[-1]["end"]:
+                found.append(call)
+        return found
+
+    def pieces(self, tid, start, end):
+        """(length, call, function, range) of each moment of a time, by names."""
+        for left, right, call in innermost(self.outermost(tid), start, end, "start", "end"):
+            for first, last, function in innermost(self.functions.get(tid, []), left, right, "start_ns", "end_ns"):
+                for begin, finish, range_ in innermost(self.ranges.get(tid, []), first, last, "start_ns", "end_ns"):
+                    yield finish - begin, call and call["name"], function and function["name"], range_ and (range_["message"] or range_["name"])
 
     def longest_call(self, tid, start, end):
         """The call with the largest overlap, and that overlap; of several the one that ends first, which may lie in another."""
@@ -178,6 +197,32 @@ def idle_by_cause(source, options):
     return ordered(records, by, "-idle_ns", "-total_ns", "cause")
 
 
+def idle_by_call(source, options):
+    by, records = options.by("rank", "gpu"), []
+    hosts = {process.number: Host(process) for process in source.traced()}
+    short_ns = int(options.number("short-us", 100) * 1000)
+    pieces = []
+    for gap in grouped(every_gap(source, options), ["process", "gpu", "gap_id"]).values():
+        length = sum(row["duration_ns"] for row in gap)
+        for row in gap:
+            if row["cause"] in NO_IDLENESS:
+                continue
+            for piece, call, function, range_ in hosts[row["process"]].pieces(row["tid"], row["start_ns"], row["end_ns"]):
+                labels = {"name": call or "no call recorded", "function_name": function, "range": range_}
+                pieces.append(row | labels | {"idle_ns": piece, "short_ns": piece if length <= short_ns else 0})
+    for key, group in grouped(pieces, [*by, "cause", "name"]).items():
+        record = dict(zip([*by, "cause", "name"], key))
+        records.append(record | {column: sum(piece[column] for piece in group) for column in ("idle_ns", "short_ns")})
+    for group in grouped(records, list(by)).values():
+        total, of_cause = sum(record["idle_ns"] for record in group), {}
+        for record in group:
+            of_cause[record["cause"]] = of_cause.get(record["cause"], 0) + record["idle_ns"]
+        for record in group:
+            record["cause_pct"] = percent(record["idle_ns"], of_cause[record["cause"]])
+            record["idle_pct"] = percent(record["idle_ns"], total)
+    return ordered(records, by, "-idle_ns", "cause", "name")
+
+
 def idle_gaps(source, options):
     by, records = options.by(), []
     shown = ("rank", "process", "gpu", "gap_id", "start_ns", "duration_ns", "cause", "cause_pct", "host_bound_ns", "sync_ns")
@@ -203,5 +248,6 @@ def idle_gaps(source, options):
 INPUTS = ("two_nodes", "planted", "shared_gpus", "sampled", "hostile")
 QUERIES = {
     "idle_by_cause": Case(idle_by_cause, INPUTS, ((), ("--by", "rank"), ("--by", "api_name,range"), ("--by", "kernel_before,next_kind"))),
+    "idle_by_call": Case(idle_by_call, INPUTS, ((), ("--by", "rank"), ("--by", "range,function_name"), ("--by", "tid", "--short-us", 20))),
     "idle_gaps": Case(idle_gaps, INPUTS, ((), ("--by", "cause", "--top", 2), ("--by", "rank,gpu", "--top", 3, "--name", "base"))),
 }

@@ -92,7 +92,8 @@ fn finding(case: &RuleContext<'_>, observation: Observation) -> Result<Option<Fi
         values.insert("subject".to_owned(), subject.as_str().into());
     }
     let of = |subject: &String| format!("{rule}:{}", shortened(subject, LONGEST_SUBJECT));
-    let advice = text.advice.iter().map(|advice| rendered(advice, &values)).collect::<Result<Vec<String>>>()?;
+    let advice = observation.advice.iter().copied().chain(text.advice.iter().map(String::as_str));
+    let advice = advice.map(|advice| rendered(advice, &values)).collect::<Result<Vec<String>>>()?;
     let target = observation.kernel.as_deref().map(|kernel| KernelTarget::named(kernel, case.collected.name));
     let wanted = text.commands.iter().filter(|name| !observation.left_out.contains(&name.as_str()));
     Ok(Some(Finding {

@@ -43,7 +43,13 @@ questions! {
     high_water: "memory_high_water";
     /// Causes of idle time for each GPU of each rank.
     idle: "idle_by_cause" by ["rank", "gpu"];
-    /// Imbalance of work.
+    /// What the host did meanwhile: the call in which the launching thread was.
+    idle_calls: "idle_by_call" by ["rank", "gpu"];
+    /// The same by operator or function.
+    idle_functions: "idle_by_call" by ["function_name"];
+    /// The same by ROCTx range.
+    idle_ranges: "idle_by_call" by ["range"];
+    /// How unequally work is spread.
     imbalance: "rank_imbalance";
     /// Iterations of every rank.
     iterations: "iteration_summary";
@@ -87,8 +93,6 @@ questions! {
     throttling: "throttling";
     /// Use of time by each GPU of each rank; all spans come from here.
     time_question: "time_breakdown" by ["rank", "gpu"];
-    /// Calls that wait for GPUs.
-    waiting_calls: "api_sync";
     /// First calls of kernels.
     warm_up: "kernel_warmup";
 }

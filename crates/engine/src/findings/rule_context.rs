@@ -50,7 +50,9 @@ pub struct Observation {
     pub kernel: Option<String>,
     /// Recommendations of the rule that do not fit this case.
     pub left_out: Vec<&'static str>,
-    /// Confidence, if it differs from the confidence of the rule.
+    /// Templates of advice for this case, before that of the rule.
+    pub advice: Vec<&'static str>,
+    /// Confidence where it is not that of the rule.
     pub confidence: Option<f64>,
     pub values: BTreeMap<String, Value>,
     /// Potential saving, as GPU time in nanoseconds.

@@ -1,5 +1,6 @@
 //! Rules on answers made by hand: values at a bound and just above it.
 
+mod idle;
 mod trace;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,12 +23,15 @@ use crate::{Answer, NameForm, Registry};
 /// A query and its answer: names of columns, then rows; `-` is null, and `~` a blank in a text.
 pub type Rows<'a> = (&'a str, &'a str);
 
-/// The answer to the question that rules ask with a query.
+/// The answer to the question that rules ask of a query; of several the one that is grouped by columns of the answer.
 fn answer(query: &str, text: &str, registry: &Registry) -> (QueryRequest, Answer) {
-    let question = questions().into_iter().find(|question| question.query == query);
-    let question = question.unwrap_or_else(|| panic!("no rule asks {query}"));
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let names: Vec<&str> = lines.next().unwrap().split_whitespace().collect();
+    let is_grouped =
+        |question: &&QueryRequest| question.by.iter().flatten().all(|column| names.contains(&column.as_str()));
+    let asked: Vec<QueryRequest> = questions().into_iter().filter(|question| question.query == query).collect();
+    let question = asked.iter().find(is_grouped).or(asked.first()).cloned();
+    let question = question.unwrap_or_else(|| panic!("no rule asks {query}"));
     let rows: Vec<Vec<&str>> = lines.map(|line| line.split_whitespace().collect()).collect();
     let declaration = &registry.get(query).unwrap().declaration;
     let declared = &declaration.columns;

@@ -13,7 +13,7 @@ use crate::derive::features::{dispatch_features, iteration_kernels, process_feat
 use crate::derive::gpu_work::{gpu_segments, kernel_clocks, kernel_overlaps};
 use crate::derive::hardware::{att_waits, device_constants, kernel_resources};
 use crate::derive::health::anomalies;
-use crate::derive::idling::idle_gaps;
+use crate::derive::idling::{idle_calls, idle_gaps};
 use crate::derive::launching::{dispatch_launches, following_kernels, graph_work, launches};
 use crate::derive::memory::{allocation_lifetimes, memory_live};
 use crate::derive::paths::{critical_path, dispatch_slack, kernel_savings};
@@ -41,6 +41,7 @@ static DERIVED_TABLES: &[&DerivedTable] = &[
     &gemm_problems::DECLARATION,
     &gpu_segments::DECLARATION,
     &graph_work::DECLARATION,
+    &idle_calls::DECLARATION,
     &idle_gaps::DECLARATION,
     &inference_steps::DECLARATION,
     &iteration_kernels::DECLARATION,

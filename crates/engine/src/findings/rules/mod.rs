@@ -3,6 +3,7 @@
 mod communication;
 mod counters;
 mod health;
+mod idle_causes;
 mod kernels;
 mod memory;
 mod parts;
@@ -66,7 +67,9 @@ const IDLE: &[Question] = &[
     ask::gaps,
     ask::launches,
     ask::iterations,
-    ask::waiting_calls,
+    ask::idle_calls,
+    ask::idle_functions,
+    ask::idle_ranges,
     ask::graphs,
     ask::kernels,
 ];

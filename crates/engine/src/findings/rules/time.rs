@@ -2,18 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use super::idle_causes::{is_blocked, is_serialized, with_host_activity};
 use super::per_gpu::per_gpu;
 use crate::findings::priority::Priority;
 use crate::findings::questions::{
-    copies, gaps, graphs, idle, iterations, kernels, launches, time_question, waiting_calls,
+    copies, gaps, graphs, idle, idle_calls, iterations, kernels, launches, time_question,
 };
 use crate::findings::rule_context::{Observation, Rows, RuleContext};
 use crate::findings::spans::gpu_of;
-
-/// Whether a row belongs to a rank with collected counters, which serialize dispatches.
-fn is_serialized(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> bool {
-    rows.integer(row, "rank").is_some_and(|rank| case.collected.serialized_ranks.contains(&rank))
-}
 
 /// The idle time of a row, without gaps that are not idle time.
 fn idle_ns(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> i64 {
@@ -33,7 +29,7 @@ fn longest_ns(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> Option<i64
     others.filter_map(|gap| gaps.integer(gap, "duration_ns")).max()
 }
 
-/// Idle time with a cause over all GPUs, if it reaches a threshold.
+/// Idle time of a cause over all GPUs, if it reaches a threshold, with what the host did meanwhile.
 fn idle_of(case: &RuleContext<'_>, cause: &str) -> Observation {
     let rows = case.rows(idle());
     let places = rows.matching(|rows, row| rows.text(row, "cause") == Some(cause) && !is_serialized(case, rows, row));
@@ -42,12 +38,14 @@ fn idle_of(case: &RuleContext<'_>, cause: &str) -> Observation {
     let gaps = rows.sum(idle.places.iter().copied(), "stretches") - idle.places.iter().map(broken).sum::<i64>();
     let longest = idle.places.iter().filter_map(|row| longest_ns(case, &rows, *row)).max();
     let columns = ["rank", "gpu", "cause", "stretches", "idle_ns", "mean_ns", "max_ns", "idle_pct"];
-    idle.observation(idle.priority(case))
+    let observation = idle
+        .observation(idle.priority(case))
         .value("gaps", gaps)
         .value("longest_ns", longest)
         .value("mean_ns", idle.total_ns as f64 / gaps.max(1) as f64)
         .saving(idle.total_ns)
-        .evidence(case.evidence(&rows, &idle.places, &columns))
+        .evidence(case.evidence(&rows, &idle.places, &columns));
+    with_host_activity(case, cause, idle.total_ns, observation)
 }
 
 /// GPUs that wait for the next launch by the host, with the kernels that are launch bound.
@@ -77,17 +75,9 @@ fn with_launches(case: &RuleContext<'_>, observation: Observation) -> Observatio
         .evidence(case.evidence(&rows, &bound, &columns).filter(|_| !bound.is_empty()))
 }
 
-/// GPUs that drain because the host waits for them before it launches more, with the calls in which it waits.
+/// GPUs that run dry because the host waits for them before it launches more.
 pub fn sync_idle(case: &RuleContext<'_>) -> Observation {
-    let rows = case.rows(waiting_calls());
-    let places = rows.sorted_down(rows.places().collect(), "gpu_idle_ns");
-    let first = places.first().and_then(|row| rows.text(*row, "name")).unwrap_or("a waiting call");
-    let calls = rows.sum(places.iter().copied(), "calls");
-    let columns = ["name", "class", "calls", "blocked_ns", "gpu_busy_ns", "gpu_idle_ns", "median_ns"];
     idle_of(case, "sync")
-        .value("call", first)
-        .value("calls", calls)
-        .evidence(case.evidence(&rows, &places, &columns).filter(|_| !places.is_empty()))
 }
 
 /// Idle time that no record explains.
@@ -95,7 +85,8 @@ pub fn unexplained_idle(case: &RuleContext<'_>) -> Observation {
     idle_of(case, "no_record")
 }
 
-/// Steps that repeat and are launched kernel by kernel while GPUs wait for launches.
+/// Steps that repeat and are launched kernel by kernel while GPUs wait for launches. Only short gaps count in which no call blocks
+/// the host: a graph shortens no others.
 pub fn graph_candidate(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(iterations());
     let repeats = |row: &usize| {
@@ -111,9 +102,11 @@ pub fn graph_candidate(case: &RuleContext<'_>) -> Observation {
     if RuleContext::pct(in_graphs, all.sum(all.places(), "calls")) > case.threshold("max_in_graphs_pct") {
         return Observation::default();
     }
-    let idle_rows = case.rows(idle());
-    let waits = idle_rows.matching(|rows, row| matches!(rows.text(row, "cause"), Some("host_bound" | "launch_delay")));
-    // Only idle time within the steps of a rank can be saved, on each of its GPUs.
+    let idle_rows = case.rows(idle_calls());
+    let is_launch =
+        |rows: &Rows<'_>, row: usize| matches!(rows.text(row, "cause"), Some("host_bound" | "launch_delay"));
+    let waits = idle_rows.matching(|rows, row| is_launch(rows, row) && !is_blocked(rows, row));
+    // Only what lies within the steps of a rank can go, on each of its GPUs.
     let mut left: BTreeMap<(i64, i64), i64> = BTreeMap::new();
     let mut within: BTreeMap<usize, i64> = BTreeMap::new();
     for row in &waits {
@@ -121,7 +114,7 @@ pub fn graph_candidate(case: &RuleContext<'_>) -> Observation {
         let of_rank = |place: &&usize| rows.integer(**place, "rank") == Some(gpu.0);
         let steps = || rows.sum(places.iter().filter(of_rank).copied(), "steady_ns");
         let left = left.entry(gpu).or_insert_with(steps);
-        let kept = idle_ns(case, &idle_rows, *row).min(*left);
+        let kept = idle_rows.integer(*row, "short_ns").unwrap_or_default().min(*left);
         *left -= kept;
         within.insert(*row, kept);
     }

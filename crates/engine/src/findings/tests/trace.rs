@@ -44,12 +44,12 @@ fn idle_time_between_counted_dispatches_is_none() {
 /// A trace whose work mostly runs in graphs already does not need them.
 #[test]
 fn graphs_are_not_recommended_twice() {
-    let idle = "rank gpu cause stretches idle_ns mean_ns max_ns idle_pct\n0 0 host_bound 3 300000 10.5 20 30.0";
+    let idle = "rank gpu cause name idle_ns short_ns\n0 0 host_bound hipLaunchKernel 300000 300000";
     let steps = "rank period iterations steady steady_ns median_ns kernel_pct\n0 10 20 20 300000 1000 90.0";
     let kernels =
         "kernel_name category calls total_ns mean_ns median_ns max_ns pct\ngemm gemm 200 1000 5.0 5.0 5 100.0";
     let of_steps = |steps: &str, graphs: &[Rows<'_>]| {
-        let rows = [SPAN, ("idle_by_cause", idle), ("iteration_summary", steps), ("kernel_summary", kernels)];
+        let rows = [SPAN, ("idle_by_call", idle), ("iteration_summary", steps), ("kernel_summary", kernels)];
         priority_of("graph_candidate", &[&rows[..], graphs].concat())
     };
     let of = |graphs: &[Rows<'_>]| of_steps(steps, graphs);

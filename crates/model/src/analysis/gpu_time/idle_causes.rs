@@ -25,6 +25,13 @@ spelled! {
     }
 }
 
+impl Cause {
+    /// Whether it is a cause of idle time. The others are time in which copies run, the recording was stopped, or outside of the span.
+    pub const fn is_idle(self) -> bool {
+        matches!(self, Self::HostBound | Self::Sync | Self::LaunchDelay | Self::NoRecord)
+    }
+}
+
 /// State of the launch of the work that ends an idle interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Launch {

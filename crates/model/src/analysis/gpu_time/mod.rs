@@ -3,5 +3,6 @@
 pub mod category_overlaps;
 pub mod idle_causes;
 pub mod idle_intervals;
+pub mod idle_kinds;
 pub mod segments;
 pub mod telemetry;

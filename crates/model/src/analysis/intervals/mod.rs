@@ -4,6 +4,7 @@ mod arithmetic;
 pub mod coverage;
 pub mod gallop;
 mod joined;
+pub mod lasting;
 #[cfg(test)]
 mod set_operations;
 

@@ -69,8 +69,8 @@ pub(crate) const KERNELS_SHOWN: [&str; 2] = ["kernel_before", "kernel_after"];
 /// The column with range names.
 pub const RANGE: &str = "range";
 
-const NO_ROW: u32 = u32::MAX;
-/// Names of the kinds of work that end an interval.
+pub(crate) const NO_ROW: u32 = u32::MAX;
+/// Names for the work that ends an interval.
 const KINDS: [&str; 2] = ["kernel", "copy"];
 
 impl GapColumns {
@@ -165,7 +165,7 @@ impl GapColumns {
 }
 
 /// The names at some rows of a column.
-fn named(name: &str, names: &Column, rows: impl Iterator<Item = Option<u32>>) -> PolarsResult<Column> {
+pub(crate) fn named(name: &str, names: &Column, rows: impl Iterator<Item = Option<u32>>) -> PolarsResult<Column> {
     let rows = IdxCa::from_iter_options("row".into(), rows);
     Ok(names.as_materialized_series().take(&rows)?.with_name(name.into()).into_column())
 }

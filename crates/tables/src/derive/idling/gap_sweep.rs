@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use polars_arrow::bitmap::MutableBitmap;
 
+use crate::derive::idling::call_columns::CallColumns;
 use crate::derive::idling::gap_columns::{Gap, GapColumns, GapPart};
+use crate::derive::idling::host_pieces::{PiecePlaces, each_piece};
 use crate::derive::idling::host_threads::{HostThreads, Thread};
 use crate::derive::idling::idle_gaps::Launched;
 use crate::derive::launching::launching_calls::{LaunchingCall, LaunchingCalls};
@@ -26,8 +28,16 @@ pub(crate) struct ProcessTimes {
     pub pauses: Vec<Interval>,
 }
 
+/// Tables that the sweep fills.
+#[derive(Clone, Copy)]
+pub(crate) struct SweptTables {
+    pub gaps: bool,
+    pub calls: bool,
+}
+
 /// Data of one process next to the work of each GPU.
 pub(crate) struct GapSweep<'a> {
+    pub wanted: SweptTables,
     pub times: &'a ProcessTimes,
     pub kernels: Launched,
     /// Launches of the copies.
@@ -40,12 +50,13 @@ pub(crate) struct GapSweep<'a> {
 }
 
 impl GapSweep<'_> {
-    /// The intervals of one GPU from its work, sorted by start.
-    pub fn gaps(&self, work: &[Work]) -> GapColumns {
+    /// The intervals of one GPU from its work, which must be sorted by start. Columns of tables that are not wanted stay empty.
+    pub fn gaps(&self, work: &[Work]) -> (GapColumns, CallColumns) {
         let mut gpu = OneGpu {
             sweep: self,
             work,
             columns: GapColumns::default(),
+            calls: CallColumns::default(),
             places: BTreeMap::new(),
             pause: 0,
             begun: 0,
@@ -66,7 +77,7 @@ impl GapSweep<'_> {
             let time = Interval::new(span.end_ns, end_ns);
             gpu.outside(IdleInterval { time, kernel_before, before, ..NOTHING }, Cause::Tail);
         }
-        gpu.columns
+        (gpu.columns, gpu.calls)
     }
 
     fn launch_of(&self, work: &Work) -> (Option<LaunchingCall>, Option<i64>) {
@@ -94,12 +105,14 @@ struct Places {
     begun: usize,
     wait: usize,
     range: usize,
+    pieces: PiecePlaces,
 }
 
 struct OneGpu<'a> {
     sweep: &'a GapSweep<'a>,
     work: &'a [Work],
     columns: GapColumns,
+    calls: CallColumns,
     places: BTreeMap<i64, Places>,
     pause: usize,
     /// Place of the first work that has not started, as far as the sweep has looked.
@@ -113,7 +126,7 @@ impl OneGpu<'_> {
     fn outside(&mut self, gap: IdleInterval, cause: Cause) {
         if !gap.time.is_empty() {
             let (_, tid) = self.launch(&gap);
-            self.columns.begin(self.gap(&gap, tid));
+            self.begin(&gap, tid);
             self.push(gap.time, cause, tid);
         }
     }
@@ -121,7 +134,7 @@ impl OneGpu<'_> {
     /// Adds an interval of the span.
     fn inside(&mut self, gap: &IdleInterval) {
         let (launch, tid) = self.launch(gap);
-        self.columns.begin(self.gap(gap, tid));
+        self.begin(gap, tid);
         if gap.copies {
             return self.push(gap.time, Cause::CopyOnly, tid);
         }
@@ -137,6 +150,15 @@ impl OneGpu<'_> {
         });
         let (waits, pauses) = (waits.get(place..).unwrap_or_default(), pauses.get(self.pause..).unwrap_or_default());
         each_cause(gap.time, launch, waits, pauses, |time, cause| self.push(time, cause, tid));
+    }
+
+    fn begin(&mut self, gap: &IdleInterval, tid: Option<i64>) {
+        if self.sweep.wanted.gaps {
+            self.columns.begin(self.gap(gap, tid));
+        }
+        if self.sweep.wanted.calls {
+            self.calls.begin(gap.time.length_ns(), tid);
+        }
     }
 
     fn gap(&self, gap: &IdleInterval, tid: Option<i64>) -> Gap {
@@ -189,13 +211,23 @@ impl OneGpu<'_> {
     }
 
     fn push(&mut self, time: Interval, cause: Cause, tid: Option<i64>) {
-        let (mut call, mut range) = (None, None);
-        if let Some((tid, thread)) = tid.and_then(|tid| Some((tid, self.sweep.threads.get(tid)?))) {
-            let places = self.places.entry(tid).or_default();
-            call = longest_call(self.sweep.threads, thread, time, places);
-            range = longest_range(thread, time, places);
+        let GapSweep { wanted, threads, .. } = *self.sweep;
+        let known = tid.and_then(|tid| Some((tid, threads.get(tid)?)));
+        if wanted.gaps {
+            let (mut call, mut range) = (None, None);
+            if let Some((tid, thread)) = known {
+                let places = self.places.entry(tid).or_default();
+                call = longest_call(threads, thread, time, places);
+                range = longest_range(thread, time, places);
+            }
+            self.columns.push(GapPart { time, cause, call, range });
         }
-        self.columns.push(GapPart { time, cause, call, range });
+        if wanted.calls && cause.is_idle() {
+            let places = &mut self.places.entry(tid.unwrap_or_default()).or_default().pieces;
+            each_piece(threads, known.map(|(_, thread)| thread), time, places, |time, piece| {
+                self.calls.push(time, cause, piece);
+            });
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Activity of each host thread of a process over time: calls, waits and ROCTx ranges.
+//! Activity of each host thread of a process over time: its calls, its waiting, its functions and ROCTx ranges.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,6 +13,7 @@ use crate::columns::values::{BoolValues, FrameValues, I64Values, present_in};
 use crate::derive::launching::launching_calls::no_calls_of;
 use crate::derive::{Frames, needed};
 use wavesieve_model::analysis::api_classes::ApiClasses;
+use wavesieve_model::analysis::gpu_time::idle_kinds::IdleKinds;
 use wavesieve_model::analysis::intervals::{Interval, union};
 use wavesieve_model::analysis::ranges::innermost::{Range, innermost};
 use wavesieve_model::analysis::ranges::nesting::Nesting;
@@ -38,6 +39,9 @@ pub struct Thread {
     pub waits: Vec<Interval>,
     /// The innermost ROCTx range of each moment, as rows of [`HostThreads::range_names`].
     pub ranges: Vec<Range>,
+    /// The innermost operator or function of each moment, as rows of `regions`, if they are wanted. Some, such as data loaders, stand for
+    /// all that they call.
+    pub functions: Vec<Range>,
 }
 
 /// The threads of one process.
@@ -49,8 +53,8 @@ pub(crate) struct HostThreads {
 }
 
 impl HostThreads {
-    /// The threads that made the valid calls and ranges in `regions`.
-    pub(crate) fn from_frames(tables: &Frames) -> Result<Self> {
+    /// The threads that made the valid calls and ranges in `regions`, with their functions if these are wanted.
+    pub(crate) fn from_frames(tables: &Frames, with_functions: bool) -> Result<Self> {
         let regions = needed(tables, "regions")?;
         let facts = ApiClasses::builtin();
         let [starts, ends] = regions.integers(["start_ns", "end_ns"])?;
@@ -63,19 +67,26 @@ impl HostThreads {
         let process_ranges = named(names, &|name| name == PROCESS_RANGE)?;
         let waits = named(names, &|name| facts.synchronizes(name))?;
         let no_calls = &markers | &BoolValues::new(&no_calls_of(tables)?).are_true();
+        let no_rows = || Bitmap::new_zeroed(regions.height());
+        let kinds = IdleKinds::builtin();
+        let scopes = with_functions.then(|| named(names, &|name| kinds.of_function(name).is_some()));
+        let scopes = scopes.transpose()?.unwrap_or_else(no_rows);
         let counted = regions.truths("valid")?.are_true();
         let counted = present_in(counted, [&starts, &ends, &threads]);
         let (is_range, is_call) = (&(&markers & &!&process_ranges) & &counted, &!&no_calls & &counted);
         let is_wait = &waits & &is_call;
+        let is_function = if with_functions { &(&no_calls & &!&markers) & &counted } else { no_rows() };
         u32::try_from(regions.height()).context("more regions than rows can be counted")?;
 
         let mut by_thread: BTreeMap<i64, Thread> = BTreeMap::new();
         let mut last: (i64, Thread) = Default::default();
         let mut range_rows: Vec<IdxSize> = Vec::new();
         let times = starts.values().iter().zip(ends.values()).zip(threads.values());
-        let kinds = is_call.iter().zip(is_range.iter()).zip(is_wait.iter());
-        for (row, (((start, end), tid), ((is_call, is_range), is_wait))) in (0_u32..).zip(times.zip(kinds)) {
-            if !is_call && !is_range {
+        let kinds = is_call.iter().zip(is_range.iter()).zip(is_wait.iter().zip(is_function.iter()));
+        for (row, (((start, end), tid), ((is_call, is_range), (is_wait, is_function)))) in
+            (0_u32..).zip(times.zip(kinds))
+        {
+            if !is_call && !is_range && !is_function {
                 continue;
             }
             if *tid != last.0 {
@@ -85,6 +96,8 @@ impl HostThreads {
             if is_range {
                 last.1.ranges.push(Range { time: Interval::new(*start, *end), row: u32::try_from(range_rows.len())? });
                 range_rows.push(row);
+            } else if is_function {
+                last.1.functions.push(Range { time: Interval::new(*start, *end), row });
             } else {
                 last.1.calls.push(row);
                 if is_wait {
@@ -93,7 +106,7 @@ impl HostThreads {
             }
         }
         by_thread.insert(last.0, last.1);
-        by_thread.par_iter_mut().for_each(|(_, thread)| thread.settle(&starts, &ends));
+        by_thread.par_iter_mut().for_each(|(_, thread)| thread.settle(&starts, &ends, &scopes));
         let range_names = |messages: &Column| -> Result<Column> {
             let range_rows = IdxCa::from_vec("row".into(), range_rows);
             let messages = messages.as_materialized_series().take(&range_rows)?.cast(&categorical())?;
@@ -122,8 +135,8 @@ impl HostThreads {
 }
 
 impl Thread {
-    /// Sorts all lists.
-    fn settle(&mut self, starts: &I64Values, ends: &I64Values) {
+    /// Puts everything in order.
+    fn settle(&mut self, starts: &I64Values, ends: &I64Values, scopes: &Bitmap) {
         let place = |row: &u32| (starts.get(*row as usize), Reverse(ends.get(*row as usize)), *row);
         if !self.calls.is_sorted_by_key(place) {
             self.calls.sort_unstable_by_key(place);
@@ -136,5 +149,23 @@ impl Thread {
         self.outermost = self.nesting.roots().collect();
         self.waits = union(std::mem::take(&mut self.waits));
         self.ranges = innermost(std::mem::take(&mut self.ranges));
+        self.functions = innermost(outside_of_scopes(std::mem::take(&mut self.functions), scopes));
     }
+}
+
+/// Functions without those inside of a scope, which are part of its work.
+fn outside_of_scopes(mut functions: Vec<Range>, scopes: &Bitmap) -> Vec<Range> {
+    let order = |one: &Range| (one.time.start_ns, Reverse(one.time.end_ns), one.row);
+    if !functions.is_sorted_by_key(order) {
+        functions.sort_unstable_by_key(order);
+    }
+    let mut scope_end_ns = i64::MIN;
+    functions.retain(|one| {
+        let is_outside = one.time.end_ns > scope_end_ns;
+        if is_outside && scopes.get(one.row as usize) == Some(true) {
+            scope_end_ns = one.time.end_ns;
+        }
+        is_outside
+    });
+    functions
 }

@@ -1,20 +1,22 @@
-//! The table `idle_gaps`: times without kernels on each GPU, and their causes.
+//! The table `idle_gaps`: when each GPU ran no kernel, and why. The same sweep makes `idle_calls`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use polars::prelude::*;
 use rayon::prelude::*;
 
 use crate::columns::values::{FrameValues, I64Values};
 use crate::derive::calls::profiler_pauses;
-use crate::derive::idling::gap_columns::{GapColumns, KERNELS_SHOWN, RANGE};
-use crate::derive::idling::gap_sweep::{GapSweep, ProcessTimes};
+use crate::derive::idling::call_columns::{CallColumns, HostNames};
+pub(crate) use crate::derive::idling::gap_columns::RANGE;
+use crate::derive::idling::gap_columns::{GapColumns, KERNELS_SHOWN};
+use crate::derive::idling::gap_sweep::{GapSweep, ProcessTimes, SweptTables};
 use crate::derive::idling::host_threads;
 use crate::derive::idling::host_threads::HostThreads;
 use crate::derive::launching::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
 use crate::derive::launching::lost_launches::{LostLaunches, RecordedWork};
-use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, WhyEmpty, needed};
+use crate::derive::{Build, DerivedTable, Family, Frames, Needs, RowsWhen, WhyEmpty, needed};
 use wavesieve_model::analysis::gpu_time::idle_intervals::Work;
 use wavesieve_model::analysis::intervals::Interval;
 use wavesieve_model::analysis::numbering::lane_ids::IdInterner;
@@ -25,8 +27,10 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     needs_of: Some(needs_of),
     rows_when: RowsWhen::any(&["kernels", "memory_copies"]).if_found(),
     why_empty: WhyEmpty::AllIsWell,
-    ..DerivedTable::new(&tables::idling::IDLE_GAPS, needs, Build::Alone(build))
+    ..DerivedTable::new(&tables::idling::IDLE_GAPS, needs, Build::Family(&FAMILY))
 };
+
+pub(crate) static FAMILY: Family = Family { build };
 
 fn needs() -> Needs {
     let of_both = ["correlation_id", "end_ns", "gpu", "start_ns", "tid", "valid"];
@@ -43,20 +47,27 @@ fn needs() -> Needs {
 
 /// Like [`needs`] if only some columns of the table are requested. Columns for kernel names or range messages are then not built.
 fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
+    needs_of_sweep(KERNELS_SHOWN.iter().any(|name| wanted.contains(name)), wanted.contains(RANGE))
+}
+
+/// The source columns of the sweep, with names of kernels and messages of ranges where these are shown.
+pub(crate) fn needs_of_sweep(shows_kernels: bool, shows_ranges: bool) -> Needs {
     let mut needs = needs();
-    let shows_kernels = KERNELS_SHOWN.iter().any(|name| wanted.contains(name));
     for (_, columns) in &mut needs {
         columns.retain(|name| match *name {
             "kernel_name" => shows_kernels,
-            "message" => wanted.contains(RANGE),
+            "message" => shows_ranges,
             _ => true,
         });
     }
     needs
 }
 
-/// Finds the intervals without kernels of each GPU and splits them by cause.
-fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
+const GAPS: &str = "idle_gaps";
+const CALLS: &str = "idle_calls";
+
+/// Finds the intervals without kernels of each GPU, splits them by cause, and idle time by what the host did too.
+fn build(process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
     let [kernels, copies, regions, marks] =
         ["kernels", "memory_copies", "regions", "marks"].map(|name| needed(tables, name));
     let (kernels, copies, regions, marks) = (kernels?, copies?, regions?, marks?);
@@ -85,11 +96,13 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         end_ns: process.facts.end_ns.filter(|_| span.is_none_or(|span| lived_at(process, span.end_ns))),
         pauses: profiler_pauses::of_tables(process, regions, marks, span)?,
     };
-    let threads = HostThreads::from_frames(tables)?;
+    let wanted = SweptTables { gaps: names.contains(&GAPS), calls: names.contains(&CALLS) };
+    let threads = HostThreads::from_frames(tables, wanted.calls)?;
     let mut recorded = RecordedWork::default();
     recorded.add(kernels, true)?;
     recorded.add(copies, false)?;
     let sweep = GapSweep {
+        wanted,
         lost: LostLaunches::find(regions, &recorded)?,
         times: &times,
         kernels: Launched::from_frame(kernels)?,
@@ -100,16 +113,18 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let swept = by_gpu.into_par_iter().map(|(gpu, mut work)| {
         // Mostly sorted: kernels in order, then copies. A sort that merges runs takes linear time here.
         work.sort_by_key(order);
-        (gpu, sweep.gaps(&work))
+        let (gaps, calls) = sweep.gaps(&work);
+        ((gpu, gaps), (gpu, calls))
     });
-    let swept: Vec<(i64, GapColumns)> = swept.collect();
-    GapColumns::into_frame(
-        swept,
-        process,
-        kernels.column("kernel_name").ok(),
-        regions.column("name")?,
-        threads.range_names(),
-    )
+    let (mut gaps, calls): (Vec<(i64, GapColumns)>, Vec<(i64, CallColumns)>) = swept.unzip();
+    let (kernel_names, regions, ranges) =
+        (kernels.column("kernel_name").ok(), regions.column("name")?, threads.range_names());
+    let table = |name: &&'static str| match *name {
+        GAPS => GapColumns::into_frame(std::mem::take(&mut gaps), process, kernel_names, regions, ranges),
+        CALLS => CallColumns::into_frame(&calls, process, tables, &HostNames { regions, ranges }),
+        other => bail!("internal: {other} is not about idle time"),
+    };
+    names.iter().map(table).collect()
 }
 
 /// Whether a process existed at a time; an unrecorded start or end does not limit it.

@@ -1,0 +1,124 @@
+//! What the host did while GPUs were idle: which name a title has, and which advice follows.
+
+use super::*;
+
+/// The finding of a rule about 900,000 ns of a cause, with idle time by call, and by function or range.
+fn finding_of(rule: &str, cause: &str, calls: &[(&str, i64)], inside: Option<(&str, &str, i64)>) -> Finding {
+    let by_cause =
+        format!("rank gpu cause stretches idle_ns mean_ns max_ns idle_pct\n0 0 {cause} 3 900000 10.5 20 100.0");
+    let rows: Vec<String> = calls.iter().map(|(name, ns)| format!("0 0 {cause} {name} {ns} 0")).collect();
+    let by_call = format!("rank gpu cause name idle_ns short_ns\n{}", rows.join("\n"));
+    let inside = inside.map(|(column, name, ns)| {
+        format!("{column} cause name idle_ns short_ns\n{name} {cause} no~call~recorded {ns} 0")
+    });
+    let mut rows = vec![SPAN, ("idle_by_cause", by_cause.as_str()), ("idle_by_call", by_call.as_str())];
+    rows.extend(inside.iter().map(|text| ("idle_by_call", text.as_str())));
+    found(&rows).into_iter().find(|finding| finding.rule == rule).unwrap()
+}
+
+fn has_advice(finding: &Finding, text: &str) -> bool {
+    finding.advice.iter().any(|advice| advice.contains(text))
+}
+
+#[test]
+fn the_call_with_a_third_is_in_the_title() {
+    let of = |calls: &[(&str, i64)]| finding_of("host_bound_idle", "host_bound", calls, None);
+    let free = of(&[("hipFree", 648_000), ("hipMalloc", 100_000), ("no~call~recorded", 152_000)]);
+    let title = "hipFree blocks the host: GPUs idle for 900 µs (90.0% of traced GPU time), 72.0% of that in hipFree";
+    assert_eq!(free.title, title);
+    assert!(has_advice(&free, "PYTORCH_NO_HIP_MEMORY_CACHING") && has_advice(&free, "hipMallocAsync"));
+    assert!(!has_advice(&free, "HIP graph") && !has_advice(&free, "Launch ahead"), "{:?}", free.advice);
+    assert!(free.evidence.iter().any(|evidence| evidence.question.query == "idle_by_call" && evidence.rows == 3));
+    assert!(free.explanation.contains("For 648 µs of it the launching thread was in hipFree."), "{}", free.explanation);
+    // A third of 900,000 ns is 300,000; the bound is 33.3%.
+    assert!(of(&[("hipFree", 299_700), ("hipInit", 100)]).title.starts_with("hipFree blocks"));
+    let less = of(&[("hipFree", 299_699), ("hipInit", 100)]);
+    assert_eq!(less.title, "Host-bound: GPUs idle for 900 µs (90.0% of traced GPU time)");
+    assert!(has_advice(&less, "Launch ahead"));
+    // A call of no known kind is named and not said to block.
+    let unknown = of(&[("hipInit", 450_000)]);
+    assert_eq!(unknown.title, "Host-bound: GPUs idle for 900 µs (90.0% of traced GPU time), 50.0% of that in hipInit");
+    let outside = of(&[("hipFree", 100), ("no~call~recorded", 810_000)]);
+    assert!(outside.title.ends_with("90.0% of that in no recorded call"), "{}", outside.title);
+    assert!(
+        finding_of("unexplained_idle", "no_record", &[("no~call~recorded", 900_000)], None)
+            .title
+            .ends_with("; no API calls recorded")
+    );
+}
+
+/// Equal names of several GPUs count together, and of equals the first by name is named.
+#[test]
+fn calls_of_all_gpus_add_up() {
+    let by_cause = "rank gpu cause stretches idle_ns mean_ns max_ns idle_pct
+        0 0 sync 3 300000 10.5 20 100.0
+        1 0 sync 3 300000 10.5 20 100.0";
+    let span = "rank gpu span_ns busy_ns idle_ns compute_ns comm_ns copy_ns exposed_comm_ns exposed_copy_ns lead_ns tail_ns busy_pct idle_pct
+        0 0 1000000 700000 300000 700000 0 0 0 0 0 0 70.0 30.0
+        1 0 1000000 700000 300000 700000 0 0 0 0 0 0 70.0 30.0";
+    let by_call = "rank gpu cause name idle_ns short_ns
+        0 0 sync hipMemcpy 150000 0
+        1 0 sync hipMemcpy 150000 0
+        0 0 sync hipStreamSynchronize 150000 0
+        1 0 sync hipStreamSynchronize 150000 0";
+    let rows = [("time_breakdown", span), ("idle_by_cause", by_cause), ("idle_by_call", by_call)];
+    let findings = found(&rows);
+    let sync = findings.iter().find(|finding| finding.rule == "sync_idle").unwrap();
+    assert!(sync.title.starts_with("hipMemcpy blocks the host: GPUs idle for 600 µs (30.0%"), "{}", sync.title);
+    assert!(sync.title.contains("50.0% of that in hipMemcpy, worst on rank"), "{}", sync.title);
+    assert!(has_advice(sync, "pinned memory"));
+}
+
+#[test]
+fn outside_of_calls_functions_and_ranges_are_named() {
+    let of = |inside: Option<(&str, &str, i64)>| {
+        finding_of(
+            "host_bound_idle",
+            "host_bound",
+            &[("no~call~recorded", 880_000), ("hipLaunchKernel", 20_000)],
+            inside,
+        )
+    };
+    let loader = of(Some(("range", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 720_000)));
+    assert!(
+        loader.title.contains("blocks the host") && loader.title.contains("80.0% of that in enumerate(DataLoader)"),
+        "{}",
+        loader.title
+    );
+    assert!(has_advice(&loader, "num_workers"));
+    let operator = of(Some(("function_name", "aten::add", 450_000)));
+    assert!(
+        operator.title.starts_with("Host-bound") && operator.title.ends_with("50.0% of that in aten::add"),
+        "{}",
+        operator.title
+    );
+    // All of a step lies in its range, which explains nothing.
+    let step = of(Some(("range", "ProfilerStep#5", 900_000)));
+    assert!(step.title.ends_with("97.8% of that in no recorded call"), "{}", step.title);
+}
+
+/// What a thread does once it has launched follows from the delay.
+#[test]
+fn a_wait_for_a_delayed_launch_does_not_block_the_host() {
+    let delay = finding_of("launch_delay_idle", "launch_delay", &[("hipStreamSynchronize", 900_000)], None);
+    let title = "Launch latency: GPUs idle for 900 µs (90.0% of traced GPU time), 100.0% of that while the host was in hipStreamSynchronize";
+    assert_eq!(delay.title, title);
+    assert!(!has_advice(&delay, "Move synchronization out") && !has_advice(&delay, "HIP graph"), "{:?}", delay.advice);
+}
+
+/// A HIP graph shortens short gaps between launches, and no others.
+#[test]
+fn graphs_are_for_short_gaps_without_a_blocking_call() {
+    let steps = "rank period iterations steady steady_ns median_ns kernel_pct\n0 10 20 20 900000 1000 90.0";
+    let kernels =
+        "kernel_name category calls total_ns mean_ns median_ns max_ns pct\ngemm gemm 200 1000 5.0 5.0 5 100.0";
+    let of = |name: &str, short_ns: i64| {
+        let calls = format!("rank gpu cause name idle_ns short_ns\n0 0 host_bound {name} 600000 {short_ns}");
+        let rows = [SPAN, ("idle_by_call", &calls), ("iteration_summary", steps), ("kernel_summary", kernels)];
+        priority_of("graph_candidate", &rows)
+    };
+    assert_eq!(of("no~call~recorded", 600_000), "medium");
+    assert_eq!(of("hipLaunchKernel", 50_001), "low");
+    assert_eq!(of("hipLaunchKernel", 50_000), "-");
+    assert_eq!([of("hipFree", 600_000), of("hipMemcpyWithStream", 600_000)], ["-"; 2]);
+}
