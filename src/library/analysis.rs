@@ -63,7 +63,7 @@ pub struct Evidence {
     pub query: String,
     /// Its title.
     pub title: String,
-    /// The command that prints all rows, with `INPUT` for the inputs.
+    /// The command that prints all rows.
     pub command: String,
     /// The rows that show it best, with the columns of the query.
     pub frame: DataFrame,
@@ -120,7 +120,7 @@ impl From<findings::Finding> for Finding {
 impl From<findings::Evidence> for Evidence {
     fn from(evidence: findings::Evidence) -> Self {
         Self {
-            command: evidence.question.command_line(),
+            command: evidence.command,
             query: evidence.question.query,
             title: evidence.title,
             frame: evidence.frame,

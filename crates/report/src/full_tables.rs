@@ -5,7 +5,7 @@ use polars::prelude::{DataFrame, df};
 
 use super::analysis::Analysis;
 use super::document::{Document, Table};
-use wavesieve_engine::findings::{Finding, QueryRequest};
+use wavesieve_engine::findings::Finding;
 use wavesieve_engine::{ColumnUnit, OutputColumn};
 
 /// A table with all its rows and columns.
@@ -19,8 +19,8 @@ pub struct FullTable {
     pub title: String,
     /// One or two sentences.
     pub about: String,
-    /// Its query; `None` if it is not the result of one.
-    pub question: Option<QueryRequest>,
+    /// The command line that prints it; `None` if it is not the result of a query.
+    pub command: Option<String>,
     /// Its columns, in order.
     pub columns: Vec<OutputColumn>,
     /// The rows.
@@ -39,7 +39,7 @@ impl FullTable {
             name: name.to_owned(),
             title: title.to_owned(),
             about: about.to_owned(),
-            question: None,
+            command: None,
             columns,
             total_rows: frame.height(),
             frame,
@@ -63,7 +63,7 @@ fn full_table(analysis: &Analysis, section: &str, shown: &Table, most_rows: usiz
         name: shown.id.clone(),
         title: shown.title.clone(),
         about: shown.about.clone(),
-        question: shown.question.clone(),
+        command: shown.command.clone(),
         columns: columns.clone(),
         frame: if most_rows > 0 { frame.head(Some(most_rows)) } else { frame.clone() },
         total_rows: frame.height(),

@@ -101,7 +101,9 @@ impl Analysis {
         let table = side_by_side(&scan.recommendations, &relevance, ids)?;
         for (advice, relevance) in scan.recommendations.iter().zip(&relevance) {
             if *relevance == TraceVerdict::NotRecorded {
-                findings.push(trace_evidence(advice, scan, &kinds));
+                let mut one = trace_evidence(advice, scan, &kinds);
+                one.advice.iter_mut().for_each(|text| *text = self.collected.inputs.filled(text));
+                findings.push(one);
             }
         }
         let saved = |one: &Finding| one.saving.as_ref().map_or(0, |saving| saving.gpu_time_ns);

@@ -86,6 +86,8 @@ impl Saving {
 pub struct Evidence {
     /// The query of these rows.
     pub question: QueryRequest,
+    /// The command line that prints the whole result.
+    pub command: String,
     /// Title of the query.
     pub title: String,
     pub columns: Vec<OutputColumn>,

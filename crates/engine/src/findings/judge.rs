@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context, Result};
 
 use super::answers::Answers;
-use super::collected::Collected;
+use super::collected::{Collected, Profilers};
 use super::finding::Finding;
 use super::priority::Priority;
 use super::query_request::QueryRequest;
@@ -18,6 +18,7 @@ use super::rules::{NOTHING, OF_TRACE, RULES, Rule, nothing_stands_out};
 use super::run_views::RunViews;
 use super::spans::{BROKEN_SPAN, Spans};
 use super::texts::{rendered, shortened};
+use super::torch_profiler::torch_advice;
 use crate::Registry;
 use wavesieve_tables::trace::views::View;
 
@@ -84,6 +85,7 @@ fn finding(case: &RuleContext<'_>, observation: Observation) -> Result<Option<Fi
     let mut values = observation.values;
     values.insert("has_steady_view".to_owned(), (case.headline == View::Steady).into());
     values.insert("of_view".to_owned(), if case.view == View::Steady { "steady " } else { "" }.into());
+    values.insert("amd_tools".to_owned(), (case.collected.profilers == Profilers::Rocm).into());
     let saving = observation.saving_ns.filter(|ns| *ns > 0).map(|gpu_time_ns| case.saving(gpu_time_ns));
     if let Some(saving) = &saving {
         values.insert("saving_ns".to_owned(), saving.gpu_time_ns.into());
@@ -95,7 +97,11 @@ fn finding(case: &RuleContext<'_>, observation: Observation) -> Result<Option<Fi
     let of = |subject: &String| format!("{rule}:{}", shortened(subject, LONGEST_SUBJECT));
     let advice = text.advice.iter().map(|advice| rendered(advice, &values)).collect::<Result<Vec<String>>>()?;
     let target = observation.kernel.as_deref().map(|kernel| KernelTarget::named(kernel, case.collected.name));
-    let wanted = text.commands.iter().filter(|name| !observation.left_out.contains(&name.as_str()));
+    let wanted = || text.commands.iter().map(String::as_str).filter(|name| !observation.left_out.contains(name));
+    // Advice may be for some cases only.
+    let advice = advice.into_iter().filter(|advice| !advice.is_empty());
+    let advice =
+        advice.map(|advice| case.collected.inputs.filled(&advice)).chain(torch_advice(wanted(), case.collected));
     Ok(Some(Finding {
         id: observation.subject.as_ref().map_or_else(|| rule.to_owned(), of),
         rule: rule.to_owned(),
@@ -108,9 +114,8 @@ fn finding(case: &RuleContext<'_>, observation: Observation) -> Result<Option<Fi
         view: case.view,
         saving,
         evidence: observation.evidence,
-        // Advice may be for some cases only.
-        advice: advice.into_iter().filter(|advice| !advice.is_empty()).collect(),
-        commands: wanted.flat_map(|name| commands(name, target.as_ref(), case.collected)).collect(),
+        advice: advice.collect(),
+        commands: wanted().flat_map(|name| commands(name, target.as_ref(), case.collected)).collect(),
         kernel: observation.kernel,
         handoff: None,
     }))

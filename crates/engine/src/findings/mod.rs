@@ -15,6 +15,7 @@ mod collected;
 mod fact_tests;
 mod finding;
 mod handoff;
+mod input_words;
 mod judge;
 mod query_request;
 mod questions;
@@ -26,6 +27,7 @@ mod spans;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod torch_profiler;
 mod verdict;
 
 pub use analysis::{Judged, Judgement};
@@ -35,6 +37,7 @@ pub use finding::{Evidence, Finding};
 pub use handoff::{
     Handoff, HandoffRequest, can_hand_over, hand_over_findings, handoffs, missing_commands, with_handoff_columns,
 };
+pub use input_words::InputWords;
 pub use query_request::QueryRequest;
 pub use questions::time_question;
 pub use recommendations::{commands as recommended_commands, kernel_filter};

@@ -183,7 +183,8 @@ impl<'a> RuleContext<'a> {
         let frame = answer.frame.select(names.iter().copied()).ok()?.take(&places).ok()?;
         let declared = |name: &&str| answer.columns.iter().find(|column| column.name == **name).cloned();
         let columns = names.iter().filter_map(declared).collect();
-        Some(Evidence { question, title, columns, frame, rows: chosen.len() })
+        let command = self.collected.inputs.command_line(&question);
+        Some(Evidence { question, command, title, columns, frame, rows: chosen.len() })
     }
 }
 

@@ -73,8 +73,8 @@ fn collected() -> Collected {
         name: NameForm::Full,
         visible_gpus: None,
         serialized_ranks: BTreeSet::new(),
-        directory: String::new(),
         rocm: None,
+        ..Collected::default()
     }
 }
 

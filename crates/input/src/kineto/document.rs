@@ -14,6 +14,8 @@ const EVENTS: &[u8] = b"traceEvents";
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// Members that are read besides them.
 const MEMBERS: [&str; 4] = ["schemaVersion", "deviceProperties", "distributedInfo", "baseTimeNanoseconds"];
+/// Members that state the options of the profiler. Descriptions of the run may have some as well, so that none is looked for behind damage.
+pub const OPTIONS: [&str; 5] = ["record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules"];
 /// Bytes that are read for a member at first.
 const MEMBER_BYTES: u64 = 1 << 16;
 /// Bytes in which the list of events is looked for where what is before it is damaged.
@@ -120,7 +122,7 @@ impl Document {
                 found => found?,
             };
             let key = key.text();
-            if MEMBERS.contains(&key.as_ref()) {
+            if MEMBERS.contains(&key.as_ref()) || OPTIONS.contains(&key.as_ref()) {
                 match serde_json::from_slice(value) {
                     Ok(value) => drop(self.members.insert(key.into_owned(), value)),
                     Err(error) => self.damage.push(format!("\"{key}\" cannot be parsed: {error}")),

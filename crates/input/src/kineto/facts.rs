@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::capture::Capture;
 use super::cursor::{members, text_of};
-use super::document::Document;
+use super::document::{Document, OPTIONS};
 use super::event::number_of;
 use super::gathered::{Field, Keep, Wanted};
 use super::kinds::Role;
@@ -78,6 +78,7 @@ pub fn facts(capture: &Capture, document: &Document, source: &str, merged_rank: 
         format: super::FORMAT.to_owned(),
         schema_version: version,
         rocm_version: member("hip_runtime_version").and_then(Value::as_i64).and_then(release_of_hip),
+        profiler_options: OPTIONS.iter().filter(|name| is_on(member(name))).map(ToString::to_string).collect(),
         environment_rank: merged_rank.or(rank),
         is_merged: !capture.label.is_empty(),
         work_key: work_key(capture),
@@ -85,6 +86,11 @@ pub fn facts(capture: &Capture, document: &Document, source: &str, merged_rank: 
         agents: agents(capture, member("deviceProperties")),
         ..ProcessFacts::default()
     })
+}
+
+/// Whether an option was given: older versions write 0 for others.
+fn is_on(option: Option<&Value>) -> bool {
+    option.is_some_and(|value| value.as_bool().unwrap_or(value.as_i64() == Some(1)))
 }
 
 /// The release of ROCm with a version of HIP as a number, in which 7.2.5 is 70200005.

@@ -131,7 +131,7 @@ fn evidence(evidence: &Evidence) -> Value {
         (0..evidence.frame.height()).map(|row| Value::Object(record(&evidence.frame, row))).collect();
     json!({
         "title": evidence.title,
-        "question": question(&evidence.question),
+        "question": question(&evidence.question, Some(&evidence.command)),
         "columns": evidence.columns,
         "rows": rows,
         "total_rows": evidence.rows,
@@ -155,19 +155,19 @@ fn table(table: &Table) -> Value {
         "id": table.id,
         "title": table.title,
         "about": table.about,
-        "question": table.question.as_ref().map(question),
+        "question": table.question.as_ref().map(|asked| question(asked, table.command.as_deref())),
         "columns": table.columns,
         "rows": rows.collect::<Vec<Value>>(),
         "total_rows": table.total_rows,
     })
 }
 
-fn question(question: &QueryRequest) -> Value {
+fn question(question: &QueryRequest, command: Option<&str>) -> Value {
     json!({
         "query": question.query,
         "by": question.by,
         "parameters": question.parameters,
-        "command": question.command_line(),
+        "command": command,
     })
 }
 

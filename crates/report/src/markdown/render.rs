@@ -80,7 +80,7 @@ fn write_finding(number: usize, finding: &Finding, unit: TimeUnit, out: &mut dyn
         writeln!(out, "- {}", prose(advice))?;
     }
     for evidence in &finding.evidence {
-        writeln!(out, "\n{}: {}\n", escaped(&evidence.title), code(&evidence.question.command_line()))?;
+        writeln!(out, "\n{}: {}\n", escaped(&evidence.title), code(&evidence.command))?;
         markdown::write(&evidence.frame, &displays(&evidence.frame, &evidence.columns, unit), LONGEST_NAME, out)?;
         let others = evidence.rows.saturating_sub(evidence.frame.height());
         if others > 0 {
@@ -116,7 +116,7 @@ fn write_table(table: &Table, unit: TimeUnit, out: &mut dyn Write) -> Result<()>
     markdown::write(&table.frame, &displays(&table.frame, &table.columns, unit), LONGEST_NAME, out)?;
     let others = table.total_rows.saturating_sub(table.frame.height());
     if others > 0 {
-        let command = table.question.as_ref().map(|question| format!(": {}", code(&question.command_line())));
+        let command = table.command.as_ref().map(|command| format!(": {}", code(command)));
         writeln!(out, "\n… {}{}", counted(others as f64, "more row"), command.unwrap_or_default())?;
     }
     Ok(())

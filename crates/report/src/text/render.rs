@@ -154,7 +154,7 @@ fn write_finding(number: usize, finding: &Finding, style: TextStyle, out: &mut d
 }
 
 fn write_evidence(evidence: &Evidence, style: TextStyle, out: &mut dyn Write) -> Result<()> {
-    writeln!(out, "   {}: `{}`", evidence.title, evidence.question.command_line())?;
+    writeln!(out, "   {}: `{}`", evidence.title, escape_hidden(&evidence.command))?;
     let display = displays(&evidence.frame, &evidence.columns, style.unit);
     let mut text = Vec::new();
     let width = Some(style.width.saturating_sub(5));
@@ -206,7 +206,7 @@ fn write_table(table: &Table, style: TextStyle, out: &mut dyn Write) -> Result<(
     terminal::write(&table.frame, &display, look, out)?;
     let others = table.total_rows.saturating_sub(table.frame.height());
     if others > 0 {
-        let command = table.question.as_ref().map(|question| format!(": `{}`", question.command_line()));
+        let command = table.command.as_ref().map(|command| format!(": `{}`", escape_hidden(command)));
         writeln!(out, "… {}{}", counted(others as f64, "more row"), command.unwrap_or_default())?;
     }
     Ok(())

@@ -173,8 +173,8 @@ impl Writer<'_> {
         self.sheet.write_string(self.row, 2, &table.section)?;
         let shows = if table.is_exact { &table.about } else { &table.title };
         self.sheet.write_string(self.row, 3, cell_text(shows))?;
-        if let Some(question) = &table.question {
-            self.sheet.write_string(self.row, 4, cell_text(&question.command_line()))?;
+        if let Some(command) = &table.command {
+            self.sheet.write_string(self.row, 4, cell_text(command))?;
         }
         self.row += 1;
         Ok(())

@@ -59,7 +59,7 @@ fn table(
         title: format!("{} of TraceLens", sheet.name),
         about: sheet.about.clone(),
         // Numbers as TraceLens computes them are not the answer to a question.
-        question: Some(question).filter(|_| !options.is_original),
+        command: (!options.is_original).then(|| analysis.collected.inputs.command_line(&question)),
         columns: shown.iter().map(|column| declared(column, answer)).collect(),
         total_rows: frame.height(),
         frame,

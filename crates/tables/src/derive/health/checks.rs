@@ -19,8 +19,6 @@ use wavesieve_model::schema::anomaly::{Anomaly, Damage, Severity};
 use wavesieve_model::schema::facts::Role;
 use wavesieve_model::schema::process::Process;
 
-/// Format of traces of the PyTorch profiler.
-pub const PYTORCH: &str = "kineto";
 /// Input that could not be read.
 pub const DAMAGED_INPUT: &str = "damaged_input";
 
@@ -250,7 +248,7 @@ impl<'a> Checks<'a> {
             let found = Anomaly::new(id, Severity::Error, "kernels", count, detail.to_owned());
             self.anomalies.push(found.first(first));
         }
-        for (table, detail) in advice(&self.rows, &self.domains, self.others, self.process.facts.format == PYTORCH) {
+        for (table, detail) in advice(&self.rows, &self.domains, self.others, self.process.facts.is_of_pytorch()) {
             self.note("not_recorded", Severity::Info, table, 0, detail);
         }
     }
