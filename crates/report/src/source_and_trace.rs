@@ -106,7 +106,7 @@ impl Analysis {
                 findings.push(one);
             }
         }
-        let saved = |one: &Finding| one.saving.as_ref().map_or(0, |saving| saving.gpu_time_ns);
+        let saved = |one: &Finding| one.saving.as_ref().map_or(0, |saving| saving.wall.whole_ns());
         findings.sort_by_key(|one| (one.priority, Reverse(saved(one))));
         let note = |text: String| Block::Note(Note { is_warning: false, text });
         let mut sections = vec![Section {

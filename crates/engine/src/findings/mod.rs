@@ -33,7 +33,7 @@ mod verdict;
 pub use analysis::{Judged, Judgement};
 pub use answers::{Answers, Unanswered, run_questions};
 pub use collected::Collected;
-pub use finding::{Evidence, Finding};
+pub use finding::{Evidence, Finding, Saving, WallTime};
 pub use handoff::{
     Handoff, HandoffRequest, can_hand_over, hand_over_findings, handoffs, missing_commands, with_handoff_columns,
 };

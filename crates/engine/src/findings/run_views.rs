@@ -59,6 +59,14 @@ pub struct IterationCounts {
     pub mean_ns: f64,
 }
 
+/// Iterations of a view, of which each rank has as many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Iterations {
+    pub count: i64,
+    /// How long one takes, the mean in nanoseconds.
+    pub mean_ns: i64,
+}
+
 /// A part of the run of a process.
 struct RunPart<'a> {
     process: usize,
@@ -100,9 +108,11 @@ impl RunViews {
         &self.0
     }
 
-    /// In how many iterations of each rank the first view is, where it is in as many of all.
-    pub(crate) fn iterations_of_each(&self) -> Option<i64> {
-        self.0.first()?.iterations.as_ref()?.of_each
+    /// The iterations of each rank in the first view, where all have as many.
+    pub(crate) fn iterations_of_each(&self) -> Option<Iterations> {
+        let iterations = self.0.first()?.iterations.as_ref()?;
+        let count = iterations.of_each.filter(|count| *count > 0)?;
+        Some(Iterations { count, mean_ns: iterations.mean_ns.round() as i64 })
     }
 }
 

@@ -12,7 +12,7 @@ use wavesieve_export::cell::Cell;
 use wavesieve_tables::trace::views::View;
 
 /// Version of the schema: the first number changes when something is taken away or means something else.
-pub const SCHEMA_VERSION: &str = "1.3";
+pub const SCHEMA_VERSION: &str = "1.4";
 
 pub const SCHEMA: &str = data!("share/schemas/document.json");
 
@@ -87,10 +87,11 @@ fn finding(finding: &Finding) -> Value {
         "subject": finding.subject,
         "view": view_word(finding.view),
         "saving": saving.map(|saving| json!({
-            "gpu_time_ns": saving.gpu_time_ns,
+            "wall_ns": saving.wall.wall_ns,
+            "unit_ns": saving.wall.unit_ns,
+            "iterations": saving.wall.iterations,
             "pct_of_span": saving.pct_of_span,
-            "iterations": saving.iterations,
-            "per_iteration_ns": saving.per_iteration_ns(),
+            "gpu_time_ns": saving.gpu_time_ns,
         })),
         "evidence": finding.evidence.iter().map(evidence).collect::<Vec<Value>>(),
         "advice": finding.advice,

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::document::{Block, Document, Figure, Note, Section, Status, Table};
 use wavesieve_engine::ColumnUnit;
-use wavesieve_engine::findings::{Evidence, Finding, counted, duration};
+use wavesieve_engine::findings::{Evidence, Finding, counted};
 use wavesieve_export::cell::Cell;
 use wavesieve_export::terminal;
 use wavesieve_export::unit::{TimeUnit, displays};
@@ -125,14 +125,7 @@ fn write_finding(number: usize, finding: &Finding, style: TextStyle, out: &mut d
     )?;
     paragraph(&finding.title, "   ", style, out)?;
     if let Some(saving) = &finding.saving {
-        let text = format!(
-            "Potential saving: up to {} of GPU time ({:.1}% of {}){}.",
-            duration(saving.gpu_time_ns as f64),
-            saving.pct_of_span,
-            saving.spans(),
-            saving.by_iteration(),
-        );
-        paragraph(&text, "   ", style, out)?;
+        paragraph(&format!("Potential saving: up to {}.", saving.text()), "   ", style, out)?;
     }
     paragraph(&finding.explanation, "   ", style, out)?;
     for advice in &finding.advice {

@@ -95,9 +95,9 @@ pub(crate) fn write_overview(
     Ok(())
 }
 
-/// A finding as a figure: what it could save at most.
+/// A finding as a figure: wall-clock time of a GPU that it could save at most in a unit.
 fn headline(finding: &Finding) -> Figure {
-    let saving = finding.saving.as_ref().map_or(Cell::Null, |saving| Cell::Integer(saving.gpu_time_ns));
+    let saving = finding.saving.as_ref().map_or(Cell::Null, |saving| Cell::Integer(saving.wall.wall_ns));
     Figure {
         id: finding.id.clone(),
         label: format!("{}: {}", finding.priority.word(), finding.rule),
