@@ -71,6 +71,8 @@ questions! {
     outliers: "kernel_outliers";
     /// Samples of the program counter by why waves stalled.
     pc_samples: "pc_hotspots" by ["kernel_name", "stall_reason"];
+    /// Programs among the inputs.
+    programs: "programs";
     /// How full queues were.
     queues: "queue_summary";
     /// How steady each range is.

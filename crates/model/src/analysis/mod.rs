@@ -15,6 +15,7 @@ pub mod intervals;
 pub mod iterations;
 pub mod kernel_names;
 pub mod numbering;
+pub mod programs;
 pub mod queues;
 pub mod ranges;
 pub mod statistics;

@@ -75,6 +75,7 @@ const TIME: &[Question] = &[ask::time_question, ask::copies];
 const COMMUNICATION: &[Question] =
     &[ask::time_question, ask::collectives, ask::arrivals, ask::stragglers, ask::kernels];
 const RANKS: &[Question] = &[ask::time_question, ask::stragglers, ask::imbalance];
+const PROGRAMS: &[Question] = &[ask::programs];
 const COPIES: &[Question] = &[ask::time_question, ask::links, ask::copy_calls];
 const FILLS: &[Question] = &[ask::time_question, ask::fills];
 const ALLOCATIONS: &[Question] = &[ask::time_question, ask::leaks, ask::high_water, ask::allocation_churn];
@@ -93,7 +94,7 @@ const PARTS: &[Question] = &[ask::time_question, ask::run_parts];
 pub const NOTHING: &str = "nothing_stands_out";
 
 /// Rules about the trace itself.
-pub const OF_TRACE: [&str; 4] = ["broken_span", "rows_left_out", "trace_errors", "trace_warnings"];
+pub const OF_TRACE: [&str; 5] = ["broken_span", "rows_left_out", "separate_programs", "trace_errors", "trace_warnings"];
 
 /// All rules but the one that nothing stands out.
 pub const RULES: &[Rule] = &[
@@ -112,6 +113,7 @@ pub const RULES: &[Rule] = &[
     repeating("exposed_communication", COMMUNICATION, One(communication::exposed_communication)),
     repeating("collective_wait", COMMUNICATION, One(communication::collective_wait)),
     repeating("small_collectives", COMMUNICATION, One(communication::small_collectives)),
+    rule("separate_programs", PROGRAMS, One(ranks::separate_programs)),
     repeating("straggler", RANKS, One(ranks::straggler)),
     rule("unequal_work", RANKS, One(ranks::imbalance_of_ranks)),
     repeating("slow_copies", COPIES, Several(memory::slow_copies)),
