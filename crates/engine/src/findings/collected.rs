@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::answers::Answers;
 use super::input_words::InputWords;
+use super::missing_ranks::{COMMUNICATORS, MissingRanks};
 use super::query_request::QueryRequest;
 use crate::NameForm;
 use wavesieve_model::analysis::counter_plan::{CounterBlocks, RocmVersion};
@@ -79,12 +80,14 @@ pub struct Collected {
     pub profiler_options: BTreeSet<String>,
     /// The words that name the inputs.
     pub inputs: InputWords,
+    /// Ranks of the job that are missing.
+    pub missing_ranks: Option<MissingRanks>,
 }
 
 impl Collected {
     /// Questions whose results reveal what was collected.
     pub fn questions() -> Vec<QueryRequest> {
-        ["api_classes", "counter_summary", "bottlenecks", "att_by_class", "range_summary"]
+        ["api_classes", "counter_summary", "bottlenecks", "att_by_class", "range_summary", COMMUNICATORS]
             .map(QueryRequest::new)
             .to_vec()
     }
@@ -175,6 +178,7 @@ impl Collected {
             profilers: Profilers::new(trace.members().iter().map(|member| &member.process.facts)),
             profiler_options: options_of_all(trace),
             inputs: InputWords::new(trace),
+            missing_ranks: MissingRanks::new(trace, answers),
         }
     }
 }

@@ -98,6 +98,8 @@ fn finding(case: &RuleContext<'_>, observation: Observation) -> Result<Option<Fi
     let mut values = observation.values;
     values.insert("has_steady_view".to_owned(), (case.headline == View::Steady).into());
     values.insert("of_view".to_owned(), if case.view == View::Steady { "steady " } else { "" }.into());
+    let only_present = case.collected.missing_ranks.map(|missing| missing.text()).unwrap_or_default();
+    values.insert("only_present".to_owned(), only_present.into());
     values.insert("amd_tools".to_owned(), (case.collected.profilers == Profilers::Rocm).into());
     if let Some(subject) = &observation.subject {
         values.insert("subject".to_owned(), subject.as_str().into());

@@ -17,6 +17,7 @@ mod finding;
 mod handoff;
 mod input_words;
 mod judge;
+mod missing_ranks;
 mod query_request;
 mod questions;
 mod recommendations;
@@ -38,6 +39,7 @@ pub use handoff::{
     Handoff, HandoffRequest, can_hand_over, hand_over_findings, handoffs, missing_commands, with_handoff_columns,
 };
 pub use input_words::InputWords;
+pub use missing_ranks::MissingRanks;
 pub use query_request::QueryRequest;
 pub use questions::time_question;
 pub use recommendations::{commands as recommended_commands, kernel_filter};

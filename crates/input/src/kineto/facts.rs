@@ -60,7 +60,8 @@ impl Capture {
 /// The facts about the process of a file, or about one of those whose traces were merged, which has the `merged_rank`.
 pub fn facts(capture: &Capture, document: &Document, source: &str, merged_rank: Option<i64>) -> Result<ProcessFacts> {
     let member = |name: &str| document.members.get(name);
-    let rank = member("distributedInfo").and_then(|info| detail(info, "rank")).filter(|rank| *rank >= 0);
+    let of_job = |name: &str| member("distributedInfo").and_then(|info| detail(info, name)).filter(|value| *value >= 0);
+    let rank = of_job("rank");
     let version = member("schemaVersion").map(Value::to_string);
     let fields = [Field::Start, Field::End];
     let spans = capture.gather(&Wanted { role: Role::Span, keep: Keep::All, fields: &fields, names: false })?;
@@ -80,6 +81,7 @@ pub fn facts(capture: &Capture, document: &Document, source: &str, merged_rank: 
         rocm_version: member("hip_runtime_version").and_then(Value::as_i64).and_then(release_of_hip),
         profiler_options: OPTIONS.iter().filter(|name| is_on(member(name))).map(ToString::to_string).collect(),
         environment_rank: merged_rank.or(rank),
+        world_size: of_job("world_size").filter(|size| *size > 0),
         is_merged: !capture.label.is_empty(),
         work_key: work_key(capture),
         callers: capture.census.callers.len(),

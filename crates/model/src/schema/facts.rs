@@ -139,6 +139,9 @@ pub struct ProcessFacts {
     pub profiler_options: BTreeSet<String>,
     /// Rank in the recorded environment.
     pub environment_rank: Option<i64>,
+    /// Ranks of the job, where the source or the recorded environment states them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub world_size: Option<i64>,
     /// Rank assigned when a dataset was written.
     pub stored_rank: Option<i64>,
     /// Role assigned when a dataset was written.

@@ -36,6 +36,19 @@ pub fn rows_left_out(case: &RuleContext<'_>) -> Observation {
     case.observe(pct).value("left_out", left_out).value("all", all).evidence(evidence)
 }
 
+/// Ranks of the job without a trace among the inputs.
+pub(crate) fn missing_ranks(case: &RuleContext<'_>) -> Observation {
+    let Some(missing) = case.collected.missing_ranks else { return Observation::default() };
+    let rows = case.rows(time_question());
+    let places: Vec<usize> = rows.places().collect();
+    let columns = ["rank", "gpu", "span_ns", "compute_ns", "comm_ns", "idle_ns"];
+    Observation::new(Priority::Info)
+        .value("present", missing.present)
+        .value("size", missing.size)
+        .value("is_least", missing.is_least)
+        .evidence(case.evidence(&rows, &places, &columns))
+}
+
 /// Gaps so long that they are not idle time: figures and shares leave them out.
 pub fn broken_span(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(gaps());

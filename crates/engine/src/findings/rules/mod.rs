@@ -94,7 +94,8 @@ const PARTS: &[Question] = &[ask::time_question, ask::run_parts];
 pub const NOTHING: &str = "nothing_stands_out";
 
 /// Rules about the trace itself.
-pub const OF_TRACE: [&str; 5] = ["broken_span", "rows_left_out", "separate_programs", "trace_errors", "trace_warnings"];
+pub const OF_TRACE: [&str; 6] =
+    ["broken_span", "missing_ranks", "rows_left_out", "separate_programs", "trace_errors", "trace_warnings"];
 
 /// All rules but the one that nothing stands out.
 pub const RULES: &[Rule] = &[
@@ -113,6 +114,7 @@ pub const RULES: &[Rule] = &[
     repeating("exposed_communication", COMMUNICATION, One(communication::exposed_communication)),
     repeating("collective_wait", COMMUNICATION, One(communication::collective_wait)),
     repeating("small_collectives", COMMUNICATION, One(communication::small_collectives)),
+    rule("missing_ranks", &[ask::time_question], One(health::missing_ranks)),
     rule("separate_programs", PROGRAMS, One(ranks::separate_programs)),
     repeating("straggler", RANKS, One(ranks::straggler)),
     rule("unequal_work", RANKS, One(ranks::imbalance_of_ranks)),
