@@ -14,6 +14,7 @@ pub mod instructions;
 pub mod intervals;
 pub mod iterations;
 pub mod kernel_names;
+pub mod migrating_durations;
 pub mod numbering;
 pub mod programs;
 pub mod queues;

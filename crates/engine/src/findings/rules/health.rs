@@ -14,6 +14,25 @@ pub(crate) fn trace_errors(case: &RuleContext<'_>) -> Observation {
     of_severity(case, "error", Priority::High)
 }
 
+/// The check that finds durations that moved to other names.
+const MIGRATING_DURATIONS: &str = "migrating_durations";
+
+/// Whether durations of single kernels are those of others, so that nothing follows from how they vary.
+pub(super) fn durations_migrate(case: &RuleContext<'_>) -> bool {
+    let rows = case.answers.rows(health());
+    !rows.matching(|rows, row| rows.text(row, "check_id") == Some(MIGRATING_DURATIONS)).is_empty()
+}
+
+/// Durations of kernels inside replays of graphs that moved to other names.
+pub(crate) fn unreliable_durations(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(health());
+    let places = rows.matching(|rows, row| rows.text(row, "check_id") == Some(MIGRATING_DURATIONS));
+    let several = (!places.is_empty()).then_some(Priority::Medium);
+    Observation::new(several)
+        .value("kernels", rows.sum(places.iter().copied(), "count"))
+        .evidence(case.evidence(&rows, &places, &COLUMNS))
+}
+
 /// Anomalies that may make numbers wrong.
 pub(crate) fn trace_warnings(case: &RuleContext<'_>) -> Observation {
     of_severity(case, "warning", Priority::Info)
@@ -69,7 +88,10 @@ pub fn broken_span(case: &RuleContext<'_>) -> Observation {
 
 fn of_severity(case: &RuleContext<'_>, severity: &str, priority: Priority) -> Observation {
     let rows = case.rows(health());
-    let places = rows.matching(|rows, row| rows.text(row, "severity") == Some(severity));
+    // Migrating durations are a finding of their own.
+    let places = rows.matching(|rows, row| {
+        rows.text(row, "severity") == Some(severity) && rows.text(row, "check_id") != Some(MIGRATING_DURATIONS)
+    });
     if places.is_empty() {
         return Observation::default();
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::counters::roof_of;
+use super::health::durations_migrate;
 use super::per_gpu::per_gpu;
 use crate::findings::priority::Priority;
 use crate::findings::questions::{
@@ -62,6 +63,9 @@ pub fn dominant_kernel(case: &RuleContext<'_>) -> Vec<Observation> {
 
 /// First calls of kernels that take much longer than the later ones.
 pub(crate) fn slow_first_calls(case: &RuleContext<'_>) -> Observation {
+    if durations_migrate(case) {
+        return Observation::default();
+    }
     let rows = case.rows(warm_up());
     let places = rows.matching(|rows, row| rows.integer(row, "slow_first_calls").is_some_and(|calls| calls > 0));
     let slow = per_gpu(case, &rows, places, |row| rows.integer(row, "excess_ns").unwrap_or_default());
@@ -85,6 +89,9 @@ pub fn communication_kernels<'a>(case: &RuleContext<'a>) -> BTreeSet<&'a str> {
 
 /// Dispatches that take much longer than others of the same kernel and shape.
 pub fn outlying_dispatches(case: &RuleContext<'_>) -> Observation {
+    if durations_migrate(case) {
+        return Observation::default();
+    }
     let rows = case.rows(outliers());
     let communicates = communication_kernels(case);
     // First calls and communication are reported by the rules about them.
@@ -149,6 +156,9 @@ fn paced(
     remarkable: impl Fn(usize) -> bool,
     columns: &[&str],
 ) -> Observation {
+    if durations_migrate(case) {
+        return Observation::default();
+    }
     let rows = case.rows(kernel_pace());
     let is_meant = |row: usize| rows.text(row, "verdict").is_some_and(|verdict| verdicts.contains(&verdict));
     let places = rows.matching(|_, row| is_meant(row) && cost(row) > 0);

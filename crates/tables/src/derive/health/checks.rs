@@ -13,7 +13,7 @@ use crate::derive::health::correlation::Correlations;
 use crate::derive::health::lost_kernels::LostKernels;
 use crate::derive::health::named_by_marks::NamesAndMarks;
 use crate::derive::health::not_recorded::{Others, advice};
-use crate::derive::health::{counter_gaps, dead_counters, gl2c_instances, times};
+use crate::derive::health::{counter_gaps, dead_counters, gl2c_instances, migrating_durations, times};
 use wavesieve_model::schema;
 use wavesieve_model::schema::anomaly::{Anomaly, Damage, Severity};
 use wavesieve_model::schema::facts::Role;
@@ -131,6 +131,7 @@ impl<'a> Checks<'a> {
             "kernels" => {
                 found.extend(times::check_queues(frame)?);
                 found.extend(clock::check_backward(frame)?);
+                found.extend(migrating_durations::check(frame)?);
             }
             "counters" => {
                 found.extend(super::counter_faults::check(frame, &process.facts)?);

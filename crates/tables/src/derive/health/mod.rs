@@ -9,6 +9,7 @@ mod counter_gaps;
 mod dead_counters;
 mod gl2c_instances;
 mod lost_kernels;
+mod migrating_durations;
 mod named_by_marks;
 mod not_recorded;
 mod times;
