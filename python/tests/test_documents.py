@@ -76,7 +76,7 @@ def test_analysis_is_the_document_of_the_program() -> None:
     document = json.loads(_program("analyze", "fixtures/planted", "-f", "json"))
     assert analysis.to_dict() == document
     assert [finding.title for finding in analysis.findings] == [finding["title"] for finding in document["findings"]]
-    assert analysis.findings[0].saving_ns == document["findings"][0]["saving"]["gpu_time_ns"]
+    assert analysis.findings[0].saving_ns == document["findings"][0]["saving"]["wall_ns"]
     assert analysis.to_html() == _program("analyze", "fixtures/planted", "-f", "html")
     assert analysis.to_markdown().startswith("#")
     assert analysis.summary in repr(analysis)

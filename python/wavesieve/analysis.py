@@ -21,7 +21,8 @@ class Finding:
     title: str
     explanation: str
     confidence: float
-    #: At most this much GPU time can be saved, over all GPUs; `None` if that is not known.
+    #: At most this much wall-clock time of a GPU can be saved in a unit: an iteration, or the part of the run that the finding is
+    #: about (`record["saving"]`); `None` if that is not known.
     saving_ns: int | None
     advice: list[str]
     #: The whole finding, with its evidence and commands (`wavesieve schema document`).
@@ -39,7 +40,7 @@ class Finding:
             title=record["title"],
             explanation=record["explanation"],
             confidence=record["confidence"],
-            saving_ns=saving.get("gpu_time_ns"),
+            saving_ns=saving.get("wall_ns"),
             advice=record["advice"],
             record=record,
         )

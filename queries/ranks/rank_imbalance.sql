@@ -1,8 +1,8 @@
 -- title: Rank imbalance
--- about: Imbalance of the GPUs of the ranks, by metric. For communication, the GPU with the least time arrives late and the others wait for it. Processes without GPU work are excluded.
+-- about: Imbalance of the GPUs of the ranks, by metric. For communication, the GPU with the least time arrives late and the others wait for it. Processes without GPU work are excluded, and so are other programs next to the run (`programs`).
 -- kind: summary
 -- plot: bars label=metric value=excess_pct role=neutral
--- needs: gpu_segments kernels memory_copies iterations kernel_symbols processes
+-- needs: gpu_segments kernels memory_copies iterations kernel_symbols programs processes
 -- sums: gpu_segments
 -- by:
 -- dimensions: node, hostname, category, kernel_name
@@ -149,7 +149,8 @@ compared AS (
         m.metric, m.place, m.process, m.rank, m.gpu, m.amount
     FROM measured AS m
     JOIN processes AS p ON p.process = m.process
-    WHERE p.role = 'trace' AND m.amount IS NOT NULL
+    LEFT JOIN programs AS g ON g.process = m.process
+    WHERE p.role = 'trace' AND (g.compared OR g.compared IS NULL) AND m.amount IS NOT NULL
 ),
 ordered AS (
     SELECT

@@ -1,7 +1,7 @@
 -- title: Stragglers
--- about: GPUs that delay the others, and why, compared with the median of the GPUs of all ranks (of two GPUs, with the other). A row needs a relevant excess (`min_pct`) that clearly exceeds the usual differences of the GPUs (`min_z`). The first collective of a communicator does not count, because processes start at different times. No rows: no straggler. Reasons overlap, so the excesses of one GPU do not add up.
+-- about: GPUs that delay the others, and why, compared with the median of the GPUs of all ranks (of two GPUs, with the other). Other programs next to the run are left out (`programs`). A row needs a relevant excess (`min_pct`) that clearly exceeds the usual differences of the GPUs (`min_z`). The first collective of a communicator does not count, because processes start at different times. No rows: no straggler. Reasons overlap, so the excesses of one GPU do not add up.
 -- kind: summary
--- needs: gpu_segments kernels collective_kernels processes
+-- needs: gpu_segments kernels collective_kernels programs processes
 -- sums: gpu_segments
 -- by:
 -- dimensions:
@@ -31,7 +31,8 @@ members AS (
     SELECT t.process, t.rank, t.gpu, p.hostname, t.span_ns, t.compute_ns, t.idle_ns
     FROM segment_times AS t
     JOIN processes AS p ON p.process = t.process
-    WHERE p.role = 'trace'
+    LEFT JOIN programs AS g ON g.process = t.process
+    WHERE p.role = 'trace' AND (g.compared OR g.compared IS NULL)
 ),
 work_of_all AS (
     SELECT
@@ -52,11 +53,13 @@ work AS (
 ),
 named_work AS (
     SELECT
-        process, gpu, CAST(kernel_name AS VARCHAR) AS kernel_name, grid_x, grid_y, grid_z,
-        CAST(calls AS DOUBLE) AS calls,
-        CAST(total_ns AS DOUBLE) AS total_ns,
-        CAST(total_ns AS DOUBLE) / CAST(calls AS DOUBLE) AS mean_ns
-    FROM work
+        w.process, w.gpu, CAST(w.kernel_name AS VARCHAR) AS kernel_name, w.grid_x, w.grid_y, w.grid_z,
+        CAST(w.calls AS DOUBLE) AS calls,
+        CAST(w.total_ns AS DOUBLE) AS total_ns,
+        CAST(w.total_ns AS DOUBLE) / CAST(w.calls AS DOUBLE) AS mean_ns
+    FROM work AS w
+    LEFT JOIN programs AS g ON g.process = w.process
+    WHERE g.compared OR g.compared IS NULL
 ),
 usual AS (
     SELECT kernel_name, grid_x, grid_y, grid_z, COUNT(*) AS gpus, MEDIAN(mean_ns) AS median_ns, MIN(mean_ns) AS least_ns

@@ -49,10 +49,16 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Saving {
-    /// GPU time in nanoseconds, summed over GPUs.
-    pub gpu_time_ns: i64,
-    /// Its share of the traced GPU time, in percent.
+    /// Wall-clock time of a GPU in a unit, in nanoseconds: the mean, or that of the GPU that loses most where single ones do.
+    pub wall_ns: i64,
+    /// How long the unit takes: an iteration, or the part of the run that the finding is about.
+    pub unit_ns: i64,
+    /// Iterations of each rank, if they are the unit.
+    pub iterations: Option<i64>,
+    /// Share of the span of a GPU, in percent.
     pub pct_of_span: f64,
+    /// GPU time in nanoseconds, summed over GPUs and iterations.
+    pub gpu_time_ns: i64,
 }
 
 /// Rows of a named query that show a finding.
@@ -63,7 +69,7 @@ pub struct Evidence {
     pub query: String,
     /// Its title.
     pub title: String,
-    /// The command that prints all rows, with `INPUT` for the inputs.
+    /// The command that prints all rows.
     pub command: String,
     /// The rows that show it best, with the columns of the query.
     pub frame: DataFrame,
@@ -107,9 +113,13 @@ impl From<findings::Finding> for Finding {
             explanation: finding.explanation,
             confidence: finding.confidence,
             subject: finding.subject,
-            saving: finding
-                .saving
-                .map(|saving| Saving { gpu_time_ns: saving.gpu_time_ns, pct_of_span: saving.pct_of_span }),
+            saving: finding.saving.map(|saving| Saving {
+                wall_ns: saving.wall.wall_ns,
+                unit_ns: saving.wall.unit_ns,
+                iterations: saving.wall.iterations,
+                pct_of_span: saving.pct_of_span,
+                gpu_time_ns: saving.gpu_time_ns,
+            }),
             evidence: finding.evidence.into_iter().map(Evidence::from).collect(),
             advice: finding.advice,
             commands: finding.commands.iter().map(findings::Command::line).collect(),
@@ -120,7 +130,7 @@ impl From<findings::Finding> for Finding {
 impl From<findings::Evidence> for Evidence {
     fn from(evidence: findings::Evidence) -> Self {
         Self {
-            command: evidence.question.command_line(),
+            command: evidence.command,
             query: evidence.question.query,
             title: evidence.title,
             frame: evidence.frame,

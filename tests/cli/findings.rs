@@ -157,6 +157,46 @@ fn savings_are_what_plants_cost() {
     assert!((found - expected).abs() < expected / 20.0, "{found} instead of {expected}");
 }
 
+/// Savings of a document: no more than their unit, and the mean of the GPUs unless single ones lose time.
+fn check_savings(input: &str) -> usize {
+    let document = document(input);
+    let gpus = document["figures"].as_array().unwrap().iter().find(|figure| figure["id"] == "gpus").unwrap();
+    let gpus = gpus["value"].as_i64().unwrap();
+    let all = findings(&document);
+    let saving = |finding: &Value| finding["saving"].is_object().then(|| finding["saving"].clone());
+    let savings: Vec<Value> = all.iter().filter_map(saving).collect();
+    for saving in &savings {
+        let of = |name: &str| saving[name].as_i64().unwrap();
+        let units = saving["iterations"].as_i64().unwrap_or(1) * gpus;
+        assert!(of("wall_ns") <= of("unit_ns"), "{input}: {saving}");
+        assert!(of("wall_ns") >= of("gpu_time_ns") / units - 1, "{input}: {saving}");
+        assert!((0.0..=100.0).contains(&saving["pct_of_span"].as_f64().unwrap()), "{input}: {saving}");
+    }
+    assert!(all.iter().filter(|one| one["rule"] == "dominant_kernel").all(|one| one["saving"].is_null()), "{input}");
+    savings.len()
+}
+
+#[test]
+fn savings_are_no_more_than_their_unit() {
+    assert!(
+        ["fixtures/planted", "fixtures/two_nodes", "fixtures/kineto_two_ranks"]
+            .map(check_savings)
+            .iter()
+            .sum::<usize>()
+            > 3
+    );
+}
+
+#[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
+fn savings_of_real_traces_are_no_more_than_their_unit() {
+    for input in ["rocpd-ranks", "kineto/nvidia-2ranks", "rpd-ranks"] {
+        check_savings(&real(input));
+    }
+    // A micro-benchmark of some microseconds saves nothing that anybody would notice.
+    assert_eq!(check_savings(&real("ubench")), 0);
+}
+
 /// Commands of all findings about fixtures and real traces, alone and with source code, and of source code alone: profilers and
 /// this program take them as they are.
 #[test]

@@ -153,7 +153,7 @@ fn figures_are_about_the_steady_part() {
     let saving = &idle["saving"];
     assert_eq!(saving["gpu_time_ns"], length - busy_ns(&times, from, from + length));
     assert_eq!(saving["iterations"], 18);
-    assert_eq!(saving["per_iteration_ns"], saving["gpu_time_ns"].as_i64().unwrap() / 18);
+    assert_eq!(saving["wall_ns"], saving["gpu_time_ns"].as_i64().unwrap() / 18);
     assert!(idle["evidence"][0]["question"]["command"].as_str().unwrap().ends_with("--window steady"), "{idle}");
 
     // Parts that do not repeat are found by themselves, with their cost.
@@ -246,7 +246,7 @@ fn ranks_without_iterations_and_dense_work() {
     assert_eq!((&iterations["chosen"], &iterations["processes_without"]), (&json!(18), &json!(1)));
     assert!(document["views"][0]["text"].as_str().unwrap().contains("1 process without iterations"), "{iterations}");
     let idle = finding(&document, "unexplained_idle");
-    assert_eq!(idle["saving"]["per_iteration_ns"], Value::Null);
+    assert_eq!(idle["saving"]["iterations"], Value::Null);
 }
 
 /// The trace of a training run with 50 iterations, most of whose time is warm-up.

@@ -189,7 +189,9 @@ impl Loaded {
             part: String::new(),
             cause: skipped.reason.clone(),
         }));
-        Ok((assemble(found, notes, damage, options), self.misses))
+        let mut words = inputs.to_vec();
+        words.extend(options.rank_from.iter().flat_map(|pattern| ["--rank-from".to_owned(), pattern.to_string()]));
+        Ok((assemble(found, notes, damage, options).named(words), self.misses))
     }
 }
 

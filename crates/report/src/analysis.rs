@@ -102,6 +102,7 @@ impl AnalysisOptions {
             views,
             layout: &self.layout,
             ranks: ranks.len(),
+            inputs: &collected.inputs,
             unmatched: &unmatched,
             rows: self.rows,
         })?;

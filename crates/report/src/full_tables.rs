@@ -5,7 +5,7 @@ use polars::prelude::{DataFrame, df};
 
 use super::analysis::Analysis;
 use super::document::{Document, Table};
-use wavesieve_engine::findings::{Finding, QueryRequest};
+use wavesieve_engine::findings::{Finding, Saving};
 use wavesieve_engine::{ColumnUnit, OutputColumn};
 
 /// A table with all its rows and columns.
@@ -19,8 +19,8 @@ pub struct FullTable {
     pub title: String,
     /// One or two sentences.
     pub about: String,
-    /// Its query; `None` if it is not the result of one.
-    pub question: Option<QueryRequest>,
+    /// The command line that prints it; `None` if it is not the result of a query.
+    pub command: Option<String>,
     /// Its columns, in order.
     pub columns: Vec<OutputColumn>,
     /// The rows.
@@ -39,7 +39,7 @@ impl FullTable {
             name: name.to_owned(),
             title: title.to_owned(),
             about: about.to_owned(),
-            question: None,
+            command: None,
             columns,
             total_rows: frame.height(),
             frame,
@@ -63,7 +63,7 @@ fn full_table(analysis: &Analysis, section: &str, shown: &Table, most_rows: usiz
         name: shown.id.clone(),
         title: shown.title.clone(),
         about: shown.about.clone(),
-        question: shown.question.clone(),
+        command: shown.command.clone(),
         columns: columns.clone(),
         frame: if most_rows > 0 { frame.head(Some(most_rows)) } else { frame.clone() },
         total_rows: frame.height(),
@@ -82,7 +82,8 @@ pub(crate) fn findings_table(document: &Document) -> Result<FullTable> {
     let subjects: Vec<Option<&str>> = findings.iter().map(|finding| finding.subject.as_deref()).collect();
     let confidence_pct: Vec<f64> = findings.iter().map(|finding| (finding.confidence * 1e4).round() / 100.0).collect();
     let savings = || findings.iter().map(|finding| finding.saving.as_ref());
-    let gpu_time_ns: Vec<Option<i64>> = savings().map(|saving| saving.map(|saving| saving.gpu_time_ns)).collect();
+    let of_savings =
+        |of: &dyn Fn(&Saving) -> i64| -> Vec<Option<i64>> { savings().map(|saving| saving.map(of)).collect() };
     let pct_of_span: Vec<Option<f64>> = savings().map(|saving| saving.map(|saving| saving.pct_of_span)).collect();
     let handoffs: Vec<Option<String>> =
         findings.iter().map(|finding| Some(finding.handoff.as_ref()?.lines())).collect();
@@ -92,8 +93,10 @@ pub(crate) fn findings_table(document: &Document) -> Result<FullTable> {
         "category" => texts(&|finding| finding.category.clone()),
         "confidence_pct" => confidence_pct,
         "title" => texts(&|finding| finding.title.clone()),
-        "saving_at_most_ns" => gpu_time_ns,
+        "saving_at_most_ns" => of_savings(&|saving| saving.wall.wall_ns),
+        "saving_unit_ns" => of_savings(&|saving| saving.wall.unit_ns),
         "saving_at_most_pct" => pct_of_span,
+        "saving_gpu_time_ns" => of_savings(&|saving| saving.gpu_time_ns),
         "subject" => subjects,
         "explanation" => texts(&|finding| finding.explanation.clone()),
         "advice" => texts(&|finding| finding.advice.join("\n")),
@@ -114,9 +117,19 @@ pub(crate) fn findings_table(document: &Document) -> Result<FullTable> {
         OutputColumn::new(
             "saving_at_most_ns",
             ColumnUnit::Nanoseconds,
-            "GPU time that getting rid of it could save at most, added up over the GPUs; savings do not add up",
+            "wall-clock time of a GPU that removing it could save at most in a unit; savings do not add up",
         ),
-        OutputColumn::new("saving_at_most_pct", ColumnUnit::Percent, "its share of the spans of the GPUs"),
+        OutputColumn::new(
+            "saving_unit_ns",
+            ColumnUnit::Nanoseconds,
+            "how long the unit takes: an iteration if all ranks have as many, otherwise the part of the run",
+        ),
+        OutputColumn::new("saving_at_most_pct", ColumnUnit::Percent, "its share of the span of a GPU"),
+        OutputColumn::new(
+            "saving_gpu_time_ns",
+            ColumnUnit::Nanoseconds,
+            "the saving as GPU time, added up over the GPUs and iterations",
+        ),
         OutputColumn::new(
             "subject",
             ColumnUnit::Name,

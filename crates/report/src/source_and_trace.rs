@@ -101,10 +101,12 @@ impl Analysis {
         let table = side_by_side(&scan.recommendations, &relevance, ids)?;
         for (advice, relevance) in scan.recommendations.iter().zip(&relevance) {
             if *relevance == TraceVerdict::NotRecorded {
-                findings.push(trace_evidence(advice, scan, &kinds));
+                let mut one = trace_evidence(advice, scan, &kinds);
+                one.advice.iter_mut().for_each(|text| *text = self.collected.inputs.filled(text));
+                findings.push(one);
             }
         }
-        let saved = |one: &Finding| one.saving.as_ref().map_or(0, |saving| saving.gpu_time_ns);
+        let saved = |one: &Finding| one.saving.as_ref().map_or(0, |saving| saving.wall.whole_ns());
         findings.sort_by_key(|one| (one.priority, Reverse(saved(one))));
         let note = |text: String| Block::Note(Note { is_warning: false, text });
         let mut sections = vec![Section {

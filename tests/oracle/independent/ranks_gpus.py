@@ -33,6 +33,45 @@ def rank_summary(source, options):
     return ordered(records, (), "rank")
 
 
+def of_one_program(one, other):
+    """Whether two processes communicate, ran at the same time, or have the same command line or most kernels."""
+    mine, others = one.valid("kernels"), other.valid("kernels")
+    if all(any(kernel["category"] == "communication" for kernel in kernels) for kernels in (mine, others)):
+        return True
+    command = one.raw.info.get("command") or ""
+    if len(command.split()) > 1 and command == other.raw.info.get("command"):
+        return True
+    span = [(min(k["start_ns"] for k in kernels), max(k["end_ns"] for k in kernels)) for kernels in (mine, others)]
+    if one.node == other.node and span[0][0] < span[1][1] and span[1][0] < span[0][1]:
+        return True
+    names = {kernel["kernel_name"] for kernel in mine} & {kernel["kernel_name"] for kernel in others}
+    times = [[kernel["duration_ns"] for kernel in kernels if kernel["kernel_name"] in names] for kernels in (mine, others)]
+    return all(2 * sum(own) >= sum(k["duration_ns"] for k in kernels) for own, kernels in zip(times, (mine, others)))
+
+
+def programs(source, options):
+    left = [process for process in source.processes if process.valid("kernels")]
+    groups = []
+    while left:
+        group = [left.pop(0)]
+        for one in group:
+            joining = [process for process in left if of_one_program(one, process)]
+            left = [process for process in left if process not in joining]
+            group += joining
+        groups.append(group)
+    sizes = [len(group) for group in groups]
+    run = 0 if len(groups) == 1 else sizes.index(max(sizes)) if max(sizes) > 1 else None
+    records = []
+    for number, group in enumerate(groups):
+        own = [process for process in group if process.role == "trace"]
+        kernels = [kernel for process in own for kernel in process.valid("kernels")]
+        ranks = [process.rank for process in own]
+        record = {"program": number, "processes": len(own), "first_rank": min(ranks), "last_rank": max(ranks)}
+        record |= {"compared": "yes" if number == run else "no", "kernels": len(kernels)}
+        records.append(record | {"kernel_sum_ns": sum(kernel["duration_ns"] for kernel in kernels)})
+    return ordered(records, (), "program")
+
+
 def rank_by_kernel(source, options):
     by, records = options.by(), []
     every = dispatches(source, options)
@@ -203,6 +242,7 @@ IMBALANCE = [("--metric", one) for one in ("dispatches", "mean_kernel", "copied_
 IMBALANCE += [("--by", "category"), ("--by", "node"), ("--by", "node,kernel_name", "--metric", "kernel_time", "--name", "base")]
 QUERIES = {
     "rank_summary": Case(rank_summary, INPUTS),
+    "programs": Case(programs, INPUTS),
     "rank_by_kernel": Case(rank_by_kernel, INPUTS, ((), ("--top", 2), ("--by", "category", "--top", 1), ("--by", "node"))),
     "rank_imbalance": Case(rank_imbalance, INPUTS, ((), *IMBALANCE), more=((STEPS, ("--metric", "iteration_time")),)),
     "gpu_utilization_map": Case(gpu_utilization_map, INPUTS, ((), ("--bins", 7))),

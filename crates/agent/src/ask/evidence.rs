@@ -119,6 +119,7 @@ fn table(fields: &Map<String, Value>, name: &str) -> Result<Option<Table>> {
         title: text("title").unwrap_or_else(|| "Rows".to_owned()),
         about: String::new(),
         question: None,
+        command: None,
         columns,
         frame,
         total_rows,

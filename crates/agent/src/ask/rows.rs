@@ -6,13 +6,13 @@ use anyhow::Result;
 
 use super::document::{document_of, note, queries_section};
 use super::search::{Fit, Search, Suggested};
-use wavesieve_engine::findings::QueryRequest;
+use wavesieve_engine::findings::{InputWords, QueryRequest};
 use wavesieve_engine::{NameForm, Query, Registry, missing_tables, run_query, run_sql, why_empty};
 use wavesieve_report::document::{
     Block, Document, Note, ROWS_SECTION, Section, answer_table, head_notes, provenance, ranks,
 };
 use wavesieve_report::overview::Overview;
-use wavesieve_tables::derive::health::{Missing, Others, PYTORCH, missing};
+use wavesieve_tables::derive::health::{Missing, Others, missing};
 use wavesieve_tables::trace::Trace;
 use wavesieve_tables::trace::selection::{effective, explained};
 
@@ -64,7 +64,8 @@ pub fn unassisted(trace: &Trace, registry: &Registry, asked: &Unaided<'_>) -> Re
         let answer = run_query(trace, query, &question.options(NameForm::default()))?;
         let names: Vec<String> = answer.columns.iter().map(|column| column.name.clone()).collect();
         if answer.frame.height() > 0 {
-            let table = answer_table(question, &query.declaration, &answer, &names, asked.rows)?;
+            let table =
+                answer_table(question, &query.declaration, &answer, &names, asked.rows, &InputWords::new(trace))?;
             blocks.push(Block::Table(Box::new(table)));
             blocks.extend(
                 not_recorded(&lacking).map(|text| note(format!("These rows lack what was not recorded: {text}."))),
@@ -123,7 +124,7 @@ fn lacking(
     search: &Search<'_>,
     recorded: &BTreeSet<&'static str>,
 ) -> Result<Vec<Missing>> {
-    let is_pytorch = trace.members().iter().any(|member| member.process.facts.format == PYTORCH);
+    let is_pytorch = trace.members().iter().any(|member| member.process.facts.is_of_pytorch());
     let has_rows = |table: &str| recorded.contains(table);
     let missing = missing(&has_rows, &domains(trace, recorded)?, Others::default(), is_pytorch);
     let (records, tables) = (search.records(&query.name), missing_tables(query, recorded));

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::answers::Answers;
+use super::input_words::InputWords;
+use super::missing_ranks::{COMMUNICATORS, MissingRanks};
 use super::query_request::QueryRequest;
 use crate::NameForm;
 use wavesieve_model::analysis::counter_plan::{CounterBlocks, RocmVersion};
@@ -17,6 +19,33 @@ const UNKNOWN_PROGRAM: &str = "./app";
 const SECRETS: [&str; 8] = ["password", "passwd", "token", "secret", "key", "credential", "auth", "://"];
 /// Longest command line that is repeated.
 const LONGEST_PROGRAM: usize = 200;
+
+/// Profilers that can record more of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profilers {
+    /// rocprofv3 and its relatives, which recorded the trace, or could have.
+    #[default]
+    Rocm,
+    /// The profiler of PyTorch, which recorded the trace.
+    PyTorch,
+    /// Those for GPUs that are not AMD's.
+    Others,
+}
+
+impl Profilers {
+    /// The profilers for processes. One that AMD's tools recorded shows that they are there.
+    fn new<'a>(processes: impl Iterator<Item = &'a ProcessFacts> + Clone) -> Self {
+        let is_foreign = |agent: &AgentFacts| agent.is_gpu() && agent.is_of_nvidia();
+        let has_foreign = processes.clone().any(|facts| facts.agents.iter().any(is_foreign));
+        let mut recorded = processes.map(ProcessFacts::is_of_pytorch).peekable();
+        let is_recorded = recorded.peek().is_some();
+        match (is_recorded && recorded.all(|is_of_pytorch| is_of_pytorch), has_foreign) {
+            (true, _) => Self::PyTorch,
+            (false, true) => Self::Others,
+            (false, false) => Self::Rocm,
+        }
+    }
+}
 
 /// Records that a trace holds already, and facts that commands for it need.
 #[derive(Clone, Debug, Default)]
@@ -45,12 +74,20 @@ pub struct Collected {
     pub directory: String,
     /// Release of ROCm that commands are for; the oldest of several.
     pub rocm: Option<RocmVersion>,
+    /// Profilers that can record more.
+    pub profilers: Profilers,
+    /// Options that the profiler of PyTorch was given in every process.
+    pub profiler_options: BTreeSet<String>,
+    /// The words that name the inputs.
+    pub inputs: InputWords,
+    /// Ranks of the job that are missing.
+    pub missing_ranks: Option<MissingRanks>,
 }
 
 impl Collected {
     /// Questions whose results reveal what was collected.
     pub fn questions() -> Vec<QueryRequest> {
-        ["api_classes", "counter_summary", "bottlenecks", "att_by_class", "range_summary"]
+        ["api_classes", "counter_summary", "bottlenecks", "att_by_class", "range_summary", COMMUNICATORS]
             .map(QueryRequest::new)
             .to_vec()
     }
@@ -78,6 +115,11 @@ impl Collected {
             name,
             directory,
             rocm: recorded_release(facts),
+            // What a user asks for works wherever the GPU is AMD's, whatever recorded the trace.
+            profilers: match Profilers::new(std::iter::once(facts)) {
+                Profilers::PyTorch if !facts.agents.iter().any(AgentFacts::is_of_nvidia) => Profilers::Rocm,
+                profilers => profilers,
+            },
             ..Self::default()
         }
     }
@@ -133,8 +175,18 @@ impl Collected {
                 .collect(),
             directory: String::new(),
             rocm: trace.members().iter().filter_map(|member| recorded_release(&member.process.facts)).min(),
+            profilers: Profilers::new(trace.members().iter().map(|member| &member.process.facts)),
+            profiler_options: options_of_all(trace),
+            inputs: InputWords::new(trace),
+            missing_ranks: MissingRanks::new(trace, answers),
         }
     }
+}
+
+/// Options that the profiler was given in every process.
+fn options_of_all(trace: &Trace) -> BTreeSet<String> {
+    let each = trace.members().iter().map(|member| member.process.facts.profiler_options.clone());
+    each.reduce(|all, own| all.intersection(&own).cloned().collect()).unwrap_or_default()
 }
 
 /// The release of ROCm that a process was recorded with, or the first that writes its format.
@@ -183,6 +235,29 @@ mod tests {
             assert_eq!(program(command), None, "{command}");
         }
         assert_eq!(program(&"x".repeat(300)), None);
+    }
+
+    #[test]
+    fn profilers_are_those_of_the_trace() {
+        let of = |processes: &[(&str, &str)]| {
+            let gpu = |name: &str| AgentFacts {
+                agent_type: "GPU".to_owned(),
+                name: name.to_owned(),
+                ..AgentFacts::default()
+            };
+            let process = |(format, name): &(&str, &str)| ProcessFacts {
+                format: (*format).to_owned(),
+                agents: vec![gpu(name)],
+                ..ProcessFacts::default()
+            };
+            Profilers::new(processes.iter().map(process).collect::<Vec<_>>().iter())
+        };
+        assert_eq!(of(&[("rocpd", "gfx942")]), Profilers::Rocm);
+        assert_eq!(of(&[("rocpd", "unknown")]), Profilers::Rocm);
+        assert_eq!(of(&[("kineto", "gfx942"), ("kineto", "sm_90")]), Profilers::PyTorch);
+        assert_eq!(of(&[("kineto", "gfx942"), ("rocpd", "gfx942")]), Profilers::Rocm);
+        assert_eq!(of(&[("perfetto", "sm_90")]), Profilers::Others);
+        assert_eq!(of(&[]), Profilers::Rocm);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::command::Command;
 use super::handoff::Handoff;
 use super::priority::Priority;
 use super::query_request::QueryRequest;
-use super::texts::{duration, thousands};
+use super::texts::duration;
 use crate::OutputColumn;
 use wavesieve_tables::trace::views::View;
 
@@ -45,39 +45,58 @@ pub struct Finding {
     pub handoff: Option<Handoff>,
 }
 
-/// The most that removing a finding could save. Savings of several findings may overlap, so they do not add up.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Saving {
-    /// GPU time in nanoseconds, added up over the GPUs.
-    pub gpu_time_ns: i64,
-    /// Its share of the spans of the GPUs, in percent.
-    pub pct_of_span: f64,
-    /// The part of the run that these spans cover.
-    pub view: View,
-    /// Number of iterations in which it can be saved, if every rank has the same number.
+/// Wall-clock time of a GPU in a unit of work: an iteration where all ranks have as many, otherwise the part of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WallTime {
+    /// The time in nanoseconds, never more than the unit.
+    pub wall_ns: i64,
+    /// How long the unit takes.
+    pub unit_ns: i64,
+    /// Iterations of each rank, if they are the unit.
     pub iterations: Option<i64>,
+    /// GPUs of the trace.
+    pub gpus: usize,
+}
+
+impl WallTime {
+    /// The time and its unit: `36.4 ms of 75.0 ms per GPU and iteration`.
+    pub fn text(&self) -> String {
+        let per = match (self.gpus > 1, self.iterations.is_some()) {
+            (true, true) => " per GPU and iteration",
+            (true, false) => " per GPU",
+            (false, true) => " per iteration",
+            (false, false) => "",
+        };
+        format!("{} of {}{per}", duration(self.wall_ns as f64), duration(self.unit_ns as f64))
+    }
+
+    /// Its sum over the iterations of a rank.
+    pub fn whole_ns(&self) -> i64 {
+        self.wall_ns.saturating_mul(self.iterations.unwrap_or(1))
+    }
+}
+
+/// The most that removing a finding could save. Savings of several findings may overlap, so they do not add up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Saving {
+    /// Wall-clock time of a GPU: the mean, or that of the GPU that loses most where single ones do and others may wait for them.
+    pub wall: WallTime,
+    /// Its share of the time of a GPU, in percent.
+    pub pct_of_span: f64,
+    /// GPU time in nanoseconds, added up over the GPUs and iterations.
+    pub gpu_time_ns: i64,
+    /// The part of the run that it is a share of.
+    pub view: View,
 }
 
 impl Saving {
-    /// Potential saving of each iteration: GPU time in nanoseconds.
-    pub fn per_iteration_ns(&self) -> Option<i64> {
-        self.iterations.filter(|iterations| *iterations > 0).map(|iterations| self.gpu_time_ns / iterations)
-    }
-
-    /// Name of the time that it is a share of.
-    pub fn spans(&self) -> &'static str {
-        match self.view {
+    /// The saving in words: `36.4 ms of 75.0 ms per GPU and iteration (48.6% of steady traced GPU time)`.
+    pub fn text(&self) -> String {
+        let spans = match self.view {
             View::WholeRun => "traced GPU time",
             View::Steady => "steady traced GPU time",
-        }
-    }
-
-    /// The saving per iteration, to append to a sentence.
-    pub fn by_iteration(&self) -> String {
-        let per_iteration = self.per_iteration_ns().zip(self.iterations);
-        let text =
-            |(ns, iterations)| format!(": {} per iteration × {}", duration(ns as f64), thousands(iterations as f64));
-        per_iteration.map(text).unwrap_or_default()
+        };
+        format!("{} ({:.1}% of {spans})", self.wall.text(), self.pct_of_span)
     }
 }
 
@@ -86,6 +105,8 @@ impl Saving {
 pub struct Evidence {
     /// The query of these rows.
     pub question: QueryRequest,
+    /// The command line that prints the whole result.
+    pub command: String,
     /// Title of the query.
     pub title: String,
     pub columns: Vec<OutputColumn>,
@@ -93,4 +114,22 @@ pub struct Evidence {
     pub frame: DataFrame,
     /// Total number of rows that show it.
     pub rows: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn savings_are_of_a_gpu_and_a_unit() {
+        let text = |iterations: Option<i64>, gpus: usize| {
+            let wall = WallTime { wall_ns: 36_420_000, unit_ns: 75_000_000, iterations, gpus };
+            Saving { wall, pct_of_span: 48.56, gpu_time_ns: 583_000_000, view: View::Steady }.text()
+        };
+        let share = "(48.6% of steady traced GPU time)";
+        assert_eq!(text(Some(4), 4), format!("36.4 ms of 75.0 ms per GPU and iteration {share}"));
+        assert_eq!(text(Some(4), 1), format!("36.4 ms of 75.0 ms per iteration {share}"));
+        assert_eq!(text(None, 4), format!("36.4 ms of 75.0 ms per GPU {share}"));
+        assert_eq!(text(None, 1), format!("36.4 ms of 75.0 ms {share}"));
+    }
 }

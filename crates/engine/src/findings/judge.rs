@@ -6,18 +6,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context, Result};
 
 use super::answers::Answers;
-use super::collected::Collected;
+use super::collected::{Collected, Profilers};
 use super::finding::Finding;
 use super::priority::Priority;
 use super::query_request::QueryRequest;
 use super::questions::{kernels, run_parts, time_question};
 use super::recommendations::{KernelTarget, commands};
 use super::rule_book::{RuleBook, RuleText};
-use super::rule_context::{Observation, RuleContext};
+use super::rule_context::{Observation, RuleContext, SAVING};
 use super::rules::{NOTHING, OF_TRACE, RULES, Rule, nothing_stands_out};
 use super::run_views::RunViews;
 use super::spans::{BROKEN_SPAN, Spans};
 use super::texts::{rendered, shortened};
+use super::torch_profiler::torch_advice;
 use crate::Registry;
 use wavesieve_tables::trace::views::View;
 
@@ -50,12 +51,24 @@ pub fn judge(
 ) -> Result<Vec<Finding>> {
     let headline = views.headline();
     let spans = [View::WholeRun, headline].map(|view| Spans::new(answers, view, book.get(BROKEN_SPAN)));
+    let min_us = book.get(SAVING).and_then(|rule| rule.thresholds.get("min_us")).copied().unwrap_or_default();
     let case = |id: &'static str, repeats: bool| -> Result<RuleContext<'_>> {
         let rule = book.get(id).with_context(|| format!("internal: rule {id} has no text"))?;
         let [whole, repeating] = &spans;
         let (view, spans) = if repeats { (headline, repeating) } else { (View::WholeRun, whole) };
         let iterations = if view == View::Steady { views.iterations_of_each() } else { None };
-        Ok(RuleContext { answers, registry, id, rule, spans, collected, view, headline, iterations })
+        Ok(RuleContext {
+            answers,
+            registry,
+            id,
+            rule,
+            spans,
+            collected,
+            view,
+            headline,
+            iterations,
+            min_saving_ns: min_us * 1e3,
+        })
     };
     let mut findings = Vec::new();
     for rule in RULES {
@@ -68,8 +81,8 @@ pub fn judge(
         let case = case(NOTHING, true)?;
         findings.extend(finding(&case, nothing_stands_out(&case))?);
     }
-    let saved = |finding: &Finding| finding.saving.as_ref().map_or(0, |saving| saving.gpu_time_ns);
-    // Problems of the trace itself come first among equals, because they decide how reliable the rest is.
+    let saved = |finding: &Finding| finding.saving.as_ref().map_or(0, |saving| saving.wall.whole_ns());
+    // Problems of the trace itself come first among equals: they decide how far to trust the rest.
     let of_trace = |finding: &Finding| OF_TRACE.contains(&finding.rule.as_str());
     findings.sort_by_key(|finding| (finding.priority, !of_trace(finding), Reverse(saved(finding)), finding.id.clone()));
     number_equal_ids(&mut findings);
@@ -80,14 +93,13 @@ fn finding(case: &RuleContext<'_>, observation: Observation) -> Result<Option<Fi
     // A finding without evidence is not reported.
     let Some(priority) = observation.priority.filter(|_| !observation.evidence.is_empty()) else { return Ok(None) };
     let (rule, text): (&str, &RuleText) = (case.id, case.rule);
+    let saving = case.saving(&observation);
     let mut values = observation.values;
     values.insert("has_steady_view".to_owned(), (case.headline == View::Steady).into());
     values.insert("of_view".to_owned(), if case.view == View::Steady { "steady " } else { "" }.into());
-    let saving = observation.saving_ns.filter(|ns| *ns > 0).map(|gpu_time_ns| case.saving(gpu_time_ns));
-    if let Some(saving) = &saving {
-        values.insert("saving_ns".to_owned(), saving.gpu_time_ns.into());
-        values.insert("saving_pct".to_owned(), saving.pct_of_span.into());
-    }
+    let only_present = case.collected.missing_ranks.map(|missing| missing.text()).unwrap_or_default();
+    values.insert("only_present".to_owned(), only_present.into());
+    values.insert("amd_tools".to_owned(), (case.collected.profilers == Profilers::Rocm).into());
     if let Some(subject) = &observation.subject {
         values.insert("subject".to_owned(), subject.as_str().into());
     }
@@ -95,7 +107,11 @@ fn finding(case: &RuleContext<'_>, observation: Observation) -> Result<Option<Fi
     let advice = observation.advice.iter().copied().chain(text.advice.iter().map(String::as_str));
     let advice = advice.map(|advice| rendered(advice, &values)).collect::<Result<Vec<String>>>()?;
     let target = observation.kernel.as_deref().map(|kernel| KernelTarget::named(kernel, case.collected.name));
-    let wanted = text.commands.iter().filter(|name| !observation.left_out.contains(&name.as_str()));
+    let wanted = || text.commands.iter().map(String::as_str).filter(|name| !observation.left_out.contains(name));
+    // Advice may be for some cases only.
+    let advice = advice.into_iter().filter(|advice| !advice.is_empty());
+    let advice =
+        advice.map(|advice| case.collected.inputs.filled(&advice)).chain(torch_advice(wanted(), case.collected));
     Ok(Some(Finding {
         id: observation.subject.as_ref().map_or_else(|| rule.to_owned(), of),
         rule: rule.to_owned(),
@@ -108,9 +124,8 @@ fn finding(case: &RuleContext<'_>, observation: Observation) -> Result<Option<Fi
         view: case.view,
         saving,
         evidence: observation.evidence,
-        // Advice may be for some cases only.
-        advice: advice.into_iter().filter(|advice| !advice.is_empty()).collect(),
-        commands: wanted.flat_map(|name| commands(name, target.as_ref(), case.collected)).collect(),
+        advice: advice.collect(),
+        commands: wanted().flat_map(|name| commands(name, target.as_ref(), case.collected)).collect(),
         kernel: observation.kernel,
         handoff: None,
     }))

@@ -15,7 +15,9 @@ mod collected;
 mod fact_tests;
 mod finding;
 mod handoff;
+mod input_words;
 mod judge;
+mod missing_ranks;
 mod query_request;
 mod questions;
 mod recommendations;
@@ -26,15 +28,18 @@ mod spans;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod torch_profiler;
 mod verdict;
 
 pub use analysis::{Judged, Judgement};
 pub use answers::{Answers, Unanswered, run_questions};
 pub use collected::Collected;
-pub use finding::{Evidence, Finding};
+pub use finding::{Evidence, Finding, Saving, WallTime};
 pub use handoff::{
     Handoff, HandoffRequest, can_hand_over, hand_over_findings, handoffs, missing_commands, with_handoff_columns,
 };
+pub use input_words::InputWords;
+pub use missing_ranks::MissingRanks;
 pub use query_request::QueryRequest;
 pub use questions::time_question;
 pub use recommendations::{commands as recommended_commands, kernel_filter};

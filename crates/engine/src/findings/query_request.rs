@@ -67,9 +67,9 @@ impl QueryRequest {
         QueryOptions { by: self.by.clone(), name, columns: None, parameters: self.parameters.clone() }
     }
 
-    /// The command line that prints the whole result, with `INPUT` for the inputs.
-    pub fn command_line(&self) -> String {
-        let mut words = vec!["wavesieve".to_owned(), "table".to_owned(), self.query.clone(), "INPUT".to_owned()];
+    /// The options of the command that prints the whole result, as a shell takes them.
+    pub(super) fn options_line(&self) -> Vec<String> {
+        let mut words = Vec::new();
         if let Some(by) = &self.by {
             words.extend(["--by".to_owned(), quoted(&by.join(","))]);
         }
@@ -82,6 +82,6 @@ impl QueryRequest {
         if self.view == View::Steady {
             words.extend(["--window".to_owned(), Window::steady().to_string()]);
         }
-        words.join(" ")
+        words
     }
 }

@@ -77,7 +77,9 @@ questions! {
     outliers: "kernel_outliers";
     /// PC samples by the reason why waves stalled.
     pc_samples: "pc_hotspots" by ["kernel_name", "stall_reason"];
-    /// Depth of queues.
+    /// Programs among the inputs.
+    programs: "programs";
+    /// How full queues were.
     queues: "queue_summary";
     /// Stability of each range.
     range_pace: "range_pace";

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use super::collected::Collected;
+use super::collected::{Collected, Profilers};
 use super::command::Command;
 use crate::NameForm;
 use wavesieve_model::analysis::counter_plan::{
@@ -44,6 +44,8 @@ struct Recommendation {
     #[serde(default)]
     explains: BTreeSet<String>,
     #[serde(default)]
+    torch: Vec<String>,
+    #[serde(default)]
     flags: Vec<String>,
     #[serde(default)]
     counters: Vec<String>,
@@ -77,6 +79,11 @@ pub(crate) fn is_recommendation(name: &str) -> bool {
     recommendations().contains_key(name)
 }
 
+/// The options of PyTorch's profiler that record the same.
+pub(super) fn torch_options(name: &str) -> &'static [String] {
+    recommendations().get(name).map(|recommendation| recommendation.torch.as_slice()).unwrap_or_default()
+}
+
 /// A kernel that commands are about.
 pub struct KernelTarget<'a> {
     /// Its name in the answers.
@@ -92,13 +99,14 @@ impl<'a> KernelTarget<'a> {
     }
 }
 
-/// The commands of a recommendation for a trace, and for a kernel if it needs one. Empty if the trace already has the data, or if its GPUs
-/// do not support it.
+/// The commands of a recommendation for a trace, for a kernel if it is about one. Empty if the trace already has what
+/// they would collect, its GPUs do not support it, or AMD's profilers are not those of the trace.
 pub fn commands(name: &str, target: Option<&KernelTarget<'_>>, collected: &Collected) -> Vec<Command> {
     let Some(recommendation) = recommendations().get(name) else { return Vec::new() };
     let kernel = target.map(|target| target.name);
     let has_all = |kinds: &BTreeSet<String>| !kinds.is_empty() && kinds.iter().all(|kind| has(kind, kernel, collected));
-    if has_all(&recommendation.explains) || !exists(recommendation, collected) {
+    let is_for_trace = recommendation.tool == OWN || collected.profilers == Profilers::Rocm;
+    if has_all(&recommendation.explains) || !is_for_trace || !exists(recommendation, collected) {
         return Vec::new();
     }
     let filter = match (recommendation.kernel, target) {
@@ -295,8 +303,8 @@ mod tests {
             name: NameForm::Full,
             visible_gpus: None,
             serialized_ranks: BTreeSet::new(),
-            directory: String::new(),
             rocm: None,
+            ..Collected::default()
         }
     }
 
@@ -406,6 +414,18 @@ mod tests {
         assert!(line("host_trace", "6.4").contains("--output-format json"));
         assert_eq!(line("thread_trace", "6.4"), "");
         assert_eq!(line("host_samples", "10.1"), "rocprof-sys-sample --output-format rocpd text -- ./app");
+    }
+
+    /// AMD's profilers are recommended where AMD's tools recorded AMD's GPUs, and nowhere else.
+    #[test]
+    fn other_profilers_get_no_commands_of_amd() {
+        for profilers in [Profilers::PyTorch, Profilers::Others] {
+            for architecture in ["gfx942", "sm_90", "unknown"] {
+                let collected = Collected { profilers, ..collected(&[], architecture) };
+                let made = recommendations().keys().flat_map(|name| about(name, "gemm", &collected));
+                assert_eq!(made.collect::<Vec<Command>>(), []);
+            }
+        }
     }
 
     #[test]

@@ -7,15 +7,19 @@ use polars::prelude::{AnyValue, DataFrame, IdxCa, IdxSize};
 
 use super::answers::Answers;
 use super::collected::Collected;
-use super::finding::{Evidence, Saving};
+use super::finding::{Evidence, Saving, WallTime};
 use super::priority::Priority;
 use super::query_request::QueryRequest;
 use super::rule_book::RuleText;
-use super::spans::Spans;
+use super::run_views::Iterations;
+use super::spans::{GpuKey, Spans};
 use crate::{Answer, Registry};
 use wavesieve_tables::trace::views::View;
 
-/// Maximum number of rows of evidence.
+/// Id of the threshold of savings in the rule book.
+pub(super) const SAVING: &str = "saving";
+
+/// Rows of evidence that are shown.
 const MAX_EVIDENCE: usize = 5;
 
 /// Input of a rule: the answers, and its own thresholds.
@@ -35,8 +39,10 @@ pub struct RuleContext<'a> {
     pub view: View,
     /// The part of the run that the figures are about.
     pub headline: View,
-    /// Number of iterations in that part, if every rank has the same number.
-    pub iterations: Option<i64>,
+    /// The iterations of each rank that it consists of, where all have as many.
+    pub iterations: Option<Iterations>,
+    /// Wall-clock time in nanoseconds from which a saving counts.
+    pub min_saving_ns: f64,
 }
 
 /// Observation of a rule; texts and confidence come from its rule book.
@@ -57,6 +63,8 @@ pub struct Observation {
     pub values: BTreeMap<String, Value>,
     /// Potential saving, as GPU time in nanoseconds.
     pub saving_ns: Option<i64>,
+    /// The GPU that could save most and its part, where single ones lose time.
+    pub worst: Option<(GpuKey, i64)>,
     /// The rows that show it.
     pub evidence: Vec<Evidence>,
 }
@@ -119,6 +127,13 @@ impl Observation {
         self
     }
 
+    /// With the GPU whose part of the saving is the wall clock: others may wait for it.
+    #[must_use]
+    pub fn of_worst(mut self, gpu: GpuKey, gpu_time_ns: i64) -> Self {
+        self.worst = Some((gpu, gpu_time_ns));
+        self
+    }
+
     /// With rows that show it.
     #[must_use]
     pub fn evidence(mut self, evidence: Option<Evidence>) -> Self {
@@ -164,18 +179,40 @@ impl<'a> RuleContext<'a> {
         Self::pct(gpu_time_ns, self.spans.total_ns())
     }
 
-    /// The saving for a GPU time; never more than the spans.
-    pub fn saving(&self, gpu_time_ns: i64) -> Saving {
-        let gpu_time_ns = gpu_time_ns.clamp(0, self.spans.total_ns().max(0));
-        Saving {
-            gpu_time_ns,
-            pct_of_span: self.pct_of_spans(gpu_time_ns),
-            view: self.view,
-            iterations: self.iterations,
+    /// Wall-clock time of a GPU for GPU time of all of them: the mean.
+    pub(crate) fn wall(&self, gpu_time_ns: i64) -> WallTime {
+        let gpus = self.spans.gpus().max(1) as i64;
+        self.wall_of(gpu_time_ns / gpus, self.spans.total_ns() / gpus)
+    }
+
+    /// Wall-clock time of a GPU in a unit, of its time in the view and its span.
+    fn wall_of(&self, view_ns: i64, span_ns: i64) -> WallTime {
+        let (count, unit_ns) =
+            self.iterations.map_or((1, span_ns), |iterations| (iterations.count, iterations.mean_ns));
+        let unit_ns = unit_ns.max(0);
+        WallTime {
+            wall_ns: (view_ns / count.max(1)).clamp(0, unit_ns),
+            unit_ns,
+            iterations: self.iterations.map(|iterations| iterations.count),
+            gpus: self.spans.gpus(),
         }
     }
 
-    /// Rows of an answer as evidence: the first of the chosen ones, with these columns.
+    /// The saving of an observation; never more than the spans. `None` if nobody would notice it.
+    pub fn saving(&self, observation: &Observation) -> Option<Saving> {
+        let gpu_time_ns = observation.saving_ns?.clamp(0, self.spans.total_ns().max(0));
+        let (wall, pct_of_span) = match observation.worst {
+            Some((gpu, worst_ns)) => {
+                let span_ns = self.spans.span_ns(gpu);
+                (self.wall_of(worst_ns, span_ns), Self::pct(worst_ns.clamp(0, span_ns.max(0)), span_ns))
+            }
+            None => (self.wall(gpu_time_ns), self.pct_of_spans(gpu_time_ns)),
+        };
+        let is_noticed = wall.wall_ns > 0 && wall.whole_ns() as f64 >= self.min_saving_ns;
+        is_noticed.then_some(Saving { wall, pct_of_span, gpu_time_ns, view: self.view })
+    }
+
+    /// Rows of an answer as evidence: the first of the given ones, with these columns.
     pub fn evidence(&self, rows: &Rows<'_>, chosen: &[usize], columns: &[&str]) -> Option<Evidence> {
         let (question, answer) = (rows.question.clone()?, rows.answer?);
         let title = self.registry.get(&question.query).ok()?.declaration.title.clone();
@@ -185,7 +222,8 @@ impl<'a> RuleContext<'a> {
         let frame = answer.frame.select(names.iter().copied()).ok()?.take(&places).ok()?;
         let declared = |name: &&str| answer.columns.iter().find(|column| column.name == **name).cloned();
         let columns = names.iter().filter_map(declared).collect();
-        Some(Evidence { question, title, columns, frame, rows: chosen.len() })
+        let command = self.collected.inputs.command_line(&question);
+        Some(Evidence { question, command, title, columns, frame, rows: chosen.len() })
     }
 }
 

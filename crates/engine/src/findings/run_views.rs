@@ -88,6 +88,14 @@ pub struct IterationCounts {
     pub mean_ns: f64,
 }
 
+/// Iterations of a view, of which each rank has as many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Iterations {
+    pub count: i64,
+    /// How long one takes, the mean in nanoseconds.
+    pub mean_ns: i64,
+}
+
 /// A part of the run of a process.
 struct RunPart<'a> {
     process: usize,
@@ -131,9 +139,11 @@ impl RunViews {
         &self.0
     }
 
-    /// Number of iterations of each rank in the first view, if all ranks have the same number.
-    pub(crate) fn iterations_of_each(&self) -> Option<i64> {
-        self.0.first()?.iterations.as_ref()?.of_each
+    /// The iterations of each rank in the first view, where all have as many.
+    pub(crate) fn iterations_of_each(&self) -> Option<Iterations> {
+        let iterations = self.0.first()?.iterations.as_ref()?;
+        let count = iterations.of_each.filter(|count| *count > 0)?;
+        Some(Iterations { count, mean_ns: iterations.mean_ns.round() as i64 })
     }
 }
 

@@ -77,8 +77,8 @@ fn collected() -> Collected {
         name: NameForm::Full,
         visible_gpus: None,
         serialized_ranks: BTreeSet::new(),
-        directory: String::new(),
         rocm: None,
+        ..Collected::default()
     }
 }
 
@@ -124,7 +124,7 @@ fn the_rule_book_is_complete() {
     let registry = Registry::builtin().unwrap();
     let mut ids: BTreeSet<&str> = RULES.iter().map(|rule| rule.id).collect();
     assert_eq!(ids.len(), RULES.len(), "ids are unique");
-    ids.extend([super::rules::NOTHING, SUMMARY, STEADY_VIEW]);
+    ids.extend([super::rules::NOTHING, super::rule_context::SAVING, SUMMARY, STEADY_VIEW]);
     assert_eq!(ids, book.iter().map(|(id, _)| id).collect());
     for (id, rule) in book.iter() {
         assert!((0.0..=1.0).contains(&rule.confidence), "{id}");
@@ -166,7 +166,46 @@ fn idle_time_is_judged_by_cause() {
     assert_eq!(priorities, ["-", "low", "medium", "high"]);
 }
 
-/// The saving is exactly that of the rows, and never more than the spans.
+/// Savings are wall-clock time of a GPU: the mean where all lose time, that of the worst where single ones do. Less than two
+/// launches is none, and so is the whole time of a kernel.
+#[test]
+fn savings_are_wall_clock_of_a_gpu() {
+    let gpu = |rank: i64, exposed_ns: i64| {
+        format!("\n{rank} 0 1000000 1000000 0 {} {exposed_ns} 0 {exposed_ns} 0 0 0 100.0 0.0", 1_000_000 - exposed_ns)
+    };
+    let head = "rank gpu span_ns busy_ns idle_ns compute_ns comm_ns copy_ns exposed_comm_ns exposed_copy_ns lead_ns tail_ns busy_pct idle_pct";
+    let spans = |exposed_ns: [i64; 4]| {
+        format!("{head}{}", [0, 1, 2, 3].map(|rank| gpu(rank, exposed_ns[rank as usize])).concat())
+    };
+    let saving = |rule: &str, rows: &[Rows<'_>]| {
+        let findings = found(rows);
+        let one = findings.iter().find(|one| one.rule == rule).unwrap_or_else(|| panic!("{rule}: {findings:?}"));
+        one.saving.map(|saving| (saving.wall.wall_ns, saving.wall.unit_ns, saving.gpu_time_ns, saving.pct_of_span))
+    };
+    let communication = spans([100_000, 200_000, 300_000, 200_000]);
+    let collective = "kernel_name calls matched total_ns cost_ns wait_ns wait_pct\nncclKernel 4 4 800000 800000 0 0.0";
+    let rows = [("time_breakdown", &*communication), ("collective_summary", collective)];
+    assert_eq!(saving("exposed_communication", &rows), Some((200_000, 1_000_000, 800_000, 20.0)));
+    let quiet = spans([0; 4]);
+    let first = |excess_ns: i64| {
+        format!(
+            "rank gpu kernel_name calls first_ns rest_median_ns ratio excess_ns slow_first_calls\n2 0 gemm 9 900 100 9.5 {excess_ns} 1"
+        )
+    };
+    let of_first = |excess_ns: i64| {
+        saving("slow_first_calls", &[("time_breakdown", &*quiet), ("kernel_warmup", &first(excess_ns))])
+    };
+    assert_eq!(of_first(120_000), Some((120_000, 1_000_000, 120_000, 12.0)));
+    let short = "rank gpu span_ns busy_ns idle_ns compute_ns comm_ns copy_ns exposed_comm_ns exposed_copy_ns lead_ns tail_ns busy_pct idle_pct
+                 0 0 19998 19998 0 9999 0 9999 0 9999 0 0 100.0 0.0";
+    let copies = "direction copies total_bytes busy_ns\nH2D 2 4096 9999";
+    assert_eq!(saving("exposed_copy", &[("time_breakdown", short), ("copy_summary", copies)]), None);
+    let kernels =
+        "kernel_name category calls total_ns mean_ns median_ns max_ns pct\ngemm gemm 10 900000 5.0 5.0 5 100.0";
+    assert_eq!(saving("dominant_kernel", &[SPAN, ("kernel_summary", kernels)]), None);
+}
+
+/// The most that can be saved is exactly what the rows give, and never more than the spans.
 #[test]
 fn savings_are_those_of_the_trace() {
     let findings = found(&[

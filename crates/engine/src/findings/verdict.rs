@@ -104,6 +104,7 @@ pub fn verdict(
         view,
         headline: view,
         iterations: None,
+        min_saving_ns: 0.0,
     };
     let of = bottleneck_shares(&case);
     let sum_of = |ids: &[&str]| ids.iter().filter_map(|id| of.get(*id)).sum::<f64>();

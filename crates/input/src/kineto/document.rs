@@ -15,7 +15,9 @@ pub(super) const EVENTS: &[u8] = b"traceEvents";
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// Members that are read in addition to the events.
 const MEMBERS: [&str; 4] = ["schemaVersion", "deviceProperties", "distributedInfo", "baseTimeNanoseconds"];
-/// Bytes that are first read for a member.
+/// Members that state the options of the profiler. Descriptions of the run may have some as well, so that none is looked for behind damage.
+pub const OPTIONS: [&str; 5] = ["record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules"];
+/// Bytes that are read for a member at first.
 const MEMBER_BYTES: u64 = 1 << 16;
 /// Bytes behind damage that are searched for the list of events.
 const SEARCH_BYTES: u64 = 1 << 26;
@@ -121,7 +123,7 @@ impl Document {
                 found => found?,
             };
             let key = key.text();
-            if MEMBERS.contains(&key.as_ref()) {
+            if MEMBERS.contains(&key.as_ref()) || OPTIONS.contains(&key.as_ref()) {
                 match serde_json::from_slice(value) {
                     Ok(value) => drop(self.members.insert(key.into_owned(), value)),
                     Err(error) => self.damage.push(format!("\"{key}\" cannot be parsed: {error}")),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::capture::Capture;
 use super::cursor::{members, text_of};
-use super::document::Document;
+use super::document::{Document, OPTIONS};
 use super::event::number_of;
 use super::gathered::{Field, Keep, Wanted};
 use super::kinds::Role;
@@ -60,7 +60,8 @@ impl Capture {
 /// Facts about the process of a file. In a merged file, they are about the process with the `merged_rank`.
 pub fn facts(capture: &Capture, document: &Document, source: &str, merged_rank: Option<i64>) -> Result<ProcessFacts> {
     let member = |name: &str| document.members.get(name);
-    let rank = member("distributedInfo").and_then(|info| detail(info, "rank")).filter(|rank| *rank >= 0);
+    let of_job = |name: &str| member("distributedInfo").and_then(|info| detail(info, name)).filter(|value| *value >= 0);
+    let rank = of_job("rank");
     let version = member("schemaVersion").map(Value::to_string);
     let fields = [Field::Start, Field::End];
     let spans = capture.gather(&Wanted { role: Role::Span, keep: Keep::All, fields: &fields, names: false })?;
@@ -78,7 +79,9 @@ pub fn facts(capture: &Capture, document: &Document, source: &str, merged_rank: 
         format: super::FORMAT.to_owned(),
         schema_version: version,
         rocm_version: member("hip_runtime_version").and_then(Value::as_i64).and_then(release_of_hip),
+        profiler_options: OPTIONS.iter().filter(|name| is_on(member(name))).map(ToString::to_string).collect(),
         environment_rank: merged_rank.or(rank),
+        world_size: of_job("world_size").filter(|size| *size > 0),
         is_merged: !capture.label.is_empty(),
         work_key: work_key(capture),
         callers: capture.census.callers.len(),
@@ -87,7 +90,12 @@ pub fn facts(capture: &Capture, document: &Document, source: &str, merged_rank: 
     })
 }
 
-/// The ROCm release of a HIP version number, in which 70200005 is 7.2.5.
+/// Whether an option was given: older versions write 0 for others.
+fn is_on(option: Option<&Value>) -> bool {
+    option.is_some_and(|value| value.as_bool().unwrap_or(value.as_i64() == Some(1)))
+}
+
+/// The release of ROCm with a version of HIP as a number, in which 7.2.5 is 70200005.
 fn release_of_hip(version: i64) -> Option<String> {
     let (major, minor) = (version / 10_000_000, version / 100_000 % 100);
     (1..100).contains(&major).then(|| format!("{major}.{minor}"))

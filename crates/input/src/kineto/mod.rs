@@ -25,4 +25,4 @@ mod ties;
 
 pub use source::open;
 
-pub const FORMAT: &str = "kineto";
+pub const FORMAT: &str = wavesieve_model::schema::facts::KINETO;

@@ -11,17 +11,17 @@ use crate::common::sqlite::{OpeningDatabase, Wanted, integer, text};
 use crate::common::{agent_details, detail};
 use wavesieve_model::schema::facts::{AgentFacts, ProcessFacts};
 
-/// Environment variables that launchers set to the rank of a process, in the order of trust.
-const RANK_VARIABLES: &[&str] = &[
-    "OMPI_COMM_WORLD_RANK",
-    "PMIX_RANK",
-    "PMI_RANK",
-    "MV2_COMM_WORLD_RANK",
-    "MPI_RANKID",
-    "SLURM_PROCID",
-    "PALS_RANKID",
-    "FLUX_TASK_RANK",
-    "RANK",
+/// Environment variables that launchers set to the rank of a process, in the order of trust, with those for the number of ranks.
+const RANK_VARIABLES: &[(&str, &str)] = &[
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("PMIX_RANK", ""),
+    ("PMI_RANK", "PMI_SIZE"),
+    ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"),
+    ("MPI_RANKID", "MPI_NRANKS"),
+    ("SLURM_PROCID", "SLURM_NTASKS"),
+    ("PALS_RANKID", ""),
+    ("FLUX_TASK_RANK", "FLUX_JOB_SIZE"),
+    ("RANK", "WORLD_SIZE"),
 ];
 
 /// Start of the tags under which `trim` and `merge` keep ranks in the metadata; the id of the process's row follows.
@@ -92,7 +92,9 @@ pub fn processes(
         facts.start_ns = row.time_ns("start").or_else(|| row.time_ns("init"));
         facts.end_ns = row.time_ns("end").or_else(|| row.time_ns("fini"));
         let recorded = row.text("environment").and_then(|json| rank_in_environment(&json));
-        facts.environment_rank = recorded.or_else(|| id.and_then(|id| partition.kept_rank(id)));
+        facts.world_size = recorded.and_then(|(_, size)| size);
+        let rank = recorded.map(|(rank, _)| rank);
+        facts.environment_rank = rank.or_else(|| id.and_then(|id| partition.kept_rank(id)));
         facts.agents = agents(database, partition, id)?;
         let owner = id.map(|row| Owner { row, pid: facts.pid, first: found.is_empty() });
         found.push(FoundProcess { owner, facts });
@@ -154,17 +156,17 @@ fn agents(database: &OpeningDatabase, partition: &Partition, process: Option<i64
     Ok(agents)
 }
 
-/// The rank that the recorded environment names. Nothing else of the environment is kept.
-fn rank_in_environment(json: &str) -> Option<i64> {
+/// The rank that the recorded environment names, and how many there are. Nothing else of the environment is kept.
+fn rank_in_environment(json: &str) -> Option<(i64, Option<i64>)> {
     let environment: Value = serde_json::from_str(json).ok()?;
-    RANK_VARIABLES
-        .iter()
-        .find_map(|name| match environment.get(name)? {
-            Value::String(text) => text.trim().parse().ok(),
-            Value::Number(number) => number.as_i64(),
-            _ => None,
-        })
-        .filter(|rank| *rank >= 0)
+    let number = |name: &str| match environment.get(name)? {
+        Value::String(text) => text.trim().parse::<i64>().ok(),
+        Value::Number(number) => number.as_i64(),
+        _ => None,
+    };
+    let (rank, size) = RANK_VARIABLES.iter().find_map(|(rank, size)| Some((number(rank)?, number(size))))?;
+    // A launcher inside of another one may leave the number of the outer one.
+    (rank >= 0).then_some((rank, size.filter(|size| *size > rank)))
 }
 
 #[cfg(test)]
@@ -173,7 +175,9 @@ mod tests {
 
     #[test]
     fn the_rank_is_found_in_the_environment() {
-        assert_eq!(rank_in_environment(r#"{"RANK":"3","PMI_RANK":"7"}"#), Some(7));
+        assert_eq!(rank_in_environment(r#"{"RANK":"3","PMI_RANK":"7"}"#), Some((7, None)));
+        assert_eq!(rank_in_environment(r#"{"RANK":"3","WORLD_SIZE":"8","PMI_SIZE":"2"}"#), Some((3, Some(8))));
+        assert_eq!(rank_in_environment(r#"{"SLURM_PROCID":3,"SLURM_NTASKS":3}"#), Some((3, None)));
         assert_eq!(rank_in_environment(r#"{"RANK":"x"}"#), None);
         assert_eq!(rank_in_environment("{"), None);
     }

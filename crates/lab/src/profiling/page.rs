@@ -145,6 +145,7 @@ fn table(id: &str, title: &str, about: &str, frame: DataFrame, columns: &[(Colum
             title: title.to_owned(),
             about: about.to_owned(),
             question: None,
+            command: None,
             columns: declared.collect(),
             total_rows: frame.height(),
             frame,

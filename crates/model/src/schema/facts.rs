@@ -1,5 +1,7 @@
 //! Facts that a source reports about each process it holds, before ranks are known.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 spelled! {
@@ -81,7 +83,12 @@ impl AgentFacts {
         self.agent_type == "GPU"
     }
 
-    /// Identifies this device on its node: by uuid, otherwise by location, by absolute index or by agent id.
+    /// Whether its architecture is one of NVIDIA's, such as sm_90.
+    pub fn is_of_nvidia(&self) -> bool {
+        self.name.starts_with("sm_")
+    }
+
+    /// Identifies this device on its node: uuid, otherwise location, otherwise absolute index, otherwise agent id.
     pub fn device_key(&self) -> String {
         match (&self.uuid, &self.location, self.absolute_index) {
             (Some(uuid), _, _) => format!("uuid {uuid}"),
@@ -127,8 +134,14 @@ pub struct ProcessFacts {
     /// Release of ROCm that it was recorded with, such as `7.2`, if the source or the user names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rocm_version: Option<String>,
+    /// Options that the profiler was given, by their names, where the source lists them.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub profiler_options: BTreeSet<String>,
     /// Rank in the recorded environment.
     pub environment_rank: Option<i64>,
+    /// Ranks of the job, where the source or the recorded environment states them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub world_size: Option<i64>,
     /// Rank assigned when a dataset was written.
     pub stored_rank: Option<i64>,
     /// Role assigned when a dataset was written.
@@ -152,11 +165,19 @@ pub struct ProcessFacts {
     pub agents: Vec<AgentFacts>,
 }
 
+/// Format of traces of the PyTorch profiler.
+pub const KINETO: &str = "kineto";
+
 /// Format of analysis databases of rocprofiler-compute.
 pub const ANALYSIS_DATABASE: &str = "rocprofiler-compute-db";
 
 impl ProcessFacts {
-    /// Whether counters were collected with its dispatches. This serializes them, so time between them means nothing.
+    /// Whether the profiler of PyTorch recorded it.
+    pub fn is_of_pytorch(&self) -> bool {
+        self.format == KINETO
+    }
+
+    /// Whether counters were collected with its dispatches, which serializes them: time between them means nothing then.
     pub fn may_be_serialized(&self) -> bool {
         self.has_counters || self.format == ANALYSIS_DATABASE
     }

@@ -11,7 +11,7 @@ use super::model::{Block, Document, Drawn, Input, Provenance, Section, Table};
 use super::notes::{head_notes, section_notes};
 use crate::charts::{Chart, Plot};
 use wavesieve_engine::findings::{
-    Answers, Finding, Priority, QueryRequest, RunViews, Spans, Unanswered, time_question,
+    Answers, Finding, InputWords, Priority, QueryRequest, RunViews, Spans, Unanswered, time_question,
 };
 use wavesieve_engine::{Answer, ColumnUnit, OutputColumn, QueryDeclaration, Registry};
 use wavesieve_model::schema::facts::Role;
@@ -36,6 +36,8 @@ pub struct Sources<'a> {
     pub layout: &'a Layout,
     /// Ranks of the trace.
     pub ranks: usize,
+    /// The words that name the inputs.
+    pub inputs: &'a InputWords,
     /// Messages about filters that match nothing.
     pub unmatched: &'a [String],
     /// Default number of rows in tables.
@@ -155,7 +157,7 @@ fn section(layout: &SectionLayout, sources: &Sources<'_>, ids: &mut Ids) -> Resu
         }
     }
     blocks.extend(section_notes(sources.trace, needs.into_iter()).into_iter().map(Block::Note));
-    let (id, title, mut about) = (layout.id.clone(), layout.title.clone(), layout.about());
+    let (id, title, mut about) = (layout.id.clone(), layout.title.clone(), sources.inputs.filled(&layout.about()));
     if sources.views.headline() != View::WholeRun {
         about.push_str(OF_WHOLE_RUN);
     }
@@ -171,7 +173,8 @@ fn chart(layout: &ChartLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<O
     if let Some(title) = &layout.title {
         chart.title.clone_from(title);
     }
-    Ok(Some(Drawn { id: Ids::next(&mut ids.charts, &layout.query), question: Some(question), chart }))
+    let command = Some(sources.inputs.command_line(&question));
+    Ok(Some(Drawn { id: Ids::next(&mut ids.charts, &layout.query), question: Some(question), command, chart }))
 }
 
 /// Whether a chart shows more than its frame. The roofs of a roofline are known even without counters.
@@ -198,7 +201,7 @@ fn table(layout: &TableLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<O
     if !layout.requires_any.is_empty() && !layout.requires_any.iter().any(is_known) {
         return Ok(None);
     }
-    let mut table = answer_table(question, declaration, answer, &names, shown)?;
+    let mut table = answer_table(question, declaration, answer, &names, shown, sources.inputs)?;
     table.id = Ids::next(&mut ids.tables, &layout.query);
     if let Some(title) = &layout.title {
         table.title.clone_from(title);
@@ -216,6 +219,7 @@ pub fn answer_table(
     answer: &Answer,
     names: &[String],
     rows: usize,
+    inputs: &InputWords,
 ) -> Result<Table> {
     let is_known = |name: &&String| answer.frame.column(name).is_ok_and(|column| column.null_count() < column.len());
     let names: Vec<String> = names.iter().filter(is_known).cloned().collect();
@@ -230,6 +234,7 @@ pub fn answer_table(
         id: question.query.clone(),
         title: declaration.title.clone(),
         about: declaration.about.clone(),
+        command: Some(inputs.command_line(&question)),
         question: Some(question),
         columns,
         frame,

@@ -225,6 +225,8 @@ pub struct Table {
     pub about: String,
     /// The query; `None` if the table is not an answer to a query.
     pub question: Option<QueryRequest>,
+    /// The command line that prints the whole answer, if it is one.
+    pub command: Option<String>,
     /// Its columns, in order.
     pub columns: Vec<OutputColumn>,
     /// The rows that are shown.
@@ -249,6 +251,7 @@ impl Table {
             title: title.to_owned(),
             about: about.to_owned(),
             question: None,
+            command: None,
             columns,
             total_rows: frame.height(),
             frame: if rows > 0 { frame.head(Some(rows)) } else { frame },
@@ -286,6 +289,8 @@ pub struct Drawn {
     pub id: String,
     /// The query of the chart; `None` if it is not drawn from an answer.
     pub question: Option<QueryRequest>,
+    /// The command line that prints this answer.
+    pub command: Option<String>,
     pub chart: Chart,
 }
 

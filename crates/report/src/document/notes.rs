@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::model::Note;
+use wavesieve_engine::findings::InputWords;
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::trace::Trace;
 use wavesieve_tables::trace::selection::{Filter, beyond, effective, lost_ranks, partly_unmatched, untouched};
@@ -46,7 +47,8 @@ pub fn head_notes<'a>(trace: &Trace, unmatched: &[String], figures: impl Iterato
         let others = texts.len().saturating_sub(NOTES_OF_A_KIND);
         notes.extend(texts.into_iter().take(NOTES_OF_A_KIND).map(|text| note(true, text)));
         if others > 0 {
-            notes.push(note(true, format!("{others} more of the kind {check}; `wavesieve check INPUT -v` lists all.")));
+            let text = format!("{others} more of the kind {check}; `wavesieve check INPUT -v` lists all.");
+            notes.push(note(true, InputWords::new(trace).filled(&text)));
         }
     }
     let damaged = trace.damage().len();

@@ -46,7 +46,7 @@ fn entry(table: &FullTable, extension: &str, unit: TimeUnit) -> Value {
         "name": table.name,
         "title": table.title,
         "about": table.about,
-        "command": table.question.as_ref().map(|question| question.command_line()),
+        "command": table.command,
         "rows": table.frame.height(),
         "total_rows": table.total_rows,
         "columns": columns.collect::<Vec<Value>>(),

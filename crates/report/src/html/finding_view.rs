@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::anchors::anchor;
 use super::table_view::{TableView, capped};
 use crate::document::Note;
-use wavesieve_engine::findings::{Finding, Priority, duration, pieces};
+use wavesieve_engine::findings::{Finding, Priority, pieces};
 
 #[derive(Serialize)]
 pub(crate) struct FindingView {
@@ -47,10 +47,10 @@ impl NoteView {
 
 #[derive(Serialize)]
 struct SavingView {
-    time: String,
-    pct: String,
-    spans: &'static str,
-    by_iteration: String,
+    /// The time and its unit.
+    wall: String,
+    /// The same with its share.
+    text: String,
 }
 
 #[derive(Serialize)]
@@ -98,12 +98,7 @@ impl FindingView {
             explanation: text(&finding.explanation),
             confidence: format!("{:.0}%", finding.confidence * 100.0),
             subject: finding.subject.clone().map(capped),
-            saving: finding.saving.as_ref().map(|saving| SavingView {
-                time: duration(saving.gpu_time_ns as f64),
-                pct: format!("{:.1}%", saving.pct_of_span),
-                spans: saving.spans(),
-                by_iteration: saving.by_iteration(),
-            }),
+            saving: finding.saving.map(|saving| SavingView { wall: saving.wall.text(), text: saving.text() }),
             advice: finding.advice.iter().map(|advice| text(advice)).collect(),
             evidence: evidence.collect(),
             commands: commands.collect(),

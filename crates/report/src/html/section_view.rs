@@ -8,7 +8,6 @@ use super::finding_view::{NoteView, Piece, text};
 use super::table_view::TableView;
 use crate::charts::Chart;
 use crate::document::{Block, Drawn, Section};
-use wavesieve_engine::findings::QueryRequest;
 
 #[derive(Serialize)]
 pub(crate) struct SectionView {
@@ -79,6 +78,6 @@ fn chart(drawn: &Drawn) -> Result<DrawnView> {
     Ok(DrawnView {
         id: anchor("chart", &drawn.id),
         chart: ChartView::new(&drawn.chart)?,
-        command: drawn.question.as_ref().map(QueryRequest::command_line).unwrap_or_default(),
+        command: drawn.command.clone().unwrap_or_default(),
     })
 }

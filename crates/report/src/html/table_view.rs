@@ -7,7 +7,7 @@ use super::anchors::anchor;
 use super::finding_view::{Piece, text as pieces_of};
 use super::words::words;
 use crate::document::Table;
-use wavesieve_engine::findings::{Evidence, QueryRequest, shortened};
+use wavesieve_engine::findings::{Evidence, shortened};
 use wavesieve_engine::{ColumnUnit, OutputColumn};
 use wavesieve_export::cell::Cell;
 use wavesieve_export::unit::{Display, TimeUnit, displays, is_number};
@@ -75,7 +75,7 @@ impl TableView {
             about: pieces_of(&table.about),
             others: table.total_rows.saturating_sub(table.frame.height()),
             ..Self::from_frame(anchor("table", &table.id), &table.title, &table.frame, &table.columns, keys)
-                .commanded(table.question.as_ref().map(QueryRequest::command_line).unwrap_or_default())
+                .commanded(table.command.clone().unwrap_or_default())
         }
     }
 
@@ -84,7 +84,7 @@ impl TableView {
         Self {
             others: evidence.rows.saturating_sub(evidence.frame.height()),
             ..Self::from_frame(id, &evidence.title, &evidence.frame, &evidence.columns, Vec::new())
-                .commanded(evidence.question.command_line())
+                .commanded(evidence.command.clone())
         }
     }
 

@@ -23,6 +23,7 @@ fn table(id: String) -> Block {
         title: "Kernels".to_owned(),
         about: String::new(),
         question: None,
+        command: None,
         columns: vec![
             column("kernel_name", ColumnUnit::Name),
             column("total_ns", ColumnUnit::Nanoseconds),
@@ -35,7 +36,7 @@ fn table(id: String) -> Block {
 }
 
 fn chart(id: String, chart: Chart) -> Block {
-    Block::Chart(Box::new(Drawn { id, question: Some(QueryRequest::new("time_breakdown")), chart }))
+    Block::Chart(Box::new(Drawn { id, question: Some(QueryRequest::new("time_breakdown")), command: None, chart }))
 }
 
 #[test]

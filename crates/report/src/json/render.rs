@@ -11,8 +11,8 @@ use wavesieve_engine::findings::{Command, Evidence, Finding, Handoff, QueryReque
 use wavesieve_export::cell::Cell;
 use wavesieve_tables::trace::views::View;
 
-/// Version of the schema. The first number changes when a field is removed or changes its meaning.
-pub const SCHEMA_VERSION: &str = "1.3";
+/// Version of the schema: the first number changes when something is taken away or means something else.
+pub const SCHEMA_VERSION: &str = "1.4";
 
 pub const SCHEMA: &str = data!("share/schemas/document.json");
 
@@ -95,10 +95,11 @@ fn finding(finding: &Finding) -> Value {
         "subject": finding.subject,
         "view": view_word(finding.view),
         "saving": saving.map(|saving| json!({
-            "gpu_time_ns": saving.gpu_time_ns,
+            "wall_ns": saving.wall.wall_ns,
+            "unit_ns": saving.wall.unit_ns,
+            "iterations": saving.wall.iterations,
             "pct_of_span": saving.pct_of_span,
-            "iterations": saving.iterations,
-            "per_iteration_ns": saving.per_iteration_ns(),
+            "gpu_time_ns": saving.gpu_time_ns,
         })),
         "evidence": finding.evidence.iter().map(evidence).collect::<Vec<Value>>(),
         "advice": finding.advice,
@@ -139,7 +140,7 @@ fn evidence(evidence: &Evidence) -> Value {
         (0..evidence.frame.height()).map(|row| Value::Object(record(&evidence.frame, row))).collect();
     json!({
         "title": evidence.title,
-        "question": question(&evidence.question),
+        "question": question(&evidence.question, Some(&evidence.command)),
         "columns": evidence.columns,
         "rows": rows,
         "total_rows": evidence.rows,
@@ -163,19 +164,19 @@ fn table(table: &Table) -> Value {
         "id": table.id,
         "title": table.title,
         "about": table.about,
-        "question": table.question.as_ref().map(question),
+        "question": table.question.as_ref().map(|asked| question(asked, table.command.as_deref())),
         "columns": table.columns,
         "rows": rows.collect::<Vec<Value>>(),
         "total_rows": table.total_rows,
     })
 }
 
-fn question(question: &QueryRequest) -> Value {
+fn question(question: &QueryRequest, command: Option<&str>) -> Value {
     json!({
         "query": question.query,
         "by": question.by,
         "parameters": question.parameters,
-        "command": question.command_line(),
+        "command": command,
     })
 }
 

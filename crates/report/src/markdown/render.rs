@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::escape::{code, escaped, fenced, prose};
 use crate::document::{Block, Document, Note, Section, Status, Table};
-use wavesieve_engine::findings::{Finding, counted, duration};
+use wavesieve_engine::findings::{Finding, counted};
 use wavesieve_export::markdown;
 use wavesieve_export::unit::{TimeUnit, displays};
 use wavesieve_model::text::hidden::escape_hidden;
@@ -64,13 +64,7 @@ fn write_finding(number: usize, finding: &Finding, unit: TimeUnit, out: &mut dyn
     let confidence = finding.confidence * 100.0;
     writeln!(out, "{} · {} · confidence {confidence:.0}%\n", escaped(&finding.category), code(&finding.id))?;
     if let Some(saving) = &finding.saving {
-        let time = duration(saving.gpu_time_ns as f64);
-        let (spans, by_iteration) = (saving.spans(), saving.by_iteration());
-        writeln!(
-            out,
-            "**Potential saving: up to {time} of GPU time ({:.1}% of {spans}){by_iteration}.**\n",
-            saving.pct_of_span
-        )?;
+        writeln!(out, "**Potential saving: up to {}.**\n", saving.text())?;
     }
     writeln!(out, "{}", prose(&finding.explanation))?;
     if !finding.advice.is_empty() {
@@ -80,7 +74,7 @@ fn write_finding(number: usize, finding: &Finding, unit: TimeUnit, out: &mut dyn
         writeln!(out, "- {}", prose(advice))?;
     }
     for evidence in &finding.evidence {
-        writeln!(out, "\n{}: {}\n", escaped(&evidence.title), code(&evidence.question.command_line()))?;
+        writeln!(out, "\n{}: {}\n", escaped(&evidence.title), code(&evidence.command))?;
         markdown::write(&evidence.frame, &displays(&evidence.frame, &evidence.columns, unit), LONGEST_NAME, out)?;
         let others = evidence.rows.saturating_sub(evidence.frame.height());
         if others > 0 {
@@ -116,7 +110,7 @@ fn write_table(table: &Table, unit: TimeUnit, out: &mut dyn Write) -> Result<()>
     markdown::write(&table.frame, &displays(&table.frame, &table.columns, unit), LONGEST_NAME, out)?;
     let others = table.total_rows.saturating_sub(table.frame.height());
     if others > 0 {
-        let command = table.question.as_ref().map(|question| format!(": {}", code(&question.command_line())));
+        let command = table.command.as_ref().map(|command| format!(": {}", code(command)));
         writeln!(out, "\n… {}{}", counted(others as f64, "more row"), command.unwrap_or_default())?;
     }
     Ok(())

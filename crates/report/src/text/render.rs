@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::document::{Block, Document, Figure, Note, Section, Status, Table};
 use wavesieve_engine::ColumnUnit;
-use wavesieve_engine::findings::{Evidence, Finding, counted, duration};
+use wavesieve_engine::findings::{Evidence, Finding, counted};
 use wavesieve_export::cell::Cell;
 use wavesieve_export::terminal;
 use wavesieve_export::unit::{TimeUnit, displays};
@@ -125,14 +125,7 @@ fn write_finding(number: usize, finding: &Finding, style: TextStyle, out: &mut d
     )?;
     paragraph(&finding.title, "   ", style, out)?;
     if let Some(saving) = &finding.saving {
-        let text = format!(
-            "Potential saving: up to {} of GPU time ({:.1}% of {}){}.",
-            duration(saving.gpu_time_ns as f64),
-            saving.pct_of_span,
-            saving.spans(),
-            saving.by_iteration(),
-        );
-        paragraph(&text, "   ", style, out)?;
+        paragraph(&format!("Potential saving: up to {}.", saving.text()), "   ", style, out)?;
     }
     paragraph(&finding.explanation, "   ", style, out)?;
     for advice in &finding.advice {
@@ -154,7 +147,7 @@ fn write_finding(number: usize, finding: &Finding, style: TextStyle, out: &mut d
 }
 
 fn write_evidence(evidence: &Evidence, style: TextStyle, out: &mut dyn Write) -> Result<()> {
-    writeln!(out, "   {}: `{}`", evidence.title, evidence.question.command_line())?;
+    writeln!(out, "   {}: `{}`", evidence.title, escape_hidden(&evidence.command))?;
     let display = displays(&evidence.frame, &evidence.columns, style.unit);
     let mut text = Vec::new();
     let width = Some(style.width.saturating_sub(5));
@@ -206,7 +199,7 @@ fn write_table(table: &Table, style: TextStyle, out: &mut dyn Write) -> Result<(
     terminal::write(&table.frame, &display, look, out)?;
     let others = table.total_rows.saturating_sub(table.frame.height());
     if others > 0 {
-        let command = table.question.as_ref().map(|question| format!(": `{}`", question.command_line()));
+        let command = table.command.as_ref().map(|command| format!(": `{}`", escape_hidden(command)));
         writeln!(out, "… {}{}", counted(others as f64, "more row"), command.unwrap_or_default())?;
     }
     Ok(())

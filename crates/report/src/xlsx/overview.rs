@@ -95,9 +95,9 @@ pub(crate) fn write_overview(
     Ok(())
 }
 
-/// A finding as a figure: its potential saving.
+/// A finding as a figure: wall-clock time of a GPU that it could save at most in a unit.
 fn headline(finding: &Finding) -> Figure {
-    let saving = finding.saving.as_ref().map_or(Cell::Null, |saving| Cell::Integer(saving.gpu_time_ns));
+    let saving = finding.saving.as_ref().map_or(Cell::Null, |saving| Cell::Integer(saving.wall.wall_ns));
     Figure {
         id: finding.id.clone(),
         label: format!("{}: {}", finding.priority.word(), finding.rule),
@@ -173,8 +173,8 @@ impl Writer<'_> {
         self.sheet.write_string(self.row, 2, &table.section)?;
         let shows = if table.is_exact { &table.about } else { &table.title };
         self.sheet.write_string(self.row, 3, cell_text(shows))?;
-        if let Some(question) = &table.question {
-            self.sheet.write_string(self.row, 4, cell_text(&question.command_line()))?;
+        if let Some(command) = &table.command {
+            self.sheet.write_string(self.row, 4, cell_text(command))?;
         }
         self.row += 1;
         Ok(())

@@ -19,7 +19,7 @@ use crate::derive::memory::{allocation_lifetimes, memory_live};
 use crate::derive::paths::{critical_path, dispatch_slack, kernel_savings};
 use crate::derive::queueing::queue_depths;
 use crate::derive::ranging::{gemm_problems, operators, range_self_times, range_work, ranges};
-use crate::derive::ranks::{clocks, collective_kernels};
+use crate::derive::ranks::{clocks, collective_kernels, programs};
 use crate::derive::repeating::{inference_steps, iterations, layers, run_parts};
 use crate::derive::steadiness::{dispatch_groups, slow_dispatches};
 use wavesieve_model::schema::process::Process;
@@ -58,6 +58,7 @@ static DERIVED_TABLES: &[&DerivedTable] = &[
     &operators::DECLARATION,
     &process_features::DECLARATION,
     &profiler_pauses::DECLARATION,
+    &programs::DECLARATION,
     &queue_depths::DECLARATION,
     &range_metric_sums::DECLARATION,
     &range_self_times::DECLARATION,

@@ -74,6 +74,8 @@ pub struct Trace {
     /// Differences in files next to the tables, if those were inspected.
     beside_tables: OnceLock<BTreeSet<Damage>>,
     notes: Vec<Anomaly>,
+    /// Words that name the inputs in another command.
+    inputs: Vec<String>,
     pub(super) choice: Filters,
     pub(super) resolved: BTreeMap<i64, Resolved>,
     all_ranks: BTreeSet<i64>,
@@ -107,6 +109,7 @@ impl Trace {
             opened_with: BTreeSet::new(),
             beside_tables: OnceLock::new(),
             notes,
+            inputs: Vec::new(),
             choice: Filters::default(),
             resolved: BTreeMap::new(),
             all_ranks,
@@ -145,7 +148,19 @@ impl Trace {
         self
     }
 
-    /// Damage to a process that was known when it was opened or inspected, in a fixed order.
+    /// The same trace, with the words that name its inputs in another command.
+    #[must_use]
+    pub fn named(mut self, inputs: Vec<String>) -> Self {
+        self.inputs = inputs;
+        self
+    }
+
+    /// Words that name the inputs in another command; none if nobody named them.
+    pub fn inputs(&self) -> &[String] {
+        &self.inputs
+    }
+
+    /// Damage to a process that was known when it was opened or looked through, in a fixed order.
     pub(super) fn known_damage(&self, member: &TraceProcess) -> BTreeSet<Damage> {
         let is_own = |damage: &&Damage| damage.path == member.process.facts.path;
         self.opened_with.iter().filter(is_own).cloned().chain(member.source.damage()).collect()

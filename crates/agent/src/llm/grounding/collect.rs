@@ -87,9 +87,11 @@ impl Facts {
             self.add_text(text, Some(row));
         }
         if let Some(saving) = &finding.saving {
+            self.add_number(UnitKind::Time, saving.wall.wall_ns as f64, "wall_ns", Some(row));
+            self.add_number(UnitKind::Time, saving.wall.unit_ns as f64, "unit_ns", Some(row));
             self.add_number(UnitKind::Time, saving.gpu_time_ns as f64, "gpu_time_ns", Some(row));
             self.add_number(UnitKind::Percent, saving.pct_of_span, "pct_of_span", Some(row));
-            self.add_text(&saving.by_iteration(), Some(row));
+            self.add_text(&saving.text(), Some(row));
         }
         for evidence in &finding.evidence {
             let names = [finding.rule.as_str()].into_iter().chain(finding.subject.as_deref());

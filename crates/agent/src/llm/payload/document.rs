@@ -89,7 +89,9 @@ fn finding(finding: &Finding, share: Share, names: &mut TokenMap) -> Value {
         "confidence_pct": number(finding.confidence * 100.0),
         "subject": subject,
         "saving": finding.saving.as_ref().map(|saving| json!({
-            "gpu_time_ns": saving.gpu_time_ns,
+            "wall_ns_of_a_gpu": saving.wall.wall_ns,
+            "of_ns": saving.wall.unit_ns,
+            "is_per_iteration": saving.wall.iterations.is_some(),
             "pct_of_gpu_time": number(saving.pct_of_span),
         })),
         "evidence": shown,

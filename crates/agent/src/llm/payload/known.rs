@@ -51,6 +51,10 @@ pub fn known_names(analysis: &Analysis, share: Share, variables: &Variables, rul
             }
         }
     }
+    for word in analysis.collected.inputs.words().iter().filter(|word| !is_plain(word)) {
+        let token = names.name("PATH", word);
+        names.alias_anywhere(word, &token);
+    }
     let users = ["USER", "LOGNAME", "USERNAME"].into_iter().filter_map(|name| variables.get(name));
     for user in users.filter(|user| !is_plain(user)) {
         let token = names.name("USER", user);

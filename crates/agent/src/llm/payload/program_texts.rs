@@ -26,8 +26,8 @@ pub(super) const TEXTS: [&str; 22] = [
     data!("templates/llm/turn.md"),
 ];
 
-/// Tables with quoted texts, ids and names, each of which may occur in a cell.
-pub(super) const TABLES: [&str; 46] = [
+/// Tables with texts, ids and names in quotes, each of which may stand in a cell.
+pub(super) const TABLES: [&str; 47] = [
     data!("share/api_classes.toml"),
     data!("share/bottlenecks.toml"),
     data!("share/collectives.toml"),
@@ -69,6 +69,7 @@ pub(super) const TABLES: [&str; 46] = [
     data!("share/rules/ranges.toml"),
     data!("share/rules/ranks.toml"),
     data!("share/rules/recommendations.toml"),
+    data!("share/rules/torch_profiler.toml"),
     data!("share/rules/thread_trace.toml"),
     data!("share/rules/time.toml"),
     data!("share/sql/functions.toml"),

@@ -54,9 +54,10 @@ fn verdicts(case: &RuleContext<'_>) -> BTreeMap<String, (String, Vec<usize>)> {
     of.into_iter().filter_map(|(name, all)| Some((name.to_owned(), most(all)?))).collect()
 }
 
-/// Share of the roof that a kernel reaches, in percent, with its bound and the place of its row.
-fn roof_of(case: &RuleContext<'_>, kernel: &str) -> Option<(f64, String, usize)> {
-    let rows = case.rows(roofline());
+/// Share of the roof that a kernel reaches, in percent, with what bounds it and the place of its row.
+pub(super) fn roof_of(case: &RuleContext<'_>, kernel: &str) -> Option<(f64, String, usize)> {
+    // Counters are of passes of their own, which have no steady part.
+    let rows = case.answers.rows(roofline());
     let row = rows.places().find(|row| rows.text(*row, "kernel_name") == Some(kernel))?;
     let pct = rows.number(row, "pct_of_roof").filter(|pct| *pct > 0.0)?;
     Some((pct.min(100.0), rows.text(row, "bound")?.to_owned(), row))

@@ -14,6 +14,25 @@ pub(crate) fn trace_errors(case: &RuleContext<'_>) -> Observation {
     of_severity(case, "error", Priority::High)
 }
 
+/// The check that finds durations that moved to other names.
+const MIGRATING_DURATIONS: &str = "migrating_durations";
+
+/// Whether durations of single kernels are those of others, so that nothing follows from how they vary.
+pub(super) fn durations_migrate(case: &RuleContext<'_>) -> bool {
+    let rows = case.answers.rows(health());
+    !rows.matching(|rows, row| rows.text(row, "check_id") == Some(MIGRATING_DURATIONS)).is_empty()
+}
+
+/// Durations of kernels inside replays of graphs that moved to other names.
+pub(crate) fn unreliable_durations(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(health());
+    let places = rows.matching(|rows, row| rows.text(row, "check_id") == Some(MIGRATING_DURATIONS));
+    let several = (!places.is_empty()).then_some(Priority::Medium);
+    Observation::new(several)
+        .value("kernels", rows.sum(places.iter().copied(), "count"))
+        .evidence(case.evidence(&rows, &places, &COLUMNS))
+}
+
 /// Anomalies that may make numbers wrong.
 pub(crate) fn trace_warnings(case: &RuleContext<'_>) -> Observation {
     of_severity(case, "warning", Priority::Info)
@@ -36,7 +55,20 @@ pub fn rows_left_out(case: &RuleContext<'_>) -> Observation {
     case.observe(pct).value("left_out", left_out).value("all", all).evidence(evidence)
 }
 
-/// Gaps so long that they are not idle time: figures and shares exclude them.
+/// Ranks of the job without a trace among the inputs.
+pub(crate) fn missing_ranks(case: &RuleContext<'_>) -> Observation {
+    let Some(missing) = case.collected.missing_ranks else { return Observation::default() };
+    let rows = case.rows(time_question());
+    let places: Vec<usize> = rows.places().collect();
+    let columns = ["rank", "gpu", "span_ns", "compute_ns", "comm_ns", "idle_ns"];
+    Observation::new(Priority::Info)
+        .value("present", missing.present)
+        .value("size", missing.size)
+        .value("is_least", missing.is_least)
+        .evidence(case.evidence(&rows, &places, &columns))
+}
+
+/// Gaps so long that they are not idle time: figures and shares leave them out.
 pub fn broken_span(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(gaps());
     let places: Vec<usize> = case.spans.breaks().iter().copied().collect();
@@ -56,7 +88,10 @@ pub fn broken_span(case: &RuleContext<'_>) -> Observation {
 
 fn of_severity(case: &RuleContext<'_>, severity: &str, priority: Priority) -> Observation {
     let rows = case.rows(health());
-    let places = rows.matching(|rows, row| rows.text(row, "severity") == Some(severity));
+    // Migrating durations are a finding of their own.
+    let places = rows.matching(|rows, row| {
+        rows.text(row, "severity") == Some(severity) && rows.text(row, "check_id") != Some(MIGRATING_DURATIONS)
+    });
     if places.is_empty() {
         return Observation::default();
     }

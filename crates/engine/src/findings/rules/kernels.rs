@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::counters::roof_of;
+use super::health::durations_migrate;
 use super::per_gpu::per_gpu;
 use crate::findings::priority::Priority;
 use crate::findings::questions::{
@@ -37,26 +39,33 @@ pub fn dominant_kernel(case: &RuleContext<'_>) -> Vec<Observation> {
             continue;
         }
         let columns = ["kernel_name", "category", "calls", "total_ns", "mean_ns", "median_ns", "max_ns", "pct"];
-        observations.push(
-            case.observe(pct)
-                .about_kernel(name)
-                .value("kernel_pct", RuleContext::pct(total_ns, kernel_ns))
-                .value("span_pct", span_pct)
-                .value("total_ns", total_ns)
-                .value("calls", rows.integer(row, "calls"))
-                .value("mean_ns", rows.number(row, "mean_ns"))
-                .value("category", rows.text(row, "category").unwrap_or("other"))
-                .value("counted", !own.is_empty())
-                .value("generated", name.starts_with("triton_"))
-                .saving(total_ns)
-                .evidence(case.evidence(&rows, &[row], &columns)),
-        );
+        let mut observation = case
+            .observe(pct)
+            .about_kernel(name)
+            .value("wall", case.wall(total_ns).text())
+            .value("kernel_pct", RuleContext::pct(total_ns, kernel_ns))
+            .value("span_pct", span_pct)
+            .value("total_ns", total_ns)
+            .value("calls", rows.integer(row, "calls"))
+            .value("mean_ns", rows.number(row, "mean_ns"))
+            .value("category", rows.text(row, "category").unwrap_or("other"))
+            .value("counted", !own.is_empty())
+            .value("generated", name.starts_with("triton_"))
+            .evidence(case.evidence(&rows, &[row], &columns));
+        // A kernel cannot save all of its time, and what it can is known only with its roof.
+        if let Some((roof_pct, _, _)) = roof_of(case, name) {
+            observation = observation.saving((total_ns as f64 * (1.0 - roof_pct / 100.0)) as i64);
+        }
+        observations.push(observation);
     }
     observations
 }
 
 /// First calls of kernels that take much longer than the later ones.
 pub(crate) fn slow_first_calls(case: &RuleContext<'_>) -> Observation {
+    if durations_migrate(case) {
+        return Observation::default();
+    }
     let rows = case.rows(warm_up());
     let places = rows.matching(|rows, row| rows.integer(row, "slow_first_calls").is_some_and(|calls| calls > 0));
     let slow = per_gpu(case, &rows, places, |row| rows.integer(row, "excess_ns").unwrap_or_default());
@@ -67,6 +76,7 @@ pub(crate) fn slow_first_calls(case: &RuleContext<'_>) -> Observation {
         .value("kernel", first.and_then(|row| rows.text(row, "kernel_name")).unwrap_or("one kernel"))
         .value("ratio", first.and_then(|row| rows.number(row, "ratio")).map(|ratio| (ratio * 10.0).round() / 10.0))
         .saving(slow.total_ns)
+        .of_worst(slow.worst, slow.worst_ns)
         .evidence(case.evidence(&rows, &slow.places, &columns))
 }
 
@@ -79,6 +89,9 @@ pub fn communication_kernels<'a>(case: &RuleContext<'a>) -> BTreeSet<&'a str> {
 
 /// Dispatches that take much longer than others of the same kernel and shape.
 pub fn outlying_dispatches(case: &RuleContext<'_>) -> Observation {
+    if durations_migrate(case) {
+        return Observation::default();
+    }
     let rows = case.rows(outliers());
     let communicates = communication_kernels(case);
     // First calls and communication are reported by the rules about them.
@@ -97,6 +110,7 @@ pub fn outlying_dispatches(case: &RuleContext<'_>) -> Observation {
         .value("kernel", first.and_then(|row| rows.text(row, "kernel_name")).unwrap_or("one kernel"))
         .numbers(&rows, first.unwrap_or(usize::MAX), &["worst_ns", "median_ns"])
         .saving(outlying.total_ns)
+        .of_worst(outlying.worst, outlying.worst_ns)
         .evidence(case.evidence(&rows, &outlying.places, &columns))
 }
 
@@ -142,6 +156,9 @@ fn paced(
     remarkable: impl Fn(usize) -> bool,
     columns: &[&str],
 ) -> Observation {
+    if durations_migrate(case) {
+        return Observation::default();
+    }
     let rows = case.rows(kernel_pace());
     let is_meant = |row: usize| rows.text(row, "verdict").is_some_and(|verdict| verdicts.contains(&verdict));
     let places = rows.matching(|_, row| is_meant(row) && cost(row) > 0);
@@ -164,6 +181,7 @@ fn paced(
         .value("high_pct", rows.number(first, "high_mode_pct"))
         .value("drift_pct", rows.number(first, "run_drift_pct"))
         .saving(paced.total_ns)
+        .of_worst(paced.worst, paced.worst_ns)
         .evidence(case.evidence(&rows, &paced.places, columns))
 }
 
@@ -243,6 +261,7 @@ pub fn throttling(case: &RuleContext<'_>) -> Observation {
         .value("mean_mhz", rows.number(first, "mean_mhz").map(f64::round))
         .value("top_mhz", rows.number(first, "top_mhz").map(f64::round))
         .saving(low.total_ns)
+        .of_worst(low.worst, low.worst_ns)
         .evidence(case.evidence(&rows, &low.places, &columns));
     // A low clock may also come from a GPU that has little to do.
     if known { observation } else { observation.confidence(0.4) }

@@ -77,11 +77,13 @@ const TIME: &[Question] = &[ask::time_question, ask::copies];
 const COMMUNICATION: &[Question] =
     &[ask::time_question, ask::collectives, ask::arrivals, ask::stragglers, ask::kernels];
 const RANKS: &[Question] = &[ask::time_question, ask::stragglers, ask::imbalance];
+const PROGRAMS: &[Question] = &[ask::programs];
 const COPIES: &[Question] = &[ask::time_question, ask::links, ask::copy_calls];
 const FILLS: &[Question] = &[ask::time_question, ask::fills];
 const ALLOCATIONS: &[Question] = &[ask::time_question, ask::leaks, ask::high_water, ask::allocation_churn];
 const KERNELS: &[Question] = &[ask::time_question, ask::kernels, ask::bottlenecks];
-const PACE: &[Question] = &[ask::time_question, ask::kernels, ask::warm_up, ask::outliers, ask::kernel_pace];
+const PACE: &[Question] =
+    &[ask::time_question, ask::kernels, ask::warm_up, ask::outliers, ask::kernel_pace, ask::health];
 const CHAINS: &[Question] = &[ask::time_question, ask::chains];
 const MATRICES: &[Question] = &[ask::time_question, ask::matrix_shapes];
 const DEVICES: &[Question] = &[ask::time_question, ask::throttling, ask::queues];
@@ -95,7 +97,15 @@ const PARTS: &[Question] = &[ask::time_question, ask::run_parts];
 pub const NOTHING: &str = "nothing_stands_out";
 
 /// Rules about the trace itself.
-pub const OF_TRACE: [&str; 4] = ["broken_span", "rows_left_out", "trace_errors", "trace_warnings"];
+pub const OF_TRACE: [&str; 7] = [
+    "broken_span",
+    "missing_ranks",
+    "rows_left_out",
+    "separate_programs",
+    "trace_errors",
+    "trace_warnings",
+    "unreliable_durations",
+];
 
 /// All rules except [`NOTHING`].
 pub const RULES: &[Rule] = &[
@@ -114,6 +124,9 @@ pub const RULES: &[Rule] = &[
     repeating("exposed_communication", COMMUNICATION, One(communication::exposed_communication)),
     repeating("collective_wait", COMMUNICATION, One(communication::collective_wait)),
     repeating("small_collectives", COMMUNICATION, One(communication::small_collectives)),
+    rule("unreliable_durations", HEALTH, One(health::unreliable_durations)),
+    rule("missing_ranks", &[ask::time_question], One(health::missing_ranks)),
+    rule("separate_programs", PROGRAMS, One(ranks::separate_programs)),
     repeating("straggler", RANKS, One(ranks::straggler)),
     rule("unequal_work", RANKS, One(ranks::imbalance_of_ranks)),
     repeating("slow_copies", COPIES, Several(memory::slow_copies)),

@@ -16,7 +16,9 @@ pub(crate) struct PerGpu {
     pub worst: (i64, i64),
     /// That share in percent.
     pub worst_pct: f64,
-    /// Number of used GPUs.
+    /// Its time in nanoseconds.
+    pub worst_ns: i64,
+    /// GPUs that were used.
     gpus: usize,
     /// Rows, the largest time first.
     pub places: Vec<usize>,
@@ -29,11 +31,11 @@ pub fn per_gpu(case: &RuleContext<'_>, rows: &Rows<'_>, places: Vec<usize>, time
         let sum = of_gpu.entry(gpu_of(rows, *row)).or_default();
         *sum = sum.saturating_add(time(*row));
     }
-    let mut worst = ((0, 0), 0.0);
+    let mut worst = ((0, 0), 0.0, 0);
     for (key, ns) in &of_gpu {
         let pct = RuleContext::pct(*ns, case.spans.span_ns(*key));
         if pct > worst.1 {
-            worst = (*key, pct);
+            worst = (*key, pct, *ns);
         }
     }
     let total_ns = of_gpu.values().fold(0_i64, |sum, ns| sum.saturating_add(*ns));
@@ -44,6 +46,7 @@ pub fn per_gpu(case: &RuleContext<'_>, rows: &Rows<'_>, places: Vec<usize>, time
         pct: case.pct_of_spans(total_ns),
         worst: worst.0,
         worst_pct: worst.1,
+        worst_ns: worst.2,
         gpus: case.spans.gpus(),
         places,
     }

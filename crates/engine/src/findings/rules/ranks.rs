@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::findings::questions::{imbalance, stragglers, time_question};
+use crate::findings::priority::Priority;
+use crate::findings::questions::{imbalance, programs, stragglers, time_question};
 use crate::findings::rule_context::{Observation, RuleContext};
 
 /// Reasons for a slow rank, from causes to mere consequences.
@@ -14,9 +15,22 @@ const REASONS: [(&str, &str); 5] = [
     ("compute", "it computes longer"),
 ];
 
-/// Whether the GPUs may belong to one job. GPUs that wait for each other start and end together, so that their spans have similar lengths.
-/// Other GPUs belong to separate runs that were analyzed together.
-fn belong_together(case: &RuleContext<'_>) -> bool {
+/// Programs next to each other, which are no ranks of one run: the tables of ranks compare those of one.
+pub(crate) fn separate_programs(case: &RuleContext<'_>) -> Observation {
+    let rows = case.rows(programs());
+    let places: Vec<usize> = rows.places().collect();
+    let several = (places.len() > 1).then_some(Priority::Info);
+    let run = places.iter().copied().find(|row| rows.text(*row, "compared") == Some("yes"));
+    let columns = ["program", "processes", "first_rank", "last_rank", "compared", "kernels", "kernel_sum_ns"];
+    Observation::new(several)
+        .value("programs", places.len())
+        .value("run_processes", run.and_then(|row| rows.integer(row, "processes")))
+        .evidence(case.evidence(&rows, &places, &columns))
+}
+
+/// Whether the GPUs were recorded for as long: those that wait for each other start and end together, so that no span is many times as
+/// long as another.
+fn were_recorded_together(case: &RuleContext<'_>) -> bool {
     let rows = case.rows(time_question());
     let spans = || rows.places().filter_map(|row| rows.number(row, "span_ns"));
     let (least, most) = (spans().fold(f64::INFINITY, f64::min), spans().fold(0.0, f64::max));
@@ -30,7 +44,7 @@ pub const MIN_GPUS: i64 = 3;
 pub fn straggler(case: &RuleContext<'_>) -> Observation {
     let times = case.rows(time_question());
     let ranks: BTreeSet<Option<i64>> = times.places().map(|row| times.integer(row, "rank")).collect();
-    if ranks.len() < 2 || !belong_together(case) {
+    if ranks.len() < 2 || !were_recorded_together(case) {
         return Observation::default();
     }
     let rows = case.rows(stragglers());
@@ -72,7 +86,7 @@ pub(crate) fn imbalance_of_ranks(case: &RuleContext<'_>) -> Observation {
     let times = case.rows(time_question());
     // Without communication, GPUs do not wait, and each may have its own work.
     let alone = times.sum(times.places(), "comm_ns") == 0;
-    if alone || !case.rows(stragglers()).is_empty() || !belong_together(case) {
+    if alone || !case.rows(stragglers()).is_empty() || !were_recorded_together(case) {
         return Observation::default();
     }
     let rows = case.rows(imbalance());

@@ -1,6 +1,7 @@
 //! Rules about the trace itself, and cases in which no rule may report.
 
 use super::*;
+use crate::findings::MissingRanks;
 use wavesieve_tables::trace::views::View;
 
 #[test]
@@ -105,4 +106,57 @@ fn gaps_that_no_program_waits_for_are_no_idle_time() {
     assert_eq!([found_of(599, 1), found_of(600, 32)], [is_idle; 2]);
     assert_eq!(found_of(86_399, 86_399), is_idle);
     assert_eq!([found_of(600, 31), found_of(86_400, 86_400)], [is_broken; 2]);
+}
+
+/// Nothing follows from how durations vary that moved to other names, and that is said once.
+#[test]
+fn durations_that_migrate_vary_for_no_reason() {
+    let outliers = "rank gpu kernel_name calls outliers first_calls median_ns worst_ns excess_ns worst_dispatch_id\n0 0 gemm 50 5 0 1000 90000 200000 7";
+    let health = "check_id severity table_name count first_key detail\nmigrating_durations warning kernels 30 7 text";
+    let varied = [SPAN, ("kernel_outliers", outliers)];
+    assert_eq!(priority_of("outlying_dispatches", &varied), "high");
+    let findings = found(&[&varied[..], &[("trace_health", health)]].concat());
+    let rules: Vec<&str> = findings.iter().map(|finding| finding.rule.as_str()).collect();
+    assert_eq!(rules, ["unreliable_durations"]);
+    assert!(findings[0].title.ends_with("30 kernels have those of others"), "{}", findings[0].title);
+}
+
+/// Ranks that are missing are said by a finding of their own, and by those that compare ranks.
+#[test]
+fn missing_ranks_are_said() {
+    let mut seen = collected();
+    seen.missing_ranks = Some(MissingRanks { present: 2, size: 128, is_least: false });
+    let communication = super::span(250_000, 0);
+    let collective = "kernel_name calls matched total_ns cost_ns wait_ns wait_pct\nncclKernel 4 4 250000 250000 0 0.0";
+    let rows = [("time_breakdown", &*communication), ("collective_summary", collective)];
+    let findings = found_with(&rows, &seen);
+    let of = |rule: &str| findings.iter().find(|finding| finding.rule == rule).unwrap();
+    assert_eq!(
+        (of("missing_ranks").title.as_str(), of("missing_ranks").priority),
+        ("2 of 128 ranks are present", Priority::Info)
+    );
+    let explanation = &of("exposed_communication").explanation;
+    assert!(
+        explanation.ends_with("Only 2 of 128 ranks are present: another one may be slower or later."),
+        "{explanation}"
+    );
+    assert!(
+        !found(&rows).iter().any(|finding| finding.rule == "missing_ranks" || finding.explanation.contains("Only"))
+    );
+}
+
+/// Programs that are no ranks of one run.
+#[test]
+fn separate_programs_are_said() {
+    let head = "program processes first_rank last_rank compared kernels kernel_sum_ns";
+    let title = |rows: &str| {
+        let text = format!("{head}{rows}");
+        let findings = found(&[SPAN, ("programs", &text)]);
+        findings.iter().find(|finding| finding.rule == "separate_programs").map(|finding| finding.title.clone())
+    };
+    assert_eq!(title("\n0 4 0 3 yes 9 900"), None);
+    let none = "2 separate programs in the inputs: no ranks are compared";
+    assert_eq!(title("\n0 1 0 0 no 9 900\n1 1 1 1 no 9 900").as_deref(), Some(none));
+    let some = "2 separate programs in the inputs: only the 4 processes of the largest are compared";
+    assert_eq!(title("\n0 1 0 0 no 9 900\n1 4 1 4 yes 9 900").as_deref(), Some(some));
 }

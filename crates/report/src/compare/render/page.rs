@@ -153,7 +153,8 @@ fn figures(comparison: &Comparison) -> Vec<Figure> {
 }
 
 pub(super) fn drawn(id: &str, chart: Chart) -> Option<Block> {
-    (!chart.is_empty()).then(|| Block::Chart(Box::new(Drawn { id: id.to_owned(), question: None, chart })))
+    (!chart.is_empty())
+        .then(|| Block::Chart(Box::new(Drawn { id: id.to_owned(), question: None, command: None, chart })))
 }
 
 /// The change of the span: both sides, and the causes in both directions.

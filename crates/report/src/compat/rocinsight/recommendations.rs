@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::names::names;
 use super::thread_trace::stall_category;
-use wavesieve_engine::findings::{Answers, Command, Finding, duration};
+use wavesieve_engine::findings::{Answers, Command, Finding};
 
 /// The rule about stalls in thread traces.
 const STALLS: &str = "instruction_stalls";
@@ -21,13 +21,7 @@ pub fn recommendations(findings: &[Finding], answers: &Answers) -> Vec<Value> {
         let (category, base) = named(finding, answers);
         let number = numbers.entry(base.clone()).or_default();
         *number += 1;
-        let impact = finding.saving.as_ref().map_or_else(
-            || "N/A".to_owned(),
-            |saving| {
-                let time = duration(saving.gpu_time_ns as f64);
-                format!("up to {time} of GPU time ({:.1}% of traced GPU time)", saving.pct_of_span)
-            },
-        );
+        let impact = finding.saving.map_or_else(|| "N/A".to_owned(), |saving| format!("up to {}", saving.text()));
         json!({
             "id": format!("{base}-{number:03}"),
             "priority": finding.priority.word().to_uppercase(),

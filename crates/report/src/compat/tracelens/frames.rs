@@ -58,8 +58,8 @@ fn table(
         name: sheet.name.clone(),
         title: format!("{} of TraceLens", sheet.name),
         about: sheet.about.clone(),
-        // Numbers that TraceLens computes are not the answer to a query.
-        question: Some(question).filter(|_| !options.is_original),
+        // Numbers as TraceLens computes them are not the answer to a question.
+        command: (!options.is_original).then(|| analysis.collected.inputs.command_line(&question)),
         columns: shown.iter().map(|column| declared(column, answer)).collect(),
         total_rows: frame.height(),
         frame,

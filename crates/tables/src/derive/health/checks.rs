@@ -13,14 +13,12 @@ use crate::derive::health::correlation::Correlations;
 use crate::derive::health::lost_kernels::LostKernels;
 use crate::derive::health::named_by_marks::NamesAndMarks;
 use crate::derive::health::not_recorded::{Others, advice};
-use crate::derive::health::{counter_gaps, dead_counters, gl2c_instances, times};
+use crate::derive::health::{counter_gaps, dead_counters, gl2c_instances, migrating_durations, times};
 use wavesieve_model::schema;
 use wavesieve_model::schema::anomaly::{Anomaly, Damage, Severity};
 use wavesieve_model::schema::facts::Role;
 use wavesieve_model::schema::process::Process;
 
-/// Format of traces of the PyTorch profiler.
-pub const PYTORCH: &str = "kineto";
 /// Input that could not be read.
 pub const DAMAGED_INPUT: &str = "damaged_input";
 
@@ -133,6 +131,7 @@ impl<'a> Checks<'a> {
             "kernels" => {
                 found.extend(times::check_queues(frame)?);
                 found.extend(clock::check_backward(frame)?);
+                found.extend(migrating_durations::check(frame)?);
             }
             "counters" => {
                 found.extend(super::counter_faults::check(frame, &process.facts)?);
@@ -250,7 +249,7 @@ impl<'a> Checks<'a> {
             let found = Anomaly::new(id, Severity::Error, "kernels", count, detail.to_owned());
             self.anomalies.push(found.first(first));
         }
-        for (table, detail) in advice(&self.rows, &self.domains, self.others, self.process.facts.format == PYTORCH) {
+        for (table, detail) in advice(&self.rows, &self.domains, self.others, self.process.facts.is_of_pytorch()) {
             self.note("not_recorded", Severity::Info, table, 0, detail);
         }
     }

@@ -5,3 +5,4 @@ pub mod collective_kernels;
 pub(crate) mod collective_messages;
 pub mod communicators;
 pub mod exposed_communication;
+pub mod programs;
