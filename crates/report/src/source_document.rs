@@ -111,6 +111,8 @@ pub(super) fn finding(advice: &Recommendation, scan: &SourceScan) -> Finding {
         explanation: format!("{}. {}.{}", advice.suggestion, advice.estimated_impact, found_at(advice, scan)),
         confidence: advice.confidence,
         subject: None,
+        rank: None,
+        cause: None,
         view: View::WholeRun,
         saving: None,
         evidence: Vec::new(),

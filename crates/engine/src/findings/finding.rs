@@ -29,6 +29,10 @@ pub struct Finding {
     pub confidence: f64,
     /// Kernel, range, rank or another subject; `None` for the whole trace.
     pub subject: Option<String>,
+    /// The rank that stands out in it, if one does.
+    pub rank: Option<i64>,
+    /// Id of the finding that it follows from, if one explains it.
+    pub cause: Option<String>,
     /// The part of the run that it is about.
     pub view: View,
     /// Potential saving.
@@ -54,6 +58,8 @@ pub struct WallTime {
     pub unit_ns: i64,
     /// Iterations of each rank, if they are the unit.
     pub iterations: Option<i64>,
+    /// Their name: `step`, `replay` or `iteration`.
+    pub name: &'static str,
     /// GPUs of the trace.
     pub gpus: usize,
 }
@@ -62,10 +68,10 @@ impl WallTime {
     /// The time and its unit: `36.4 ms of 75.0 ms per GPU and iteration`.
     pub fn text(&self) -> String {
         let per = match (self.gpus > 1, self.iterations.is_some()) {
-            (true, true) => " per GPU and iteration",
-            (true, false) => " per GPU",
-            (false, true) => " per iteration",
-            (false, false) => "",
+            (true, true) => format!(" per GPU and {}", self.name),
+            (true, false) => " per GPU".to_owned(),
+            (false, true) => format!(" per {}", self.name),
+            (false, false) => String::new(),
         };
         format!("{} of {}{per}", duration(self.wall_ns as f64), duration(self.unit_ns as f64))
     }
@@ -123,7 +129,7 @@ mod tests {
     #[test]
     fn savings_are_of_a_gpu_and_a_unit() {
         let text = |iterations: Option<i64>, gpus: usize| {
-            let wall = WallTime { wall_ns: 36_420_000, unit_ns: 75_000_000, iterations, gpus };
+            let wall = WallTime { wall_ns: 36_420_000, unit_ns: 75_000_000, iterations, name: "iteration", gpus };
             Saving { wall, pct_of_span: 48.56, gpu_time_ns: 583_000_000, view: View::Steady }.text()
         };
         let share = "(48.6% of steady traced GPU time)";

@@ -4,8 +4,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
+use minijinja::value::Value;
 
 use super::answers::Answers;
+use super::causes::put_causes_first;
 use super::collected::{Collected, Profilers};
 use super::finding::Finding;
 use super::priority::Priority;
@@ -86,6 +88,7 @@ pub fn judge(
     let of_trace = |finding: &Finding| OF_TRACE.contains(&finding.rule.as_str());
     findings.sort_by_key(|finding| (finding.priority, !of_trace(finding), Reverse(saved(finding)), finding.id.clone()));
     number_equal_ids(&mut findings);
+    put_causes_first(&mut findings)?;
     Ok(findings)
 }
 
@@ -94,6 +97,9 @@ fn finding(case: &RuleContext<'_>, observation: Observation) -> Result<Option<Fi
     let Some(priority) = observation.priority.filter(|_| !observation.evidence.is_empty()) else { return Ok(None) };
     let (rule, text): (&str, &RuleText) = (case.id, case.rule);
     let saving = case.saving(&observation);
+    let whole = |name: &str| observation.values.get(name).and_then(|value| i64::try_from(value.clone()).ok());
+    let stands_out = observation.values.get("stands_out").is_some_and(Value::is_true);
+    let rank = whole("worst_rank").filter(|_| stands_out).or_else(|| whole("rank"));
     let mut values = observation.values;
     values.insert("has_steady_view".to_owned(), (case.headline == View::Steady).into());
     values.insert("of_view".to_owned(), if case.view == View::Steady { "steady " } else { "" }.into());
@@ -121,6 +127,8 @@ fn finding(case: &RuleContext<'_>, observation: Observation) -> Result<Option<Fi
         explanation: rendered(&text.explanation, &values)?,
         confidence: observation.confidence.unwrap_or(text.confidence),
         subject: observation.subject,
+        rank,
+        cause: None,
         view: case.view,
         saving,
         evidence: observation.evidence,

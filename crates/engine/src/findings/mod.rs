@@ -10,6 +10,7 @@ pub use rule_book::{RuleBook, RuleBookError};
 
 mod analysis;
 mod answers;
+mod causes;
 mod collected;
 #[cfg(test)]
 mod fact_tests;

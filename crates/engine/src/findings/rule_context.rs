@@ -194,6 +194,7 @@ impl<'a> RuleContext<'a> {
             wall_ns: (view_ns / count.max(1)).clamp(0, unit_ns),
             unit_ns,
             iterations: self.iterations.map(|iterations| iterations.count),
+            name: self.iterations.map_or("iteration", |iterations| iterations.unit),
             gpus: self.spans.gpus(),
         }
     }

@@ -91,6 +91,8 @@ pub struct IterationCounts {
 /// Iterations of a view, of which each rank has as many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Iterations {
+    /// `step`, `replay` or `iteration`.
+    pub unit: &'static str,
     pub count: i64,
     /// How long one takes, the mean in nanoseconds.
     pub mean_ns: i64,
@@ -143,7 +145,7 @@ impl RunViews {
     pub(crate) fn iterations_of_each(&self) -> Option<Iterations> {
         let iterations = self.0.first()?.iterations.as_ref()?;
         let count = iterations.of_each.filter(|count| *count > 0)?;
-        Some(Iterations { count, mean_ns: iterations.mean_ns.round() as i64 })
+        Some(Iterations { unit: iterations.unit, count, mean_ns: iterations.mean_ns.round() as i64 })
     }
 }
 

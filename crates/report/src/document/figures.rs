@@ -83,8 +83,13 @@ pub fn figures(
         }));
     }
     if let Some(iterations) = views.all().first().and_then(|view| view.iterations) {
-        let doc = "steady iterations that the figures are about, of all processes";
-        figures.push(integer("iterations", "Iterations", doc, Some(iterations.chosen), ColumnUnit::Count));
+        let doc = "steady units of work that the figures are about, of all processes";
+        let label = match iterations.unit {
+            "step" => "Steps",
+            "replay" => "Replays",
+            _ => "Iterations",
+        };
+        figures.push(integer("iterations", label, doc, Some(iterations.chosen), ColumnUnit::Count));
     }
     let kernels = QueryRequest::new("kernel_summary").of_view(view);
     let kernels = Rows::over(answers.get(&kernels));

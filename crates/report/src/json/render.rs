@@ -93,6 +93,8 @@ fn finding(finding: &Finding) -> Value {
         "explanation": finding.explanation,
         "confidence": finding.confidence,
         "subject": finding.subject,
+        "rank": finding.rank,
+        "cause": finding.cause,
         "view": view_word(finding.view),
         "saving": saving.map(|saving| json!({
             "wall_ns": saving.wall.wall_ns,

@@ -76,7 +76,7 @@ const IDLE: &[Question] = &[
 const TIME: &[Question] = &[ask::time_question, ask::copies];
 const COMMUNICATION: &[Question] =
     &[ask::time_question, ask::collectives, ask::arrivals, ask::stragglers, ask::kernels];
-const RANKS: &[Question] = &[ask::time_question, ask::stragglers, ask::imbalance];
+const RANKS: &[Question] = &[ask::time_question, ask::stragglers, ask::imbalance, ask::collectives];
 const PROGRAMS: &[Question] = &[ask::programs];
 const COPIES: &[Question] = &[ask::time_question, ask::links, ask::copy_calls];
 const FILLS: &[Question] = &[ask::time_question, ask::fills];

@@ -5,6 +5,10 @@ use std::collections::BTreeMap;
 use crate::findings::priority::Priority;
 use crate::findings::rule_context::{Observation, Rows, RuleContext};
 use crate::findings::spans::gpu_of;
+use wavesieve_model::analysis::collectives::matching::MedianDeviation;
+
+/// Neither of two GPUs is the odd one.
+const LEAST_GPUS: usize = 3;
 
 /// Times of several GPUs.
 pub(crate) struct PerGpu {
@@ -18,6 +22,8 @@ pub(crate) struct PerGpu {
     pub worst_pct: f64,
     /// Its time in nanoseconds.
     pub worst_ns: i64,
+    /// Whether that GPU exceeds the spread of the others.
+    stands_out: bool,
     /// GPUs that were used.
     gpus: usize,
     /// Rows, the largest time first.
@@ -38,6 +44,9 @@ pub fn per_gpu(case: &RuleContext<'_>, rows: &Rows<'_>, places: Vec<usize>, time
             worst = (*key, pct, *ns);
         }
     }
+    let thousandths = |(key, ns): (&(i64, i64), &i64)| (RuleContext::pct(*ns, case.spans.span_ns(*key)) * 1e3) as i64;
+    let mut shares: Vec<i64> = of_gpu.iter().map(thousandths).collect();
+    shares.resize(shares.len().max(case.spans.gpus()), 0);
     let total_ns = of_gpu.values().fold(0_i64, |sum, ns| sum.saturating_add(*ns));
     let mut places = places;
     places.sort_by_key(|row| (std::cmp::Reverse(time(*row)), *row));
@@ -47,9 +56,18 @@ pub fn per_gpu(case: &RuleContext<'_>, rows: &Rows<'_>, places: Vec<usize>, time
         worst: worst.0,
         worst_pct: worst.1,
         worst_ns: worst.2,
+        stands_out: shares.len() >= LEAST_GPUS && stands_out(shares, (worst.1 * 1e3) as i64),
         gpus: case.spans.gpus(),
         places,
     }
+}
+
+/// Whether a value is a tenth and three scaled median distances above the median of all.
+fn stands_out(mut all: Vec<i64>, value: i64) -> bool {
+    MedianDeviation::compute(&mut all).is_some_and(|MedianDeviation { median_ns, deviation_ns }| {
+        let distance = value.saturating_sub(median_ns);
+        distance > median_ns / 10 && distance as f64 > 3.0 * 1.4826 * deviation_ns as f64
+    })
 }
 
 impl PerGpu {
@@ -66,6 +84,7 @@ impl PerGpu {
             .value("pct", self.pct)
             .value("total_ns", self.total_ns)
             .value("gpus", self.gpus)
+            .value("stands_out", self.stands_out)
             .value("worst_rank", self.worst.0)
             .value("worst_gpu", self.worst.1)
             .value("worst_pct", self.worst_pct)

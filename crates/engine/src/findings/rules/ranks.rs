@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::findings::priority::Priority;
-use crate::findings::questions::{imbalance, programs, stragglers, time_question};
-use crate::findings::rule_context::{Observation, RuleContext};
+use crate::findings::questions::{collectives, imbalance, programs, stragglers, time_question};
+use crate::findings::rule_context::{Observation, Rows, RuleContext};
 
 /// Reasons for a slow rank, from causes to mere consequences.
 const REASONS: [(&str, &str); 5] = [
@@ -73,12 +73,32 @@ pub fn straggler(case: &RuleContext<'_>) -> Observation {
         .value("reasons", reasons.join(", and "))
         .value("excess_ns", excess_ns)
         .value("others", others)
+        .value("slower_pct", slower_pct(case, &rows, of(worst)))
+        .value("wait_pct", wait_pct(case))
         .value("ranks", gpus)
         .value("slow_kernels", own.contains(&"slow_kernels"))
         .value("more_work", own.contains(&"more_work"))
         .value("idle", own.contains(&"idle"))
         .saving(excess_ns.saturating_mul(gpus))
         .evidence(case.evidence(&rows, &places, &columns))
+}
+
+/// How much longer the same kernels take on a GPU than on the others, in percent of the time that they would take.
+fn slower_pct(case: &RuleContext<'_>, rows: &Rows<'_>, gpu: (Option<i64>, Option<i64>)) -> Option<f64> {
+    let is_own = |rows: &Rows<'_>, row: usize| (rows.integer(row, "rank"), rows.integer(row, "gpu")) == gpu;
+    let slow = rows.places().find(|row| is_own(rows, *row) && rows.text(*row, "what") == Some("slow_kernels"))?;
+    let times = case.rows(time_question());
+    let computed = times.places().find(|row| is_own(&times, *row))?;
+    let (compute_ns, longer_ns) = (times.integer(computed, "compute_ns")?, rows.integer(slow, "amount_ns")?);
+    let usual_ns = compute_ns.checked_sub(longer_ns).filter(|ns| *ns > 0)?;
+    Some(RuleContext::pct(longer_ns, usual_ns))
+}
+
+/// Share of the time of all collectives that ranks wait in them.
+fn wait_pct(case: &RuleContext<'_>) -> Option<f64> {
+    let rows = case.rows(collectives());
+    let sum = |column: &str| rows.sum(rows.places(), column);
+    Some(RuleContext::pct(sum("wait_ns"), sum("total_ns"))).filter(|pct| *pct > 0.0)
 }
 
 /// Load imbalance without a single GPU that stands out.
