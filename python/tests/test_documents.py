@@ -37,7 +37,7 @@ def test_matrix_is_what_polars_joins(table: str, key: str, aggregate: str, conve
     cell = {"sum": values.sum(), "mean": values.mean(), "count": pl.len()}[aggregate]
     expected = {row[:3]: row[3] for row in joined.group_by("process", "iteration", key).agg(cell=cell).rows()}
     array = matrix.to_numpy()
-    assert array.shape == matrix.shape == (39, len(matrix.columns))
+    assert array.shape == matrix.shape == (36, len(matrix.columns))
     for line, (process, _, iteration, _) in enumerate(matrix.rows):
         for place, name in enumerate(matrix.columns):
             value = expected.pop((process, iteration, name), None)
@@ -66,7 +66,7 @@ def test_matrix_conversions() -> None:
 
 
 def test_no_iterations() -> None:
-    iterations = wavesieve.open("fixtures/two_nodes").iterations()
+    iterations = wavesieve.open("fixtures/counters").iterations()
     assert len(iterations) == 0 and iterations.matrix().shape == (0, 0)
     assert "0 rows" in repr(iterations.matrix())
 

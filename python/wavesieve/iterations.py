@@ -48,17 +48,18 @@ GROUP BY process, rank, iteration, key
 ORDER BY process, iteration, key
 """
 _LISTED = (
-    "SELECT process, rank, iteration, phase, start_ns, end_ns, duration_ns FROM iterations ORDER BY process, iteration"
+    "SELECT process, rank, iteration, unit, found_by, phase, level, start_ns, end_ns, duration_ns "
+    "FROM iterations ORDER BY process, iteration"
 )
 
 
 class Iterations:
-    """The iterations that wavesieve finds in the sequence of kernels, with no markers.
+    """The units of work of each process: recorded steps, graph replays, or repetitions of the sequence of kernels.
 
     >>> import wavesieve
     >>> iterations = wavesieve.open("fixtures/planted").iterations()
     >>> len(iterations), iterations.table["duration_ns"][:3]
-    (39, [189000, 815949, 758445])
+    (36, [760454, 857823, 909241])
     """
 
     def __init__(self, sql: Callable[[str], Answer]) -> None:
@@ -84,9 +85,9 @@ class Iterations:
         >>> import wavesieve
         >>> matrix = wavesieve.open("fixtures/planted").iterations().matrix("kernels", values="duration_ns")
         >>> matrix.shape
-        (39, 15)
+        (36, 10)
         >>> int(matrix.to_numpy()[1].sum())
-        1104503
+        1217293
         """
         columns = table_columns(table)
         key = by or _KEYS.get(table, "")

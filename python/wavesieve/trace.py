@@ -179,7 +179,7 @@ class Trace(Inputs):
         return duck.connection(written, folder)
 
     def iterations(self) -> Iterations:
-        """The iterations of each process, found without markers."""
+        """The units of work of each process: recorded steps, graph replays, or repetitions of the sequence of kernels."""
         return Iterations(self.sql)
 
     def analyze(self, **settings: Any) -> Analysis:

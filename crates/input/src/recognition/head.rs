@@ -239,7 +239,8 @@ fn syntax_error(text: &str, is_whole: bool) -> Option<serde_json::Error> {
 
 /// Whether a text starts like rocprofv3 JSON.
 fn is_rocprof_json(text: &str) -> bool {
-    text.trim_start_matches('\u{feff}').trim_start().starts_with('{') && text.contains(&format!("\"{ROOT_KEY}\""))
+    let trimmed = text.trim_start().trim_start_matches('\u{feff}').trim_start();
+    trimmed.starts_with('{') && text.contains(&format!("\"{ROOT_KEY}\""))
 }
 
 /// Whether a text starts like a list of PC samples.

@@ -7,7 +7,7 @@ use super::health::durations_migrate;
 use super::per_gpu::per_gpu;
 use crate::findings::priority::Priority;
 use crate::findings::questions::{
-    self as ask, bottlenecks, chains, kernel_pace, kernels, matrix_shapes, outliers, queues, warm_up,
+    self as ask, bottlenecks, chains, iterations, kernel_pace, kernels, matrix_shapes, outliers, queues, warm_up,
 };
 use crate::findings::rule_context::{Observation, RuleContext};
 
@@ -161,7 +161,12 @@ fn paced(
     }
     let rows = case.rows(kernel_pace());
     let is_meant = |row: usize| rows.text(row, "verdict").is_some_and(|verdict| verdicts.contains(&verdict));
-    let places = rows.matching(|_, row| is_meant(row) && cost(row) > 0);
+    // Where steps jump, so do their kernels; the jump is a finding of its own.
+    let steps = case.rows(iterations());
+    let jumps = steps.matching(|steps, row| steps.integer(row, "levels").is_some_and(|levels| levels > 1));
+    let jumps: BTreeSet<Option<i64>> = jumps.into_iter().map(|row| steps.integer(row, "rank")).collect();
+    let places =
+        rows.matching(|rows, row| is_meant(row) && cost(row) > 0 && !jumps.contains(&rows.integer(row, "rank")));
     let paced = per_gpu(case, &rows, places, cost);
     let of_cost = case.priority(paced.worst_pct, "pct");
     let first = match of_cost {

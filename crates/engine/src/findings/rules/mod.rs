@@ -83,7 +83,7 @@ const FILLS: &[Question] = &[ask::time_question, ask::fills];
 const ALLOCATIONS: &[Question] = &[ask::time_question, ask::leaks, ask::high_water, ask::allocation_churn];
 const KERNELS: &[Question] = &[ask::time_question, ask::kernels, ask::bottlenecks];
 const PACE: &[Question] =
-    &[ask::time_question, ask::kernels, ask::warm_up, ask::outliers, ask::kernel_pace, ask::health];
+    &[ask::time_question, ask::kernels, ask::warm_up, ask::outliers, ask::kernel_pace, ask::iterations, ask::health];
 const CHAINS: &[Question] = &[ask::time_question, ask::chains];
 const MATRICES: &[Question] = &[ask::time_question, ask::matrix_shapes];
 const DEVICES: &[Question] = &[ask::time_question, ask::throttling, ask::queues];

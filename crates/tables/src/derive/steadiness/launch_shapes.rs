@@ -1,4 +1,7 @@
-//! Dispatches that do the same work: one kernel on one GPU with the same grid and workgroup.
+//! Dispatches that do the same work: one kernel on one GPU with the same grid and workgroup, at the same place if that decides how long they
+//! take.
+
+use std::collections::BTreeMap;
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -11,6 +14,14 @@ use wavesieve_model::analysis::numbering::dense_groups::DenseGroups;
 
 /// The columns that identify the work of a dispatch, in addition to the name of the kernel and the GPU.
 pub const SHAPE: [&str; 6] = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"];
+
+/// Fewest dispatches at one place that are compared with one another.
+const LEAST_AT_PLACE: usize = 5;
+/// Share of dispatches that must be at such places, in percent.
+const LEAST_PLACED_PCT: usize = 90;
+/// Places decide how long dispatches take if the distances from the medians of the places add up to at most this part of those from the
+/// median of all.
+const MOST_LEFT: f64 = 0.5;
 
 /// Rows of the same work, in the order of their starts, and their durations.
 pub struct ShapeGroup {
@@ -82,6 +93,94 @@ impl<'a> ShapeGroups<'a> {
                 same.durations.push(durations.get(at).unwrap_or_default());
             }
         }
-        Ok(gathered)
+        let before = self.kinds_before()?;
+        Ok(gathered.into_iter().flat_map(|group| group.by_place(&before)).collect())
+    }
+
+    /// The kind of the dispatch that started last before each on its GPU, by row; that of the row itself for the first one.
+    fn kinds_before(&self) -> Result<Vec<u32>> {
+        let gpus = self.kernels.integer("gpu")?.kinds();
+        let mut last: Vec<Option<u32>> = vec![None; gpus.count];
+        let mut before = self.kinds.of_rows.clone();
+        for row in self.order.rows() {
+            let at = row as usize;
+            let gpu = gpus.of_rows.get(at).and_then(|gpu| last.get_mut(*gpu as usize));
+            let (Some(last), Some(kind)) = (gpu, self.kinds.of_rows.get(at)) else { continue };
+            if let (Some(kind), Some(slot)) = (*last, before.get_mut(at)) {
+                *slot = kind;
+            }
+            *last = Some(*kind);
+        }
+        Ok(before)
+    }
+}
+
+impl ShapeGroup {
+    /// The groups of dispatches at the same place, which is behind the same work, if places decide how long they take; otherwise all of them.
+    fn by_place(self, before: &[u32]) -> Vec<Self> {
+        if self.rows.len() < 2 * LEAST_AT_PLACE {
+            return vec![self];
+        }
+        let mut places: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (at, row) in self.rows.iter().enumerate() {
+            places.entry(before.get(*row as usize).copied().unwrap_or_default()).or_default().push(at);
+        }
+        let (mut placed, others): (Vec<Vec<usize>>, Vec<Vec<usize>>) =
+            places.into_values().partition(|place| place.len() >= LEAST_AT_PLACE);
+        let others: Vec<usize> = others.into_iter().flatten().collect();
+        if placed.len() < 2 || (self.rows.len() - others.len()) * 100 < LEAST_PLACED_PCT * self.rows.len() {
+            return vec![self];
+        }
+        let of =
+            |places: &[usize]| places.iter().filter_map(|at| self.durations.get(*at)).map(|ns| *ns as f64).collect();
+        let all = distances(self.durations.iter().map(|ns| *ns as f64).collect());
+        let left: f64 = placed.iter().map(|place| distances(of(place))).sum::<f64>() + distances(of(&others));
+        if all <= 0.0 || left > MOST_LEFT * all {
+            return vec![self];
+        }
+        placed.push(others);
+        placed.retain(|place| !place.is_empty());
+        placed.iter_mut().for_each(|place| place.sort_unstable());
+        placed.sort_unstable();
+        let chosen = |values: &[i64], place: &[usize]| place.iter().filter_map(|at| values.get(*at)).copied().collect();
+        let rows = |place: &[usize]| place.iter().filter_map(|at| self.rows.get(*at)).copied().collect();
+        placed.iter().map(|place| Self { rows: rows(place), durations: chosen(&self.durations, place) }).collect()
+    }
+}
+
+/// Sum of the distances from the median.
+fn distances(mut values: Vec<f64>) -> f64 {
+    if values.is_empty() {
+        return 0.0;
+    }
+    let middle = values.len() / 2;
+    let median = *values.select_nth_unstable_by(middle, f64::total_cmp).1;
+    values.iter().map(|value| (value - median).abs()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn groups(durations: &[i64], before: &[u32]) -> Vec<Vec<i64>> {
+        let rows = (0..durations.len() as u32).collect();
+        let group = ShapeGroup { rows, durations: durations.to_vec() };
+        group.by_place(before).into_iter().map(|group| group.durations).collect()
+    }
+
+    #[test]
+    fn places_separate_only_if_they_decide() {
+        let alternating: Vec<i64> = (0..40).map(|at| if at % 2 == 0 { 800 + at } else { 250 + at }).collect();
+        let places: Vec<u32> = (0..40).map(|at| at % 2).collect();
+        assert_eq!(groups(&alternating, &places).len(), 2);
+        // The same durations in no relation to the places, and places that make no difference.
+        let others: Vec<u32> = (0..40).map(|at| at / 2 % 2).collect();
+        assert_eq!(groups(&alternating, &others), std::slice::from_ref(&alternating));
+        let even: Vec<i64> = (0..40).map(|at| 500 + at * 7 % 11).collect();
+        assert_eq!(groups(&even, &places), [even]);
+        // A few outliers at one place are outliers.
+        let outliers: Vec<i64> = (0..40).map(|at| if at % 16 == 0 { 900 } else { 500 + at % 3 }).collect();
+        assert_eq!(groups(&outliers, &places), [outliers]);
+        assert_eq!(groups(&alternating[..9], &places), [alternating[..9].to_vec()]);
     }
 }
