@@ -12,11 +12,11 @@
 -- column: phase text -- warmup, steady, cooldown or prefill
 -- column: level count -- level of durations, from 0; another one after a jump
 -- column: start_ns ns -- start of its first work
--- column: duration_ns ns -- until the next one starts, of the last one until its last kernel ends
+-- column: duration_ns ns -- until the next one starts; of the last one, and if other work follows, until its own work ends
 -- column: vs_median_pct pct -- above (or below) the median of the steady ones of the process on the same level
 -- column: kernels count -- kernels of the process that start in it
 -- column: kernel_ns ns -- sum of their durations
--- column: period count -- usual number of kernels of a repetition in the sequence that repeats
+-- column: period count -- usual number of kernels of one
 WITH middle AS (
     SELECT process, level, MEDIAN(CAST(duration_ns AS DOUBLE)) AS median_ns
     FROM iterations

@@ -23,7 +23,7 @@ impl Trace {
         Ok(self.with_filter(|filters| filters.window = Some(window)))
     }
 
-    /// Iterations `FIRST..LAST` of each process (inclusive, from 0), or `steady`, `warmup`, `cooldown` or `prefill`.
+    /// Iterations `FIRST..LAST` of each process (inclusive, from 0), or `steady`, `warmup` or `cooldown`.
     ///
     /// # Errors
     /// [`Error::Invalid`] if it is not a set of iterations.

@@ -110,6 +110,12 @@ fn failures_are_named() {
     let run = ask_within(&server, "2", &question);
     assert_eq!(run.code, 1, "{}", run.stderr);
     assert!(run.stderr.contains("the credentials have expired; renew them"), "{}", run.stderr);
+    // Layout 1 has none.
+    let older = r#"{"format":"wavesieve-dataset","layout_version":1,"categories_hash":"","damage":[],"processes":[]}"#;
+    server.change("traces/run/manifest.json", |manifest| *manifest = older.into());
+    let run = ask_within(&server, "2", &question);
+    let output = [run.stdout, run.stderr].concat();
+    assert!(output.contains("a dataset of an older version"), "{output}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub struct FilterArguments {
     /// @marker for a ROCTx range (@marker/2 for the third of that name), or steady for the steady part
     #[arg(long, value_name = "WINDOW", allow_hyphen_values = true, help_heading = "Filters")]
     window: Option<Window>,
-    /// Iterations FIRST..LAST of each process (inclusive, from 0), or steady, warmup, cooldown or prefill: the window from the start
+    /// Iterations FIRST..LAST of each process (inclusive, from 0), or steady, warmup or cooldown: the window from the start
     /// of the first to the end of the last (`wavesieve table iterations` lists them)
     #[arg(long = "iter", value_name = "ITERATIONS", help_heading = "Filters")]
     iterations: Option<IterationSet>,

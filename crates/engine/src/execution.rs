@@ -11,6 +11,7 @@ use super::dialect::{Functions, WindowCall};
 use super::exact::{with_exact_sums, with_stable_rows};
 use super::numbers::{NUMBERS, numbers};
 use super::parsed::PreparedStatement;
+use super::steps::Steps;
 use crate::failures::panics;
 use wavesieve_tables::trace::selection::SharedMask;
 
@@ -24,6 +25,8 @@ pub(super) struct ExecOptions<'a> {
     pub(super) with_sums: bool,
     /// Whether common table expressions are worked out one after the other.
     pub(super) in_steps: bool,
+    /// Whether the tables are enough for the steps alone.
+    pub(super) only_steps: bool,
     /// Whether rows keep an order that the statement leaves open.
     pub(super) is_stable: bool,
     /// Calls that the functions of ordered windows compute.
@@ -39,6 +42,7 @@ impl ExecOptions<'_> {
         columns: None,
         with_sums: false,
         in_steps: true,
+        only_steps: false,
         is_stable: false,
         windows: &[],
         mask: None,
@@ -86,32 +90,51 @@ pub(crate) fn rows_of_steps(
     }
 }
 
-/// Runs a statement. If polars takes no dictionaries somewhere in it, it is run once more over the texts that these stand for.
+/// Runs a statement. If polars takes no dictionaries somewhere in it, it is run once more over the texts that these stand for; if its streaming
+/// engine fails, in memory.
 pub(super) fn executed(
     frames: Frames,
     statement: &PreparedStatement,
     exec: &ExecOptions<'_>,
     after: &AfterStep<'_>,
 ) -> PolarsResult<DataFrame> {
+    let in_memory = ExecOptions { engine: Engine::InMemory, ..*exec };
     match execute(&frames, statement, exec, after) {
-        Err(error) if wants_texts(&error) => {
-            execute(&with_texts(frames)?, statement, &ExecOptions { engine: Engine::InMemory, ..*exec }, after)
-        }
+        Err(error) if wants_texts(&error) => execute(&with_texts(frames)?, statement, &in_memory, after),
+        Err(_) if exec.engine == Engine::Streaming => execute(&frames, statement, &in_memory, after),
         executed => executed,
     }
 }
 
-/// Runs a statement, in steps if it has any and these are asked for.
+/// Runs a statement, in steps if it has any and these are asked for. If a step fails, the statement runs as a whole: steps compute all of their
+/// columns and rows, and some of these may not be read, such as a sum that is out of range.
 fn execute(
     frames: &Frames,
     statement: &PreparedStatement,
     exec: &ExecOptions<'_>,
     after: &AfterStep<'_>,
 ) -> PolarsResult<DataFrame> {
+    let steps = statement.steps.as_ref().filter(|_| exec.in_steps).map(|steps| (steps, after));
+    match execute_in(frames, statement, exec, steps) {
+        // polars knows our functions in steps alone: the error of the whole statement may be about these.
+        Err(error) if steps.is_some() && !exec.only_steps => {
+            execute_in(frames, statement, exec, None).map_err(|_| error)
+        }
+        executed => executed,
+    }
+}
+
+/// Runs a statement, in steps if these are given.
+fn execute_in(
+    frames: &Frames,
+    statement: &PreparedStatement,
+    exec: &ExecOptions<'_>,
+    steps: Option<(&Steps, &AfterStep<'_>)>,
+) -> PolarsResult<DataFrame> {
     catch_panic(|| {
         let mut context = context(frames, statement, exec.windows)?;
-        let mut plan = match statement.steps.as_ref().filter(|_| exec.in_steps) {
-            Some(steps) => {
+        let mut plan = match steps {
+            Some((steps, after)) => {
                 let after = |step: &str, rows: &DataFrame| {
                     after(step, rows).map_err(|error| PolarsError::ComputeError(error.to_string().into()))
                 };

@@ -75,6 +75,7 @@ pub fn run_query_in_codes(trace: &Trace, query: &Query, options: &QueryOptions) 
         columns: options.columns.as_deref(),
         with_sums: !query.declaration.sums.is_empty() && is_on(Optimization::Sums),
         in_steps: false,
+        only_steps: false,
         is_stable: false,
         windows: &[],
         mask: None,
@@ -194,7 +195,12 @@ fn run_batch<T: Send, E: From<QueryError> + Send>(
         let exec = asked.options_for();
         let answered = statement.steps.is_some().then(|| {
             let after = |step: &str, rows: &DataFrame| batch.after_step(statement, step, rows);
-            answer(batch.frames_of(statement), &statement.rest, &exec, &after)
+            answer(
+                batch.frames_of(statement),
+                &statement.rest,
+                &ExecOptions { only_steps: statement.grid.is_some(), ..exec },
+                &after,
+            )
         });
         let answer = match answered {
             Some(Err(error))

@@ -159,13 +159,15 @@ impl FileWork {
 /// Minimum number of parts of a merged file: the sum of one part is a copy.
 const MIN_PARTS: usize = 2;
 
-/// The first file that is the sum of all others of its format, or of those in its folder.
+/// The first file that is the sum of all others of its format, or of those in its folder. Another merged file of the same parts is none of
+/// the parts.
 fn next_sum(files: &[Option<FileWork>]) -> Option<usize> {
     files.iter().enumerate().position(|(at, file)| {
         let Some(file) = file.as_ref().filter(|file| file.callers >= MIN_PARTS) else { return false };
         let others = || {
             let all = files.iter().enumerate().filter(move |(other, _)| *other != at);
-            all.filter_map(|(_, other)| other.as_ref()).filter(move |other| other.format == file.format)
+            let all = all.filter_map(|(_, other)| other.as_ref()).filter(move |other| other.format == file.format);
+            all.filter(move |other| other.work != file.work || other.callers < MIN_PARTS)
         };
         file.is_sum(others()) || file.is_sum(others().filter(|other| other.folder == file.folder))
     })
@@ -225,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_folder_may_have_a_merged_file() {
+    fn each_folder_may_have_merged_files() {
         let file = |path: &str, work: &str, callers: usize| {
             let (path, work_key) = (path.to_owned(), Some(work.to_owned()));
             FileWork::new(&ProcessFacts { path, work_key, callers, ..ProcessFacts::default() })
@@ -234,6 +236,7 @@ mod tests {
             file("a/0.json", "2/30", 1),
             file("a/1.json", "3/40", 1),
             file("a/all.json", "5/70", 2),
+            file("a/all_again.json", "5/70", 2),
             file("b/0.json", "1/10", 1),
             file("b/1.json", "1/11", 1),
             file("b/all.json", "2/21", 2),
@@ -243,7 +246,7 @@ mod tests {
             sums.push(sum);
             files[sum] = None;
         }
-        assert_eq!(sums, [2, 5]);
+        assert_eq!(sums, [2, 3, 6]);
         let copies = [file("a/0.json", "2/30", 2), file("a/1.json", "2/30", 2)];
         assert_eq!(next_sum(&copies), None, "the sum of one part is a copy");
     }

@@ -26,11 +26,15 @@ struct Cause {
 }
 
 impl Cause {
-    fn explains(&self, cause: &Finding, symptom: &Finding, least_part_pct: f64) -> bool {
+    /// The part of a symptom that a cause explains, as wall clock; `None` where it does not.
+    fn part(&self, cause: &Finding, symptom: &Finding) -> Option<f64> {
         let saved = |finding: &Finding| finding.saving.as_ref().map(|saving| saving.wall.whole_ns() as f64);
-        let is_much = saved(cause).zip(saved(symptom)).is_some_and(|(own, of)| own * 100.0 >= of * least_part_pct);
         let is_meant = self.rule == cause.rule && self.symptoms.contains(&symptom.rule);
-        is_meant && is_much && cause.rank.is_some() && (!self.same_rank || cause.rank == symptom.rank)
+        let is_of_rank = match symptom.rank {
+            Some(rank) => cause.rank == Some(rank),
+            None => cause.rank.is_some() && !self.same_rank,
+        };
+        (is_meant && is_of_rank).then_some(saved(cause)? / saved(symptom)?.max(1.0))
     }
 }
 
@@ -40,35 +44,40 @@ impl Cause {
 /// When the file of the binary is wrong, which the tests exclude.
 pub(super) fn put_causes_first(findings: &mut Vec<Finding>) -> Result<()> {
     let CausesFile { least_part_pct, cause: causes, .. } = toml::from_str(CAUSES)?;
-    for cause in &causes {
-        let mut place = 0;
-        while place < findings.len() {
-            let explained = |symptom: &Finding| {
-                findings.get(place).is_some_and(|finding| cause.explains(finding, symptom, least_part_pct))
-            };
-            let id = findings.get(place).map(|finding| finding.id.clone());
-            let symptoms: Vec<usize> =
-                findings.iter().enumerate().filter(|(_, other)| explained(other)).map(|(other, _)| other).collect();
-            for symptom in &symptoms {
-                if let Some(symptom) = findings.get_mut(*symptom) {
-                    symptom.cause = symptom.cause.take().or_else(|| id.clone());
-                }
-            }
-            if let Some(first) = symptoms.first().copied().filter(|first| *first < place) {
-                let mut finding = findings.remove(place);
-                if let Some(symptom) = findings.get(first) {
-                    finding.priority = finding.priority.min(symptom.priority);
-                }
-                findings.insert(first, finding);
-            }
-            place += 1;
+    let part = |cause: &Finding, symptom: &Finding| {
+        let parts = causes.iter().filter_map(|one| one.part(cause, symptom));
+        parts.fold(None, |most: Option<f64>, part| Some(most.map_or(part, |most| most.max(part))))
+    };
+    let explains =
+        |cause: &Finding, symptom: &Finding| part(cause, symptom).is_some_and(|part| part * 100.0 >= least_part_pct);
+    // A move may put a cause behind one of its own causes; no rule is a cause of itself by others.
+    for _ in 0..findings.len() {
+        let late = (0..findings.len()).find_map(|place| {
+            let cause = findings.get(place)?;
+            let before = findings.get(..place)?;
+            before.iter().position(|symptom| explains(cause, symptom)).map(|first| (place, first))
+        });
+        let Some((place, first)) = late else { break };
+        let mut cause = findings.remove(place);
+        if let Some(symptom) = findings.get(first) {
+            cause.priority = cause.priority.min(symptom.priority);
+        }
+        findings.insert(first, cause);
+    }
+    let mut explained: Vec<(usize, String, String)> = Vec::new();
+    for (place, symptom) in findings.iter().enumerate() {
+        let causes = findings.get(..place).unwrap_or_default().iter().enumerate();
+        let found = causes.filter(|(_, cause)| explains(cause, symptom)).map(|(number, cause)| (number, cause)).next();
+        if let Some((number, cause)) = found {
+            let much = if part(cause, symptom).is_some_and(|part| part >= 0.5) { "mostly" } else { "partly" };
+            let text = format!(" It is {much} a consequence of finding {}.", number + 1);
+            explained.push((place, cause.id.clone(), text));
         }
     }
-    let ids: Vec<String> = findings.iter().map(|finding| finding.id.clone()).collect();
-    for finding in findings {
-        let number = finding.cause.as_ref().and_then(|cause| ids.iter().position(|id| id == cause));
-        if let Some(number) = number {
-            finding.explanation.push_str(&format!(" It is mostly a consequence of finding {}.", number + 1));
+    for (place, cause, text) in explained {
+        if let Some(symptom) = findings.get_mut(place) {
+            symptom.cause = Some(cause);
+            symptom.explanation.push_str(&text);
         }
     }
     Ok(())

@@ -1,5 +1,7 @@
 //! Parts of the run that figures and findings are about: the evenly repeating part, or the whole run if there is none.
 
+use std::collections::BTreeMap;
+
 use super::answers::Answers;
 use super::questions::{run_parts, time_question};
 use super::rule_book::RuleBook;
@@ -66,6 +68,10 @@ pub struct UnitCounts {
     /// Evidence for them, as in the table `iterations`.
     pub found_by: &'static str,
     pub found: i64,
+    /// Those of each process, if all that have some have as many.
+    pub of_each: Option<i64>,
+    /// Processes that have some.
+    pub processes: i64,
     /// Those with prompts of an LLM server, if others decode.
     pub prefills: i64,
     /// Repetitions within the units.
@@ -176,20 +182,30 @@ impl RunView {
 
 impl UnitCounts {
     fn line(&self) -> String {
-        let layers = match self.layers {
-            0 => String::new(),
-            layers if self.found == 1 => format!(" of {}", counted(layers as f64, "layer")),
-            layers => format!(" with {} in all", counted(layers as f64, "layer")),
-        };
-        let evidence = EVIDENCE.iter().find(|(known, _)| *known == self.found_by).map_or("", |(_, words)| words);
-        let units = match self.prefills {
-            0 => counted(self.found as f64, self.unit),
-            prefills => {
-                let decodes = self.found.saturating_sub(prefills);
-                format!("{} and {}", counted(prefills as f64, "prefill"), counted(decodes as f64, "decode step"))
+        let count = |count: i64, noun: &str| counted(count as f64, noun);
+        let units = match (self.prefills, self.of_each) {
+            (0, Some(each)) => count(each, self.unit),
+            (0, None) => count(self.found, self.unit),
+            (prefills, _) => {
+                format!(
+                    "{} and {}",
+                    count(prefills, "prefill"),
+                    count(self.found.saturating_sub(prefills), "decode step")
+                )
             }
         };
-        format!(", {units}{layers} ({evidence})")
+        let of_ranks = match (self.processes, self.of_each.filter(|_| self.prefills == 0)) {
+            (..=1, _) => String::new(),
+            (processes, Some(_)) => format!(" of each of {}", count(processes, "process")),
+            (processes, None) => format!(" of {}", count(processes, "process")),
+        };
+        let layers = match self.layers {
+            0 => String::new(),
+            layers if self.found == 1 => format!(" of {}", count(layers, "layer")),
+            layers => format!(" with {} in all", count(layers, "layer")),
+        };
+        let evidence = EVIDENCE.iter().find(|(known, _)| *known == self.found_by).map_or("", |(_, words)| words);
+        format!(", {units}{of_ranks}{layers} ({evidence})")
     }
 }
 
@@ -261,9 +277,16 @@ fn shares_of(parts: &[RunPart<'_>]) -> Vec<(&'static str, i64, f64)> {
 fn units_of(parts: &[RunPart<'_>]) -> Option<UnitCounts> {
     let first = parts.iter().find(|part| part.iterations > 0)?;
     let sum = |value: &dyn Fn(&RunPart<'_>) -> i64| parts.iter().map(value).fold(0, i64::saturating_add);
+    let mut of_process: BTreeMap<usize, i64> = BTreeMap::new();
+    for part in parts.iter().filter(|part| part.iterations > 0) {
+        *of_process.entry(part.process).or_default() += part.iterations;
+    }
+    let each = of_process.values().next().copied();
     Some(UnitCounts {
         unit: first.unit,
         found_by: first.found_by,
+        of_each: each.filter(|each| of_process.values().all(|count| count == each)),
+        processes: of_process.len() as i64,
         found: sum(&|part| part.iterations),
         prefills: sum(&|part| if part.kind == "prefill" { part.iterations } else { 0 }),
         layers: sum(&|part| part.layers),

@@ -59,8 +59,9 @@ fn number(value: Value, shown: impl Fn(f64) -> String) -> Result<String, minijin
 pub fn counted(count: f64, noun: &str) -> String {
     let noun = match noun.strip_suffix('y') {
         _ if is_one(count) => noun.to_owned(),
-        Some(stem) => format!("{stem}ies"),
-        None if noun.ends_with("ch") => format!("{noun}es"),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
+        Some(_) => format!("{noun}s"),
+        None if noun.ends_with("ch") || noun.ends_with('s') => format!("{noun}es"),
         None => format!("{noun}s"),
     };
     format!("{} {noun}", thousands(count))

@@ -10,6 +10,8 @@ use super::records::{DOUBLE, INT64, Record, STRING, UNDEFINED, framed};
 
 /// Bytes of a chunk of definitions.
 pub(super) const CHUNK: usize = 4 << 20;
+/// Bytes of the longest text; longer ones are cut, because a definition must fit into a chunk.
+const LONGEST_TEXT: usize = 1 << 20;
 /// Paradigms of regions: HIP, and code of the user.
 const HIP: u8 = 23;
 const USER: u8 = 1;
@@ -101,7 +103,8 @@ impl Definitions {
         }
         let number = self.texts.len() as u64;
         self.strings.insert(text.to_owned(), number);
-        self.texts.push(text.to_owned());
+        let end = (0..=text.len().min(LONGEST_TEXT)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
+        self.texts.push(text.get(..end).unwrap_or_default().to_owned());
         number
     }
 

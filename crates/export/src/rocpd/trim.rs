@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::enclosing::keep_enclosing;
 use super::marks::{Mark, Marks, keep};
@@ -120,7 +120,12 @@ impl<'a> Trimming<'a> {
     /// Copies chosen rows, and those that launched chosen work.
     fn copy_activity(&self, table: &SourceTable, launching: Option<&str>) -> Result<usize> {
         let domains = Some(&self.filters.domains).filter(|domains| table.base == REGIONS && !domains.is_empty());
-        let category = domains.map(|domains| self.of_domains(domains)).transpose()?;
+        // Without calls the names of categories are not read.
+        let domains = domains.filter(|_| !chooses_work(self.filters));
+        let category = domains
+            .map(|domains| self.of_domains(domains))
+            .transpose()
+            .context("cannot read the names of categories")?;
         let chosen = self.of_processes(table, &|choice| choice.condition(table, category.as_deref()));
         self.copy_with_launching(table, chosen, launching)
     }

@@ -84,9 +84,13 @@ impl SymbolNames {
         self.symbols.push(Symbol { full, short, mangled });
     }
 
+    /// The name columns; they have no rows if none of them is requested.
     pub fn forms(&self, categories: &CategoryRules, wants: &Wants<'_>) -> NameForms {
-        let made = forms_of(&self.symbols, |symbol| symbol.forms(categories, wants));
         let mut forms = NameForms::default();
+        if !forms.columns().iter().any(|(name, _)| wants(name)) {
+            return forms;
+        }
+        let made = forms_of(&self.symbols, |symbol| symbol.forms(categories, wants));
         for (symbol, made) in self.symbols.iter().zip(made) {
             forms.push(symbol, made);
         }
@@ -206,5 +210,6 @@ mod tests {
         assert_eq!(all.base_name, [text("a"), text("b"), text("ncclKernel")]);
         let few = names.forms(&rules, &|name| name == "category");
         assert_eq!((&few.category, few.short_name), (&all.category, vec![None; 3]));
+        assert!(names.forms(&rules, &|name| name == "kernel_id").kernel_name.is_empty());
     }
 }

@@ -174,6 +174,11 @@ struct Version {
     layout_version: u32,
 }
 
+/// Whether a manifest states the layout with a file of facts about processes.
+pub(crate) fn has_facts(manifest: &[u8]) -> bool {
+    serde_json::from_slice(manifest).is_ok_and(|version: Version| version.layout_version == LAYOUT_VERSION)
+}
+
 impl AnyManifest {
     /// Reads the manifest of a dataset.
     ///

@@ -13,12 +13,12 @@ mod stored;
 mod table_files;
 
 pub use block_sums::BlockSums;
-pub(crate) use manifest::without_manifest;
 pub use manifest::{
     AnyManifest, DATASET_FORMAT, LAYOUT_VERSION, ListedProcess, NUMBERS_FILE, PROCESSES, SCHEMAS, StoredFile,
     StoredPart, StoredTable, hash, is_dataset, part_name,
 };
 pub use manifest::{MANIFEST, Manifest};
+pub(crate) use manifest::{has_facts, without_manifest};
 pub use own_files::{OwnFiles, part_path};
 pub use shared_files::{FilePart, Footer, SUMS, SharedFiles};
 pub use source::Dataset;

@@ -205,7 +205,7 @@ impl Reader {
                 self.open.entry((sequence, place)).or_default().push(open);
             }
             Type::End => match self.open.get_mut(&(sequence, place)).and_then(Vec::pop) {
-                Some(open) => self.document.end(&open, &event, time_ns),
+                Some(open) => self.document.end(open, &event, time_ns),
                 None => self.document.census.unmatched_ends += 1,
             },
             Type::Instant => {

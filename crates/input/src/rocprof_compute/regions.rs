@@ -85,7 +85,11 @@ fn read(builder: &mut TableBuilder<'_>, survey: &Survey, has_length: bool) -> Re
         let columns: Vec<String> = wanted.iter().map(|wanted| quoted(wanted.name)).collect();
         let sql = format!(include_str!("sql/regions.sql"), columns = columns.join(", "));
         recorded = read_query(&connection, &sql, &wanted);
-        builder.note_all(type_mismatches(builder.table_name(), "regions", &recorded));
+        // Once for both tables. Rows are renumbered, so that recorded ids name none.
+        if has_length {
+            let mismatches = type_mismatches(builder.table_name(), "regions", &recorded);
+            builder.note_all(mismatches.map(|anomaly| anomaly.first(None::<i64>)));
+        }
         if let Some(error) = &recorded.damage {
             let cause = format!("rows of regions are missing: {error}");
             builder.report_damage([Damage { path: database.file.shown.clone(), part: "regions".to_owned(), cause }]);

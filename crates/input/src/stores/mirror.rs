@@ -14,7 +14,7 @@ use super::address::Address;
 use super::failure::StoreFailure;
 use super::store::ObjectPlace;
 use crate::common::temporary::TemporaryFolder;
-use crate::dataset::{AnyManifest, MANIFEST, PROCESSES, part_name};
+use crate::dataset::{AnyManifest, MANIFEST, PROCESSES, has_facts, part_name};
 use crate::error::InputError;
 use crate::recognition::naming::promise;
 use wavesieve_model::schema::table;
@@ -59,7 +59,10 @@ impl Mirror {
             Err(failure) => return Err(InputError::Other(failure.into())),
         };
         let mirror = Self { place, folder: TemporaryFolder::new()?, fetched: Mutex::default() };
-        mirror.fetch_whole(&mirror.path().join(PROCESSES))?;
+        // Stores that do not let everyone list refuse access to files that do not exist.
+        if has_facts(&manifest) {
+            mirror.fetch_whole(&mirror.path().join(PROCESSES))?;
+        }
         mirror.prepare(&manifest).map_err(|error| {
             let reason = format!("{error:#}").replace(&mirror.path().display().to_string(), &shown);
             InputError::Damaged { reasons: vec![(shown, reason)] }

@@ -56,6 +56,7 @@ pub fn view(view: &RunView) -> Value {
             "unit": units.unit,
             "found_by": units.found_by,
             "found": units.found,
+            "of_each": units.of_each,
             "prefills": units.prefills,
             "layers": units.layers,
         })),

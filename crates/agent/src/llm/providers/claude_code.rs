@@ -1,6 +1,6 @@
 //! Claude Code: with a key, Anthropic's Messages API; otherwise the program on this machine, which has its own login.
 
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -20,6 +20,8 @@ use crate::llm::usage::Usage;
 use wavesieve_engine::findings::shortened;
 
 const MOST_BYTES: u64 = 16 << 20;
+/// Time for the end of the output after that of the program.
+const GRACE: Duration = Duration::from_secs(1);
 
 pub fn ask(gate: &Gate, endpoint: &Endpoint, request: &Request, listener: &dyn Listener) -> Result<Reply, LlmError> {
     if !endpoint.has_key() {
@@ -100,7 +102,7 @@ fn by_program(gate: &Gate, endpoint: &Endpoint, request: &Request) -> Result<Rep
 type Ended = Option<(String, String, std::process::ExitStatus)>;
 
 /// Passes the text and waits for the end; `None` on a timeout, after which the program is ended. Its own children may
-/// keep the pipes open for longer.
+/// keep the pipes open for longer: what they write after the grace time is dropped.
 fn finish(child: &mut Child, text: &str, limit: Duration) -> std::io::Result<Ended> {
     let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let text = text.to_owned();
@@ -109,20 +111,33 @@ fn finish(child: &mut Child, text: &str, limit: Duration) -> std::io::Result<End
         // If the program stops reading, its exit status gives the better reason.
         let _ = input.map(|mut input| input.write_all(text.as_bytes()));
     });
-    fn reader(pipe: Option<impl std::io::Read + Send + 'static>) -> Receiver<String> {
+    fn reader(pipe: Option<impl std::io::Read + Send + 'static>) -> Receiver<Vec<u8>> {
         let (sender, receiver) = channel();
         std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            let _ = pipe.map(|pipe| pipe.take(MOST_BYTES).read_to_end(&mut bytes));
-            let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
+            let Some(pipe) = pipe else { return };
+            let (mut pipe, mut chunk) = (pipe.take(MOST_BYTES), [0; 8192]);
+            loop {
+                match pipe.read(&mut chunk) {
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Ok(0) | Err(_) => break,
+                    // Also read when nobody listens: children that still write would fail.
+                    Ok(read) => _ = sender.send(chunk.get(..read).unwrap_or_default().to_vec()),
+                }
+            }
         });
         receiver
     }
     let (output, errors) = (reader(output), reader(errors));
-    let start = Instant::now();
     let Some(status) = wait(child, limit)? else { return Ok(None) };
-    let rest = |pipe: Receiver<String>| pipe.recv_timeout(limit.saturating_sub(start.elapsed())).ok();
-    Ok(rest(output).zip(rest(errors)).map(|(output, errors)| (output, errors, status)))
+    let until = Instant::now() + GRACE;
+    let all = |pipe: Receiver<Vec<u8>>| {
+        let mut bytes: Vec<u8> = Vec::new();
+        while let Ok(chunk) = pipe.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            bytes.extend(chunk);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    Ok(Some((all(output), all(errors), status)))
 }
 
 #[cfg(all(test, unix))]
@@ -139,7 +154,8 @@ mod tests {
         let (output, errors, status) = finished("cat; echo bad >&2", 60_000).unwrap();
         assert_eq!((output.as_str(), errors.as_str(), status.success()), ("text", "bad\n", true));
         let start = Instant::now();
-        assert!(finished("sleep 20 & echo", 300).is_none());
+        let (output, errors, status) = finished("echo done; sleep 20 &", 60_000).unwrap();
+        assert_eq!((output.as_str(), errors.as_str(), status.success()), ("done\n", "", true));
         assert!(finished("exec sleep 20", 300).is_none());
         assert!(start.elapsed() < Duration::from_secs(15));
     }

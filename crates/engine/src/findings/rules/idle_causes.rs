@@ -7,11 +7,10 @@ use crate::findings::questions::{idle_calls, idle_functions, idle_ranges};
 use crate::findings::rule_context::{Observation, Rows, RuleContext};
 use crate::findings::spans::gpu_of;
 use wavesieve_model::analysis::gpu_time::idle_kinds::{IdleKind, IdleKinds};
+use wavesieve_tables::derive::repeating::step_texts;
 
 /// Name of the rows about time outside of recorded calls.
 const NO_CALL: &str = "no call recorded";
-/// Beginning of the names of ranges that are steps: all of a step lies in them, whatever the host does.
-const STEP: &str = "ProfilerStep#";
 
 /// Activity of the host during a part of the idle time of a cause.
 struct Activity<'a> {
@@ -89,9 +88,12 @@ fn inside<'a>(
         return None;
     }
     let mut all = Vec::new();
+    // All of a step lies in its range, whatever the host does.
+    let is_step = step_texts().ok();
+    let is_step = |name: &str| is_step.as_ref().is_some_and(|is_step| is_step(name));
     for (rows, column) in [(functions, "function_name"), (ranges, "range")] {
         let places = rows.matching(|rows, row| rows.text(row, "cause") == Some(cause));
-        let found = sums(rows, &places, column).into_iter().filter(|(name, _)| !name.starts_with(STEP));
+        let found = sums(rows, &places, column).into_iter().filter(|(name, _)| !is_step(name));
         let found = found.map(|(name, ns)| Activity { name, ns, kind: IdleKinds::builtin().of_function(name) });
         let mut found: Vec<Activity<'a>> = found.filter(is_named).collect();
         found.sort_by_key(|activity| Reverse(activity.ns));

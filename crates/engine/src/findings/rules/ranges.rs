@@ -65,6 +65,7 @@ pub fn jump(case: &RuleContext<'_>) -> Observation {
         .numbers(&rows, first, &["before_jump_ns", "after_jump_ns"])
         .value("unit", rows.text(first, "unit").unwrap_or("iteration"))
         .value("ranks", places.len())
+        .value("all", places.len() > 1 && places.len() == rows.places().len())
         .evidence(case.evidence(&rows, &places, &columns))
 }
 

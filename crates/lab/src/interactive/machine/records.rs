@@ -129,7 +129,7 @@ pub(crate) struct EditRecord {
 pub(crate) struct CheckpointRecord {
     pub id: u64,
     /// The checkpoint before its edit; `None` for the state before the session.
-    #[serde(default)]
+    #[serde(default = "unknown_parent")]
     pub parent: Option<u64>,
     /// The commit and its reference; `None` without git.
     #[serde(default)]
@@ -152,6 +152,13 @@ pub(crate) struct CheckpointRecord {
     pub verdict: Option<String>,
     #[serde(default)]
     pub blacklisted: bool,
+}
+
+/// Parent of a checkpoint of an earlier version, which did not record it; no checkpoint has this number.
+pub(crate) const UNKNOWN_PARENT: Option<u64> = Some(u64::MAX);
+
+fn unknown_parent() -> Option<u64> {
+    UNKNOWN_PARENT
 }
 
 /// A suggestion that a model must not repeat.

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::driver::Machine;
 use super::error::Halt;
 use super::records::{CheckpointRecord, EditRecord, EditStatus, Measurement};
-use super::state::State;
+use super::state::{ROLLED_BACK, State};
 use crate::interactive::edits::{Edit, EditState, FileEdit};
 use crate::interactive::face::Level;
 
@@ -140,11 +140,12 @@ impl Machine<'_> {
             "base" => None,
             id => id.parse::<u64>().ok(),
         };
+        let chain = chain_to(&self.state, target);
         let slower: Vec<CheckpointRecord> = self
             .state
             .checkpoints
             .iter()
-            .filter(|one| target.is_none_or(|target| one.id > target))
+            .filter(|one| !chain.contains(&one.id))
             .filter(|one| one.performance_delta_pct.is_some_and(|pct| pct < 0.0) && !one.blacklisted)
             .cloned()
             .collect();
@@ -268,18 +269,28 @@ pub(crate) fn way_back(state: &State, target: Option<u64>) -> Option<Edit> {
     Some(Edit { files })
 }
 
+/// The checkpoints that led to a target, and the target, from the first one on.
+fn chain_to(state: &State, target: Option<u64>) -> Vec<u64> {
+    let mut chain: Vec<u64> = Vec::new();
+    let mut next = target;
+    while let Some(id) = next.filter(|id| !chain.contains(id)) {
+        let mut all = state.checkpoints.iter().chain(&state.undone_checkpoints);
+        let Some(checkpoint) = all.find(|one| one.id == id) else { break };
+        chain.push(id);
+        next = checkpoint.parent;
+    }
+    chain.reverse();
+    chain
+}
+
 /// Splits all records at a checkpoint: those that led to it are in effect, also undone ones. The others are undone, and
 /// can still be read.
 pub fn truncate(state: &mut State, target: Option<u64>) {
-    let mut others = std::mem::take(&mut state.checkpoints);
-    others.append(&mut state.undone_checkpoints);
-    let mut next = target;
-    while let Some(place) = others.iter().position(|one| Some(one.id) == next) {
-        let checkpoint = others.remove(place);
-        next = checkpoint.parent;
-        state.checkpoints.insert(0, checkpoint);
-    }
-    state.undone_checkpoints = others;
+    let chain = chain_to(state, target);
+    let mut all = std::mem::take(&mut state.checkpoints);
+    all.append(&mut state.undone_checkpoints);
+    (state.checkpoints, state.undone_checkpoints) = all.into_iter().partition(|one| chain.contains(&one.id));
+    state.checkpoints.sort_by_key(|one| chain.iter().position(|id| *id == one.id));
     let edits: Vec<u64> = state.checkpoints.iter().map(|one| one.edit).collect();
     let mut measurements = std::mem::take(&mut state.measurements);
     measurements.append(&mut state.undone_measurements);
@@ -296,7 +307,7 @@ pub fn truncate(state: &mut State, target: Option<u64>) {
             }
             (false, true) => {
                 edit.status = EditStatus::Reverted;
-                edit.problem.get_or_insert_with(|| "rolled back".to_owned());
+                edit.problem.get_or_insert_with(|| ROLLED_BACK.to_owned());
             }
             _ => {}
         }
@@ -359,5 +370,38 @@ mod tests {
         truncate(&mut state, Some(2));
         assert_eq!(left(&state), (vec![2], vec![0, 2], vec![2]));
         assert_eq!((state.undone_checkpoints.len(), state.undone_measurements.len()), (2, 1));
+    }
+
+    #[test]
+    fn a_chain_follows_the_parents() {
+        let state = state();
+        let chains = [None, Some(0), Some(1), Some(2), Some(3)].map(|target| chain_to(&state, target));
+        assert_eq!(chains, [vec![], vec![0], vec![0, 1], vec![2], vec![]]);
+    }
+
+    #[test]
+    fn checkpoints_of_earlier_versions_keep_their_history() {
+        let mut old = serde_json::to_value(state()).unwrap();
+        for list in ["checkpoints", "undone_checkpoints"] {
+            for one in old[list].as_array_mut().unwrap() {
+                one.as_object_mut().unwrap().remove("parent").unwrap();
+            }
+        }
+        let parents = |state: &State| -> Vec<(u64, Option<u64>)> {
+            let all = state.checkpoints.iter().chain(&state.undone_checkpoints);
+            all.map(|one| (one.id, one.parent)).collect()
+        };
+        let mut state = State::read(&old).unwrap();
+        assert_eq!(parents(&state), [(0, None), (1, Some(0)), (2, Some(1))]);
+        truncate(&mut state, Some(1));
+        assert_eq!(left(&state), (vec![0, 1], vec![0, 1], vec![1, 0]));
+        // Checkpoint 1 was undone because its edit was slower.
+        let slower = old["checkpoints"].as_array_mut().unwrap().pop().unwrap();
+        old["undone_checkpoints"].as_array_mut().unwrap().insert(0, slower);
+        old["edits"][1]["problem"] = json!("slower");
+        assert_eq!(parents(&State::read(&old).unwrap()), [(0, None), (1, Some(0)), (2, Some(0))]);
+        // A recorded parent stays, also the state before the session.
+        old["undone_checkpoints"][1]["parent"] = json!(null);
+        assert_eq!(parents(&State::read(&old).unwrap()), [(0, None), (1, Some(0)), (2, None)]);
     }
 }

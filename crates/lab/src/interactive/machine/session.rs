@@ -300,15 +300,12 @@ fn offered(options: &LoopOptions, store: &Store, face: &mut Console) -> Result<O
 
 /// The state of a session. Newly named options take precedence in a resumed session.
 fn state(session: &Session, options: &LoopOptions, is_resumed: bool) -> Result<State, MachineError> {
-    let mut state = match &session.state {
-        serde_json::Value::Null => State::default(),
-        state => serde_json::from_value(state.clone()).map_err(|error| {
-            MachineError::Usage(format!(
-                "the state of session {} cannot be read: {error}; export it with `wavesieve sessions export`, and begin a new one",
-                session.session_id
-            ))
-        })?,
-    };
+    let mut state = State::read(&session.state).map_err(|error| {
+        MachineError::Usage(format!(
+            "the state of session {} cannot be read: {error}; export it with `wavesieve sessions export`, and begin a new one",
+            session.session_id
+        ))
+    })?;
     let here = std::env::current_dir().map_err(anyhow::Error::from)?;
     let absolute = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| here.join(path));
     let named = Plan {

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::records::{Blacklisted, CheckpointRecord, EditRecord, Measurement};
+use super::records::{Blacklisted, CheckpointRecord, EditRecord, Measurement, UNKNOWN_PARENT};
 use crate::interactive::programs::Profiling;
 
 /// The next phase. Every phase can be repeated: its work is recorded before and after it is done.
@@ -120,7 +121,41 @@ pub struct State {
     pub failure: Option<String>,
 }
 
+/// The problem of an edit that was undone by a rollback.
+pub(crate) const ROLLED_BACK: &str = "rolled back";
+
 impl State {
+    /// The state in a session file.
+    pub(crate) fn read(value: &Value) -> serde_json::Result<Self> {
+        if value.is_null() {
+            return Ok(Self::default());
+        }
+        let mut state: Self = serde_json::from_value(value.clone())?;
+        state.add_parents();
+        Ok(state)
+    }
+
+    /// Adds the parents that earlier versions did not record. A checkpoint in effect follows the one before it. An
+    /// undone one follows the latest earlier one whose edit was not reverted on its own.
+    fn add_parents(&mut self) {
+        let mut before = None;
+        for one in &mut self.checkpoints {
+            if one.parent == UNKNOWN_PARENT {
+                one.parent = before;
+            }
+            before = Some(one.id);
+        }
+        let is_rejected = |one: &&CheckpointRecord| {
+            let edit = self.edits.iter().find(|edit| edit.id == one.edit);
+            edit.and_then(|edit| edit.problem.as_deref()).is_some_and(|problem| problem != ROLLED_BACK)
+        };
+        let undone = self.undone_checkpoints.iter().filter(|one| !is_rejected(one));
+        let ids: Vec<u64> = self.checkpoints.iter().chain(undone).map(|one| one.id).collect();
+        for one in self.undone_checkpoints.iter_mut().filter(|one| one.parent == UNKNOWN_PARENT) {
+            one.parent = ids.iter().copied().filter(|id| *id < one.id).max();
+        }
+    }
+
     /// The last measurement with a trace of times to compare with.
     pub fn latest(&self) -> Option<&Measurement> {
         self.measurements.last()

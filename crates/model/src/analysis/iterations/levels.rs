@@ -15,6 +15,7 @@ pub struct LevelThresholds {
     least_each: usize,
     most_crossing_pct: f64,
     near: usize,
+    window: usize,
     least_near_pct: f64,
     most_levels: usize,
     /// For people.
@@ -53,12 +54,15 @@ impl LevelThresholds {
     fn jump(&self, durations: &[i64]) -> Option<usize> {
         let cut = clearest_cut(durations, self.least_each)?;
         let (before, after) = durations.split_at_checked(cut)?;
+        // Further away may be other levels.
+        let before = before.get(before.len().saturating_sub(self.window)..)?;
+        let after = after.get(..self.window.min(after.len()))?;
         let (low, high) = (median(before)?, median(after)?);
         let crossing = crossing_pct(before, after, low, high);
         let change = (high - low).abs() / low.min(high).max(1.0) * 100.0;
         // Few repetitions show a jump only if it is a large one.
-        let least =
-            if before.len().min(after.len()) <= self.near { self.least_far_change_pct } else { self.least_change_pct };
+        let is_short = before.len().min(after.len()) <= self.near;
+        let least = if is_short { self.least_far_change_pct } else { self.least_change_pct };
         let near_before = median(before.get(before.len().saturating_sub(self.near)..)?)?;
         let near_after = median(after.get(..self.near.min(after.len()))?)?;
         let near = (near_after - near_before) / (high - low) * 100.0;
@@ -138,6 +142,8 @@ mod tests {
         let twice = [noisy(20, 1_000), noisy(30, 1_500), noisy(25, 1_000)].concat();
         let expected: Vec<i64> = [vec![0; 20], vec![1; 30], vec![2; 25]].concat();
         assert_eq!(levels(&twice), expected);
+        let stairs = [noisy(20, 1_000), noisy(20, 1_500), noisy(20, 3_000)].concat();
+        assert_eq!(levels(&stairs), [vec![0; 20], vec![1; 20], vec![2; 20]].concat());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::columns::frames::{add_texts, rows_named};
 use crate::columns::values::FrameValues;
 use crate::derive::launching::kernel_order::KernelOrder;
-use crate::derive::launching::launched_work::LaunchedWork;
+use crate::derive::launching::launched_work::{LaunchedWork, Work};
 use crate::derive::repeating::step_work::StepFinder;
 use crate::derive::{Frames, needed};
 use wavesieve_model::analysis::inference::{KernelRoles, Role, StepFacts, StepKind, decide};
@@ -114,7 +114,7 @@ impl UnitFacts {
     /// When a needed column is missing or has another type.
     pub fn enclosing(&self, tables: &Frames, order: &KernelOrder) -> Result<Vec<Enclosing>> {
         let found = [self.marked(tables)?, of_server(tables)?, self.replays(needed(tables, "kernels")?, order)?];
-        Ok(found.into_iter().flatten().filter(|found| !found.times_ns.is_empty()).collect())
+        Ok(found.into_iter().flatten().map(Enclosing::tidy).filter(|found| !found.times_ns.is_empty()).collect())
     }
 
     /// Steps that ranges mark.
@@ -133,28 +133,61 @@ impl UnitFacts {
 
     /// Calls that launched several kernels each, if most kernels were launched so.
     fn replays(&self, kernels: &DataFrame, order: &KernelOrder) -> Result<Option<Enclosing>> {
-        let [ids, starts, ends] = kernels.integers(["correlation_id", "start_ns", "end_ns"])?;
+        let [ids, gpus, starts, ends] = kernels.integers(["correlation_id", "gpu", "start_ns", "end_ns"])?;
+        let valid = kernels.truths("valid")?.are_true();
         let mut replays: BTreeMap<i64, (i64, i64, usize)> = BTreeMap::new();
-        let mut before: Option<i64> = None;
-        let mut last: Option<(i64, i64)> = None;
-        for row in order.rows() {
-            let row = row as usize;
+        // Id, start and end of the last kernel of each GPU.
+        let mut before: BTreeMap<Option<i64>, (Option<i64>, i64, i64)> = BTreeMap::new();
+        for row in order.rows().map(|row| row as usize).filter(|row| valid.get(*row) == Some(true)) {
             let (Some(start_ns), Some(end_ns)) = (starts.get(row), ends.get(row)) else { continue };
             let id = ids.get(row).filter(|id| *id != 0);
-            if id.is_some() && id == before {
-                let first = last.unwrap_or((start_ns, end_ns));
-                let known = replays.entry(id.unwrap_or_default()).or_insert((first.0, first.1, 1));
+            let last = before.insert(gpus.get(row), (id, start_ns, end_ns));
+            if let (Some(id), Some((Some(other), first_ns, last_ns))) = (id, last)
+                && id == other
+            {
+                let known = replays.entry(id).or_insert((first_ns, last_ns, 1));
                 *known = (known.0.min(start_ns), known.1.max(end_ns), known.2 + 1);
             }
-            (before, last) = (id, Some((start_ns, end_ns)));
         }
         let replayed: usize = replays.values().map(|(.., kernels)| kernels).sum();
-        let is_most = replayed as u64 * 100 >= kernels.height() as u64 * u64::from(self.file.least_replayed_pct);
+        let is_most = replayed as u64 * 100 >= valid.set_bits() as u64 * u64::from(self.file.least_replayed_pct);
         let mut times_ns: Vec<(i64, i64)> =
             replays.into_values().filter(|_| is_most).map(|(start_ns, end_ns, _)| (start_ns, end_ns)).collect();
         times_ns.sort_unstable();
         Ok(Some(Enclosing { evidence: Evidence::Replay, times_ns, prompts: Vec::new() }))
     }
+}
+
+impl Enclosing {
+    /// Without units that are empty or start with the one before.
+    fn tidy(mut self) -> Self {
+        let mut last_ns = None;
+        let is_own: Vec<bool> = self
+            .times_ns
+            .iter()
+            .map(|(start_ns, end_ns)| {
+                let is_own = start_ns < end_ns && last_ns.is_none_or(|last_ns| last_ns < *start_ns);
+                last_ns = if is_own { Some(*start_ns) } else { last_ns };
+                is_own
+            })
+            .collect();
+        for values in [&mut self.prompts] {
+            let mut kept = is_own.iter();
+            values.retain(|_| kept.next() == Some(&true));
+        }
+        let mut kept = is_own.iter();
+        self.times_ns.retain(|_| kept.next() == Some(&true));
+        self
+    }
+}
+
+/// Whether a text is one of a range around a step, of a program, its framework or an LLM server.
+///
+/// # Errors
+/// When the facts of the binary are wrong, which the tests exclude.
+pub fn step_texts() -> Result<impl Fn(&str) -> bool> {
+    let (units, steps) = (UnitFacts::builtin()?, StepFacts::builtin()?);
+    Ok(move |text: &str| units.texts.iter().any(|(regex, _)| regex.is_match(text)) || steps.marked_step(text).is_some())
 }
 
 /// Times of the work that any thread launched in the outermost ranges with such texts.
@@ -169,10 +202,31 @@ fn marked_times(tables: &Frames, is_step: &dyn Fn(&str) -> bool) -> Result<Vec<(
         return Ok(Vec::new());
     }
     let chosen = regions.filter(&chosen)?;
-    let mut extents: Vec<Extent> = chosen
-        .valid_rows(["region_id", "start_ns", "end_ns"])?
-        .map(|(_, [_, start_ns, end_ns])| Extent { start_ns, end_ns })
-        .collect();
+    let tids = chosen.integer("tid")?;
+    let mut by_thread: BTreeMap<Option<i64>, Vec<Extent>> = BTreeMap::new();
+    for (row, [_, start_ns, end_ns]) in chosen.valid_rows(["region_id", "start_ns", "end_ns"])? {
+        by_thread.entry(tids.get(row as usize)).or_default().push(Extent { start_ns, end_ns });
+    }
+    let threads: Vec<Vec<Extent>> = by_thread.into_values().map(outermost).collect();
+    let work = LaunchedWork::from_frames(tables)?;
+    let together = outermost(threads.concat());
+    let is_apart = together.iter().zip(together.iter().skip(1)).all(|(one, next)| one.end_ns <= next.start_ns);
+    let extents = if is_apart {
+        together
+    } else {
+        // Threads that work at the same time have steps of their own: those with most work are the steps of the process.
+        let kernels = |extents: &Vec<Extent>| work_of(&work, extents).iter().map(|work| work.kernels).sum::<i64>();
+        threads.into_iter().rev().max_by_key(kernels).unwrap_or_default()
+    };
+    let found = work_of(&work, &extents);
+    let mut times_ns: Vec<(i64, i64)> =
+        found.into_iter().filter(|work| work.kernels > 0).filter_map(|work| work.gpu).collect();
+    times_ns.sort_unstable();
+    Ok(times_ns)
+}
+
+/// The extents that lie in no other, in order.
+fn outermost(mut extents: Vec<Extent>) -> Vec<Extent> {
     extents.sort_by_key(|extent| (extent.start_ns, Reverse(extent.end_ns)));
     let mut reached_ns = i64::MIN;
     extents.retain(|extent| {
@@ -180,11 +234,23 @@ fn marked_times(tables: &Frames, is_step: &dyn Fn(&str) -> bool) -> Result<Vec<(
         reached_ns = reached_ns.max(extent.end_ns);
         is_outside
     });
-    let work = LaunchedWork::from_frames(tables)?.between_each(&extents);
-    let mut times_ns: Vec<(i64, i64)> =
-        work.into_iter().filter(|work| work.kernels > 0).filter_map(|work| work.gpu).collect();
-    times_ns.sort_unstable();
-    Ok(times_ns)
+    extents
+}
+
+/// Work launched within each extent; without any recorded call, work that started in it.
+fn work_of(work: &LaunchedWork, extents: &[Extent]) -> Vec<Work> {
+    if work.launched.iter().any(|launched| launched.call().is_some()) {
+        return work.between_each(extents);
+    }
+    let mut sums = vec![Work::default(); extents.len()];
+    for launched in &work.launched {
+        let place = extents.partition_point(|extent| extent.start_ns <= launched.start_ns).checked_sub(1);
+        let place = place.filter(|place| extents.get(*place).is_some_and(|one| launched.start_ns < one.end_ns));
+        if let Some(sum) = place.and_then(|place| sums.get_mut(place)) {
+            sum.add(launched);
+        }
+    }
+    sums
 }
 
 /// Steps of an LLM server.

@@ -8,3 +8,5 @@ pub mod periods;
 pub mod run_parts;
 mod step_work;
 pub mod units;
+
+pub use enclosing::step_texts;

@@ -179,14 +179,15 @@ impl Parts {
             },
             first.start_ns,
         );
-        if last.end_ns <= self.at_ns {
+        let end_ns = own.iter().map(|one| one.end_ns).max().unwrap_or(last.end_ns);
+        if end_ns <= self.at_ns {
             return;
         }
-        let time = Interval::new(self.at_ns, last.end_ns);
+        let time = Interval::new(self.at_ns, end_ns);
         let within = own.iter().fold(0_i64, |sum, one| sum.saturating_add(one.duration_ns()));
         let pause_ns = time.length_ns().saturating_sub(within).max(0);
         self.parts.push(RunPart { kind, time, iterations: range, pause_ns });
-        self.at_ns = last.end_ns;
+        self.at_ns = end_ns;
     }
 }
 
@@ -197,9 +198,9 @@ fn work_of(frame: &DataFrame) -> Result<Vec<(i64, i64)>> {
 
 fn table(parts: &[RunPart], units: &Units) -> Result<DataFrame> {
     let places = units.places_of_layers();
-    let layers = |range: &Range<usize>| {
-        places.iter().filter(|(unit, _)| usize::try_from(*unit).is_ok_and(|unit| range.contains(&unit))).count()
-    };
+    // Layers come in the order of their units.
+    let before = |unit: usize| places.partition_point(|(own, _)| *own < unit as i64);
+    let layers = |range: &Range<usize>| before(range.end).saturating_sub(before(range.start));
     let word = |word: &'static str| move |part: &RunPart| Some(word).filter(|_| !part.iterations.is_empty());
     let whole = |name, value: &dyn Fn(&RunPart) -> i64| column(name, parts.iter().map(value).collect());
     let number = |name, value: &dyn Fn(&Range<usize>) -> usize| {

@@ -67,21 +67,25 @@ impl Units {
         let mut found = facts.enclosing(tables, &order)?;
         // A single step may be around several of an LLM server. Launches of graphs may be parts of any step.
         let is_several = |one: &Enclosing| one.evidence != Evidence::Replay && one.times_ns.len() > 1;
-        let best = found.iter().position(is_several).unwrap_or_default();
-        if best >= found.len() {
-            return Ok(Self::of_repetitions(repetitions, PERIOD));
-        }
-        let enclosing = found.swap_remove(best);
-        Ok(match relation(&facts, &enclosing, &repetitions) {
-            Relation::Layers => Self::of_enclosing(&kernels, enclosing, repetitions),
-            Relation::Units => Self::of_enclosing(&kernels, enclosing, Vec::new()),
-            // Ranges around a part of each repetition, such as the forward pass, do not say where it ends.
-            Relation::Same if is_one_each(&enclosing, &repetitions) && kernels.are_in(&facts, &enclosing.times_ns) => {
-                Self::of_enclosing(&kernels, enclosing, Vec::new())
+        found.sort_by_key(|one| !is_several(one));
+        for enclosing in found {
+            match relation(&facts, &enclosing, &repetitions) {
+                Relation::None => {}
+                Relation::Layers => return Ok(Self::of_enclosing(&kernels, enclosing, repetitions)),
+                Relation::Units if !repetitions.is_empty() || kernels.are_in(&facts, &enclosing.times_ns) => {
+                    return Ok(Self::of_enclosing(&kernels, enclosing, Vec::new()));
+                }
+                Relation::Units => {}
+                // Ranges around a part of each repetition, such as the forward pass, do not say where it ends.
+                Relation::Same
+                    if is_one_each(&enclosing, &repetitions) && kernels.are_in(&facts, &enclosing.times_ns) =>
+                {
+                    return Ok(Self::of_enclosing(&kernels, enclosing, Vec::new()));
+                }
+                Relation::Same => return Ok(Self::of_repetitions(repetitions, enclosing.evidence.word())),
             }
-            Relation::Same => Self::of_repetitions(repetitions, enclosing.evidence.word()),
-            Relation::None => Self::of_repetitions(repetitions, PERIOD),
-        })
+        }
+        Ok(Self::of_repetitions(repetitions, PERIOD))
     }
 
     fn of_repetitions(all: Vec<Iteration>, found_by: &'static str) -> Self {

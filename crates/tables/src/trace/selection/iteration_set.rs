@@ -29,13 +29,10 @@ impl FromStr for IterationSet {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || {
-            format!(
-                "{text} is not a set of iterations; write 5..10, 5, 5.. or ..10, or steady, warmup, cooldown or prefill"
-            )
-        };
+        let wrong =
+            || format!("{text} is not a set of iterations; write 5..10, 5, 5.. or ..10, or steady, warmup or cooldown");
         let text = text.trim();
-        if let Some(phase) = Phase::ALL.into_iter().find(|phase| phase.word() == text) {
+        if let Some(phase) = Phase::ALL.into_iter().find(|phase| *phase != Phase::Prefill && phase.word() == text) {
             return Ok(Self::Of(phase));
         }
         let number = |word: &str| -> Result<Option<i64>, String> {
