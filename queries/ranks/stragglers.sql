@@ -17,6 +17,7 @@
 -- column: excess_pct pct -- as a share of the median span
 -- column: z number -- as units of spread, null where the others do not differ at all, and of two
 -- column: gpus count -- GPUs that were compared
+-- column: slower_pct pct -- of slow_kernels: how much longer they take, in percent of what they would take
 -- column: last_pct pct -- of late: share of its collectives to which it came last
 WITH segment_times AS (
     SELECT
@@ -125,6 +126,7 @@ measured AS (
             WHEN k.n = 3 THEN m.idle_ns
             ELSE a.late_ns
         END AS amount_ns,
+        CASE WHEN k.n = 1 THEN CAST(100 AS DOUBLE) * p.slow_ns / NULLIF(p.work_ns, CAST(0 AS DOUBLE)) END AS slower_pct,
         CASE WHEN k.n = 4 THEN CAST(100 AS DOUBLE) * a.last_calls / NULLIF(a.calls, CAST(0 AS DOUBLE)) END AS last_pct
     FROM members AS m
     LEFT JOIN pace AS p ON p.process = m.process AND p.gpu = m.gpu
@@ -143,7 +145,7 @@ centres AS (
 ),
 excesses AS (
     SELECT
-        m.process, m.rank, m.gpu, m.hostname, m.n, m.amount_ns, m.last_pct, c.gpus, c.median_ns, c.span_ns,
+        m.process, m.rank, m.gpu, m.hostname, m.n, m.amount_ns, m.slower_pct, m.last_pct, c.gpus, c.median_ns, c.span_ns,
         m.amount_ns - c.median_ns AS excess_ns
     FROM measured AS m
     JOIN centres AS c ON c.n = m.n
@@ -156,7 +158,7 @@ spreads AS (
 ),
 rated AS (
     SELECT
-        e.process, e.rank, e.gpu, e.hostname, e.n, e.amount_ns, e.last_pct, e.gpus, e.median_ns, e.excess_ns,
+        e.process, e.rank, e.gpu, e.hostname, e.n, e.amount_ns, e.slower_pct, e.last_pct, e.gpus, e.median_ns, e.excess_ns,
         CAST(100 AS DOUBLE) * e.excess_ns / NULLIF(e.span_ns, CAST(0 AS DOUBLE)) AS excess_pct,
         CASE WHEN e.gpus > 2 THEN e.excess_ns / NULLIF(s.spread_ns, CAST(0 AS DOUBLE)) END AS z
     FROM excesses AS e
@@ -173,6 +175,7 @@ SELECT
     excess_pct,
     z,
     gpus,
+    slower_pct,
     last_pct
 FROM rated
 WHERE excess_ns > CAST(0 AS DOUBLE) AND excess_pct >= CAST({{ min_pct }} AS DOUBLE) AND (z IS NULL OR z >= CAST({{ min_z }} AS DOUBLE))

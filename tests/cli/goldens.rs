@@ -6,6 +6,7 @@ use crate::common::{records, run, succeed};
 use crate::compute_database::analysis;
 use crate::dialects::databases::{sampled, schema_3};
 use crate::long_tables::SHORTENED;
+use crate::ranges::layered_steps;
 
 /// Queries that have no rows of what the two nodes did, or not all of their columns, and the fixtures that fill them.
 const FILLED: [(&str, &str); 19] = [
@@ -46,6 +47,8 @@ const RECORDED_SELDOM: [&str; 8] = [
 fn every_query_has_a_golden_with_rows() {
     let sampled = sampled();
     let analysis = analysis();
+    let directory = tempfile::tempdir().unwrap();
+    let layered = layered_steps(directory.path());
     for query in records(&["table", "--list"]) {
         let name = query["name"].as_str().unwrap().to_owned();
         // The two nodes have neither counters nor telemetry.
@@ -53,6 +56,7 @@ fn every_query_has_a_golden_with_rows() {
             _ if FILLED.iter().any(|(filled, _)| *filled == name) => {
                 FILLED.iter().find(|(filled, _)| *filled == name).unwrap().1
             }
+            needs if needs.starts_with("layers") => layered.as_str(),
             needs if needs.starts_with("recorded_metrics") => analysis.path.as_str(),
             needs if needs.starts_with("counters") => "fixtures/counters",
             needs if needs.starts_with("metric_sums") => "fixtures/compute",
@@ -93,6 +97,8 @@ const EMPTY: [(&str, &str, &str); 0] = [];
 fn every_column_has_a_value_somewhere() {
     let sampled = sampled();
     let analysis = analysis();
+    let steps = tempfile::tempdir().unwrap();
+    let layered = layered_steps(steps.path());
     let graphs = schema_3("3.0.2", &[include_str!("dialects/schema_3_0_2.sql")]);
     let inputs = [
         "fixtures/planted",
@@ -106,6 +112,7 @@ fn every_column_has_a_value_somewhere() {
         sampled.path.as_str(),
         graphs.path.as_str(),
         analysis.path.as_str(),
+        layered.as_str(),
     ];
     let is_filled = |value: &serde_json::Value| !value.is_null() && *value != "unknown" && *value != "";
     let queries = records(&["table", "--list"]);

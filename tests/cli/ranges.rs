@@ -294,16 +294,50 @@ fn iterations_and_ranges_are_compared() {
     );
 }
 
+/// Eight ranges `step` without any call, in each of which three layers of two kernels and a last kernel run: four steps of 100 µs, then four of
+/// 200 µs.
+pub fn layered_steps(directory: &Path) -> String {
+    let (mut kernels, mut markers) = (Vec::new(), Vec::new());
+    for step in 0..8 {
+        let slower = 1 + step / 4;
+        let start = 2_000_000 + step * 100_000 + (step - 4).max(0) * 100_000;
+        markers.push(on_thread(call(2, 1, 201, start - 1_000, start + 99_000 * slower), 70));
+        for place in 0..7 {
+            let at = start + place * 10_000 * slower;
+            let grid = if place == 6 { 256 } else { 64 * (1 + place % 2) };
+            let id = kernels.len() as i64 + 1;
+            kernels.push(kernel(id, 500 + id, grid, at, at + 8_000 * slower));
+        }
+    }
+    write(directory, "7_results.json", &kernels, &[], &markers, &[])
+}
+
+#[test]
+fn what_repeats_in_steps_are_layers() {
+    let directory = tempfile::tempdir().unwrap();
+    let input = layered_steps(directory.path());
+    let columns = "unit,found_by,iterations,steady,levels,jump_at,before_jump_ns,after_jump_ns";
+    assert_eq!(
+        succeed(&["table", "iteration_summary", &input, "-f", "csv", "--columns", columns]),
+        format!("{columns}\nstep,range,8,8,2,4,100000,200000\n")
+    );
+    let layers = rows(&input, "SELECT iteration, layer, kernels FROM layers ORDER BY iteration, layer");
+    assert!(layers.starts_with("iteration,layer,kernels\n0,0,2\n0,1,2\n0,2,"), "{layers}");
+    assert_eq!(layers.lines().count(), 1 + 24, "{layers}");
+    let kinds = rows(&input, "SELECT kind, unit, iterations, layers FROM run_parts ORDER BY part");
+    assert!(kinds.contains("uneven,step,4,12") && kinds.contains("steady,step,4,12"), "{kinds}");
+}
+
 #[test]
 fn iterations_are_found_without_markers() {
     let directory = tempfile::tempdir().unwrap();
     let input = seven_kernels(directory.path());
     assert_eq!(
         rows(&input, "SELECT * FROM iterations ORDER BY iteration"),
-        "process,rank,iteration,phase,start_ns,end_ns,duration_ns,kernels,kernel_ns,period\n\
-         0,0,0,warmup,2000000,2030000,30000,7,3500,7\n0,0,1,steady,2030000,2040000,10000,7,3500,7\n\
-         0,0,2,steady,2040000,2050000,10000,7,3500,7\n0,0,3,steady,2050000,2060000,10000,7,3500,7\n\
-         0,0,4,steady,2060000,2070000,10000,7,3500,7\n0,0,5,steady,2070000,2076500,6500,7,3500,7\n"
+        "process,rank,iteration,unit,found_by,phase,level,start_ns,end_ns,duration_ns,kernels,kernel_ns,period\n\
+         0,0,0,iteration,kernel_sequence,warmup,0,2000000,2030000,30000,7,3500,7\n0,0,1,iteration,kernel_sequence,steady,0,2030000,2040000,10000,7,3500,7\n\
+         0,0,2,iteration,kernel_sequence,steady,0,2040000,2050000,10000,7,3500,7\n0,0,3,iteration,kernel_sequence,steady,0,2050000,2060000,10000,7,3500,7\n\
+         0,0,4,iteration,kernel_sequence,steady,0,2060000,2070000,10000,7,3500,7\n0,0,5,iteration,kernel_sequence,steady,0,2070000,2076500,6500,7,3500,7\n"
     );
     let columns = "period,iterations,warmup,steady,cooldown,warmup_ns,steady_ns,median_ns,after_ns";
     assert_eq!(

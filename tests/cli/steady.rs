@@ -174,7 +174,7 @@ fn both_views_are_a_line_each_in_every_format() {
         let text = succeed(&["analyze", "-f", format, &input]);
         let text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
         assert!(text.contains(steady), "{format}");
-        assert!(text.contains("set-up 7.1%, warm-up 21.4%, steady 12.7%, uneven iterations"), "{format}");
+        assert!(text.contains("before the first 7.1%, slow first ones 21.4%, steady 12.7%, uneven ones"), "{format}");
     }
     let folder = directory.path().join("folder");
     succeed(&["analyze", "-f", "csv", "-o", folder.to_str().unwrap(), &input]);

@@ -209,7 +209,9 @@ def stragglers(source, options):
             last = late.get((lane.process.number, lane.gpu))
             record = {"rank": lane.process.rank, "gpu": lane.gpu, "hostname": lane.process.hostname, "what": what}
             record |= {"amount_ns": value, "median_ns": middle, "excess_ns": excess, "excess_pct": percent(excess, span)}
-            record |= {"z": z, "gpus": len(group), "last_pct": percent(last[1], last[2]) if what == "late" else None}
+            total, expected = usual.get((lane.process.number, lane.gpu), (0, 0))
+            slower = percent(total - expected, expected)
+            record |= {"z": z, "gpus": len(group), "slower_pct": slower if what == "slow_kernels" else None, "last_pct": percent(last[1], last[2]) if what == "late" else None}
             records.append(record | {"process": lane.process.number, "order": order})
     records = ordered(records, (), "-excess_ns", "rank", "process", "gpu", "order")
     return [{name: value for name, value in record.items() if name not in ("process", "order")} for record in records]

@@ -66,39 +66,40 @@ pub fn straggler(case: &RuleContext<'_>) -> Observation {
     let others = places.iter().map(|row| of(*row)).collect::<BTreeSet<_>>().len() - 1;
     let excess_ns = rows.integer(worst, "excess_ns").unwrap_or_default();
     let gpus = rows.integer(worst, "gpus").unwrap_or(1);
-    let columns = ["rank", "gpu", "hostname", "what", "amount_ns", "median_ns", "excess_ns", "excess_pct", "z"];
+    let columns =
+        ["rank", "gpu", "hostname", "what", "amount_ns", "median_ns", "excess_ns", "excess_pct", "slower_pct", "z"];
+    let waits = case.rows(collectives());
+    let waited = most_waited(&waits);
     case.observe(pct)
         .integers(&rows, worst, &["rank", "gpu"])
         .value("hostname", rows.text(worst, "hostname"))
         .value("reasons", reasons.join(", and "))
         .value("excess_ns", excess_ns)
         .value("others", others)
-        .value("slower_pct", slower_pct(case, &rows, of(worst)))
-        .value("wait_pct", wait_pct(case))
+        .value("slower_pct", slower_pct(&rows, of(worst)))
+        .value("wait_pct", waited.and_then(|row| waits.number(row, "wait_pct")))
+        .value("collective", waited.and_then(|row| waits.text(row, "kernel_name")))
         .value("ranks", gpus)
         .value("slow_kernels", own.contains(&"slow_kernels"))
         .value("more_work", own.contains(&"more_work"))
         .value("idle", own.contains(&"idle"))
         .saving(excess_ns.saturating_mul(gpus))
         .evidence(case.evidence(&rows, &places, &columns))
+        .evidence(waited.and_then(|row| {
+            case.evidence(&waits, &[row], &["kernel_name", "calls", "total_ns", "wait_ns", "wait_pct"])
+        }))
 }
 
 /// How much longer the same kernels take on a GPU than on the others, in percent of the time that they would take.
-fn slower_pct(case: &RuleContext<'_>, rows: &Rows<'_>, gpu: (Option<i64>, Option<i64>)) -> Option<f64> {
-    let is_own = |rows: &Rows<'_>, row: usize| (rows.integer(row, "rank"), rows.integer(row, "gpu")) == gpu;
-    let slow = rows.places().find(|row| is_own(rows, *row) && rows.text(*row, "what") == Some("slow_kernels"))?;
-    let times = case.rows(time_question());
-    let computed = times.places().find(|row| is_own(&times, *row))?;
-    let (compute_ns, longer_ns) = (times.integer(computed, "compute_ns")?, rows.integer(slow, "amount_ns")?);
-    let usual_ns = compute_ns.checked_sub(longer_ns).filter(|ns| *ns > 0)?;
-    Some(RuleContext::pct(longer_ns, usual_ns))
+fn slower_pct(rows: &Rows<'_>, gpu: (Option<i64>, Option<i64>)) -> Option<f64> {
+    let is_own = |row: &usize| (rows.integer(*row, "rank"), rows.integer(*row, "gpu")) == gpu;
+    rows.places().filter(is_own).find_map(|row| rows.number(row, "slower_pct"))
 }
 
-/// Share of the time of all collectives that ranks wait in them.
-fn wait_pct(case: &RuleContext<'_>) -> Option<f64> {
-    let rows = case.rows(collectives());
-    let sum = |column: &str| rows.sum(rows.places(), column);
-    Some(RuleContext::pct(sum("wait_ns"), sum("total_ns"))).filter(|pct| *pct > 0.0)
+/// The collective in which ranks wait longest.
+fn most_waited(rows: &Rows<'_>) -> Option<usize> {
+    let waited = rows.matching(|rows, row| rows.number(row, "wait_pct").is_some_and(|pct| pct > 0.0));
+    rows.sorted_down(waited, "wait_ns").first().copied()
 }
 
 /// Load imbalance without a single GPU that stands out.

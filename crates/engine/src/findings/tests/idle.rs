@@ -65,7 +65,7 @@ fn calls_of_all_gpus_add_up() {
     let findings = found(&rows);
     let sync = findings.iter().find(|finding| finding.rule == "sync_idle").unwrap();
     assert!(sync.title.starts_with("hipMemcpy blocks the host: GPUs idle for 600 µs (30.0%"), "{}", sync.title);
-    assert!(sync.title.contains("50.0% of that in hipMemcpy, worst on rank"), "{}", sync.title);
+    assert!(sync.title.ends_with("50.0% of that in hipMemcpy"), "{}", sync.title);
     assert!(has_advice(sync, "pinned memory"));
 }
 

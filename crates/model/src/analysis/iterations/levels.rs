@@ -18,6 +18,7 @@ pub struct LevelThresholds {
     window: usize,
     least_near_pct: f64,
     most_levels: usize,
+    most_episode_pct: f64,
     /// For people.
     #[serde(rename = "source")]
     _source: String,
@@ -43,6 +44,9 @@ impl LevelThresholds {
             open.extend([range.start..cut, cut..range.end]);
         }
         cuts.sort_unstable();
+        while let Some(episode) = self.episode(durations, &cuts) {
+            cuts.drain(episode);
+        }
         let mut levels = Vec::with_capacity(durations.len());
         for (level, length) in (0..).zip(cuts.windows(2).filter_map(|ends| ends.last()?.checked_sub(*ends.first()?))) {
             levels.extend(std::iter::repeat_n(level, length));
@@ -50,9 +54,20 @@ impl LevelThresholds {
         levels
     }
 
+    /// The two cuts around a level that is short and returns to the one before it.
+    fn episode(&self, durations: &[i64], cuts: &[usize]) -> Option<Range<usize>> {
+        let part = |place: usize| durations.get(*cuts.get(place)?..*cuts.get(place + 1)?);
+        (1..cuts.len().saturating_sub(2)).find_map(|place| {
+            let (before, own, after) = (median(part(place - 1)?)?, part(place)?, median(part(place + 1)?)?);
+            let change = (after - before).abs() / before.min(after).max(1.0) * 100.0;
+            let is_short = own.len() as f64 * 100.0 <= self.most_episode_pct * durations.len() as f64;
+            (is_short && change < self.least_change_pct).then_some(place..place + 2)
+        })
+    }
+
     /// The place of the clearest jump of a sequence, if it has one.
     fn jump(&self, durations: &[i64]) -> Option<usize> {
-        let cut = clearest_cut(durations, self.least_each)?;
+        let cut = self.moved(durations, clearest_cut(durations, self.least_each)?)?;
         let (before, after) = durations.split_at_checked(cut)?;
         // Further away may be other levels.
         let before = before.get(before.len().saturating_sub(self.window)..)?;
@@ -67,6 +82,21 @@ impl LevelThresholds {
         let near_after = median(after.get(..self.near.min(after.len()))?)?;
         let near = (near_after - near_before) / (high - low) * 100.0;
         (change >= least && crossing <= self.most_crossing_pct && near >= self.least_near_pct).then_some(cut)
+    }
+
+    /// The cut near another one at which durations are closest to the medians of their sides: ranks alone put a short one of the later side to
+    /// the earlier one.
+    fn moved(&self, durations: &[i64], cut: usize) -> Option<usize> {
+        let (before, after) = durations.split_at_checked(cut)?;
+        let low = median(before.get(before.len().saturating_sub(self.window)..)?)?;
+        let high = median(after.get(..self.window.min(after.len()))?)?;
+        let places = cut.saturating_sub(self.near).max(self.least_each)
+            ..=(cut + self.near).min(durations.len().saturating_sub(self.least_each));
+        let distance = |place: usize| -> f64 {
+            let near = durations.iter().enumerate().skip(cut.saturating_sub(self.near)).take(2 * self.near);
+            near.map(|(at, ns)| (*ns as f64 - if at < place { low } else { high }).abs()).sum()
+        };
+        places.min_by(|one, other| distance(*one).total_cmp(&distance(*other)))
     }
 }
 
@@ -153,8 +183,9 @@ mod tests {
         outliers.iter_mut().step_by(9).for_each(|ns| *ns *= 3);
         let alternating: Vec<i64> = (0..40).map(|place| if place % 2 == 0 { 800 } else { 250 }).collect();
         let slow_first = [vec![5_000], noisy(30, 1_000)].concat();
+        let episode = [noisy(20, 1_000), noisy(10, 1_500), noisy(30, 1_000)].concat();
         for durations in
-            [trend, outliers, alternating, slow_first, noisy(50, 1_000), vec![100, 130], vec![], vec![5; 9]]
+            [trend, outliers, alternating, slow_first, episode, noisy(50, 1_000), vec![100, 130], vec![], vec![5; 9]]
         {
             assert!(levels(&durations).iter().all(|level| *level == 0), "{durations:?}");
         }

@@ -1,10 +1,9 @@
-//! Units of work that enclose repetitions: steps that ranges mark, steps of LLM servers, and launches of many kernels at once.
+//! Units of work that enclose repetitions: steps that ranges mark, steps of LLM servers, and launches of graphs.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
-use polars::prelude::*;
 use regex::Regex;
 use serde::Deserialize;
 
@@ -12,7 +11,8 @@ use crate::columns::frames::{add_texts, rows_named};
 use crate::columns::values::FrameValues;
 use crate::derive::launching::kernel_order::KernelOrder;
 use crate::derive::launching::launched_work::{LaunchedWork, Work};
-use crate::derive::repeating::step_work::StepFinder;
+use crate::derive::launching::launching_calls::LaunchingCalls;
+use crate::derive::repeating::step_work::{StepFinder, graph_calls};
 use crate::derive::{Frames, needed};
 use wavesieve_model::analysis::inference::{KernelRoles, Role, StepFacts, StepKind, decide};
 use wavesieve_model::analysis::ranges::tree::Extent;
@@ -51,7 +51,7 @@ pub(super) enum Evidence {
     Server,
     /// Kernels that choose the tokens of an LLM server.
     Tokens,
-    /// Calls that launch many kernels, such as a graph.
+    /// Launches of graphs.
     Replay,
 }
 
@@ -113,7 +113,7 @@ impl UnitFacts {
     /// # Errors
     /// When a needed column is missing or has another type.
     pub fn enclosing(&self, tables: &Frames, order: &KernelOrder) -> Result<Vec<Enclosing>> {
-        let found = [self.marked(tables)?, of_server(tables)?, self.replays(needed(tables, "kernels")?, order)?];
+        let found = [self.marked(tables)?, of_server(tables)?, self.replays(tables, order)?];
         Ok(found.into_iter().flatten().map(Enclosing::tidy).filter(|found| !found.times_ns.is_empty()).collect())
     }
 
@@ -131,11 +131,14 @@ impl UnitFacts {
         Ok(Some(Enclosing { evidence: Evidence::Range, times_ns, prompts: Vec::new() }))
     }
 
-    /// Calls that launched several kernels each, if most kernels were launched so.
-    fn replays(&self, kernels: &DataFrame, order: &KernelOrder) -> Result<Option<Enclosing>> {
+    /// Launches of graphs, if most kernels were launched so.
+    fn replays(&self, tables: &Frames, order: &KernelOrder) -> Result<Option<Enclosing>> {
+        let kernels = needed(tables, "kernels")?;
         let [ids, gpus, starts, ends] = kernels.integers(["correlation_id", "gpu", "start_ns", "end_ns"])?;
+        let graph_execs = kernels.integer("graph_exec_id")?;
         let valid = kernels.truths("valid")?.are_true();
         let mut replays: BTreeMap<i64, (i64, i64, usize)> = BTreeMap::new();
+        let mut graph_ids: BTreeSet<i64> = BTreeSet::new();
         // Id, start and end of the last kernel of each GPU.
         let mut before: BTreeMap<Option<i64>, (Option<i64>, i64, i64)> = BTreeMap::new();
         for row in order.rows().map(|row| row as usize).filter(|row| valid.get(*row) == Some(true)) {
@@ -147,8 +150,21 @@ impl UnitFacts {
             {
                 let known = replays.entry(id).or_insert((first_ns, last_ns, 1));
                 *known = (known.0.min(start_ns), known.1.max(end_ns), known.2 + 1);
+                if graph_execs.get(row).is_some_and(|graph| graph != 0) {
+                    graph_ids.insert(id);
+                }
             }
         }
+        if replays.is_empty() {
+            return Ok(None);
+        }
+        let launches = LaunchingCalls::from_frames(tables)?;
+        let graphs = graph_calls(&launches)?;
+        let is_graph = |id: &i64| {
+            let call = launches.get(Some(*id)).and_then(|call| graphs.get(call.row as usize).copied().flatten());
+            call == Some(true) || graph_ids.contains(id)
+        };
+        replays.retain(|id, _| is_graph(id));
         let replayed: usize = replays.values().map(|(.., kernels)| kernels).sum();
         let is_most = replayed as u64 * 100 >= valid.set_bits() as u64 * u64::from(self.file.least_replayed_pct);
         let mut times_ns: Vec<(i64, i64)> =

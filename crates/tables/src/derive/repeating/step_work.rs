@@ -9,6 +9,7 @@ use polars::prelude::*;
 use crate::columns::frames::{rows_named, values_by_text};
 use crate::columns::values::{FrameValues, I64Values};
 use crate::derive::launching::launched_work::{Launched, LaunchedWork, Work};
+use crate::derive::launching::launching_calls::LaunchingCalls;
 use crate::derive::ranging::range_forest::RangeForest;
 use crate::derive::{Frames, needed};
 use wavesieve_model::analysis::inference::{KernelRoles, MarkedStep, Role, StepFacts, WorkOfStep, steps_by_tokens};
@@ -45,8 +46,12 @@ struct KernelFacts {
 /// Whether each call launches a graph, by its number.
 type GraphCalls = [Option<bool>];
 
-fn graph_calls(work: &LaunchedWork) -> Result<Vec<Option<bool>>> {
-    Ok(values_by_text(work.calls.all_names(), |name| name.to_lowercase().contains(GRAPH_LAUNCH))?)
+/// Marks the calls that launch graphs, by their numbers.
+///
+/// # Errors
+/// When the names are not texts.
+pub(super) fn graph_calls(calls: &LaunchingCalls) -> Result<Vec<Option<bool>>> {
+    Ok(values_by_text(calls.all_names(), |name| name.to_lowercase().contains(GRAPH_LAUNCH))?)
 }
 
 /// Finds the steps of a process.
@@ -90,7 +95,7 @@ impl<'a> StepFinder<'a> {
             return Ok(Vec::new());
         }
         let forest = RangeForest::of_regions(self.tables, &chosen)?;
-        let graph_calls = graph_calls(&forest.work)?;
+        let graph_calls = graph_calls(&forest.work.calls)?;
         let mut by_step: BTreeMap<usize, Vec<&Launched>> = BTreeMap::new();
         for (launched, place) in forest.work.launched.iter().zip(forest.outermost_of()) {
             if let Some(place) = place {
@@ -110,7 +115,7 @@ impl<'a> StepFinder<'a> {
 
     fn of_tokens(&self) -> Result<Vec<WorkStep>> {
         let work = LaunchedWork::from_frames(self.tables)?;
-        let graph_calls = graph_calls(&work)?;
+        let graph_calls = graph_calls(&work.calls)?;
         let mut kernels: Vec<&Launched> = work.launched.iter().filter(|launched| !launched.is_copy).collect();
         kernels.sort_by_key(|kernel| (kernel.start_ns, work.id(kernel)));
         let roles: Vec<Option<Role>> = kernels.iter().map(|kernel| self.kernels.role(kernel)).collect();

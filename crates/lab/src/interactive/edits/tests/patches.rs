@@ -66,7 +66,7 @@ fn a_hunk_fits_where_its_header_says_or_in_one_place() {
     // The shift of the first hunk applies to the second too.
     let two = "--- a/k.hip\n+++ b/k.hip\n@@ -1 +1 @@\n-start\n+START\n@@ -3,2 +3,2 @@\n a\n-b\n+B\n";
     assert_eq!(
-        applied("x\nx\nstart\na\nb\nx\na\nb\n", two).unwrap_err().split(" fits").next(),
+        applied("x\nx\nstart\na\nb\nx\na\nb\n", two).unwrap_err().split(" matches").next(),
         Some("hunk 2 for k.hip")
     );
     assert_eq!(applied("x\nstart\nx\na\nb\na\nb\n", two).as_deref(), Ok("x\nSTART\nx\na\nB\na\nb\n"));
