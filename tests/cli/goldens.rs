@@ -6,7 +6,7 @@ use crate::common::{records, run, succeed};
 use crate::compute_database::analysis;
 use crate::dialects::databases::{sampled, schema_3};
 use crate::long_tables::SHORTENED;
-use crate::ranges::layered_steps;
+use crate::ranges::{jumping_steps, layered_steps};
 
 /// Queries that have no rows of what the two nodes did, or not all of their columns, and the fixtures that fill them.
 const FILLED: [(&str, &str); 19] = [
@@ -97,8 +97,8 @@ const EMPTY: [(&str, &str, &str); 0] = [];
 fn every_column_has_a_value_somewhere() {
     let sampled = sampled();
     let analysis = analysis();
-    let steps = tempfile::tempdir().unwrap();
-    let layered = layered_steps(steps.path());
+    let (layers, jumps) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (layered, jumping) = (layered_steps(layers.path()), jumping_steps(jumps.path()));
     let graphs = schema_3("3.0.2", &[include_str!("dialects/schema_3_0_2.sql")]);
     let inputs = [
         "fixtures/planted",
@@ -113,6 +113,7 @@ fn every_column_has_a_value_somewhere() {
         graphs.path.as_str(),
         analysis.path.as_str(),
         layered.as_str(),
+        jumping.as_str(),
     ];
     let is_filled = |value: &serde_json::Value| !value.is_null() && *value != "unknown" && *value != "";
     let queries = records(&["table", "--list"]);

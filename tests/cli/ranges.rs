@@ -294,38 +294,62 @@ fn iterations_and_ranges_are_compared() {
     );
 }
 
-/// Eight ranges `step` without any call, in each of which three layers of two kernels and a last kernel run: four steps of 100 µs, then four of
-/// 200 µs.
-pub fn layered_steps(directory: &Path) -> String {
-    let (mut kernels, mut markers) = (Vec::new(), Vec::new());
-    for step in 0..8 {
-        let slower = 1 + step / 4;
-        let start = 2_000_000 + step * 100_000 + (step - 4).max(0) * 100_000;
-        markers.push(on_thread(call(2, 1, 201, start - 1_000, start + 99_000 * slower), 70));
-        for place in 0..7 {
-            let at = start + place * 10_000 * slower;
-            let grid = if place == 6 { 256 } else { 64 * (1 + place % 2) };
+/// Ranges `step` without any call, in each of which some layers of two kernels and a last kernel run, 10 µs each; from one step on all take twice
+/// as long.
+fn steps(directory: &Path, count: i64, layers: i64, jump: i64) -> String {
+    let (mut kernels, mut markers, mut start) = (Vec::new(), Vec::new(), 2_000_000);
+    for step in 0..count {
+        let every = if step < jump { 10_000 } else { 20_000 };
+        let end = start + (2 * layers + 1) * every;
+        markers.push(on_thread(call(2, 1, 201, start - 100, end - 200), 70));
+        for place in 0..=2 * layers {
+            let at = start + place * every;
+            let grid = if place == 2 * layers { 256 } else { 64 * (1 + place % 2) };
             let id = kernels.len() as i64 + 1;
-            kernels.push(kernel(id, 500 + id, grid, at, at + 8_000 * slower));
+            kernels.push(kernel(id, 500 + id, grid, at, at + every / 2));
         }
+        start = end;
     }
     write(directory, "7_results.json", &kernels, &[], &markers, &[])
+}
+
+/// Two steps of eight layers.
+pub fn layered_steps(directory: &Path) -> String {
+    steps(directory, 2, 8, i64::MAX)
+}
+
+/// Six steps of 30 µs, then six of 60 µs.
+pub fn jumping_steps(directory: &Path) -> String {
+    steps(directory, 12, 1, 6)
 }
 
 #[test]
 fn what_repeats_in_steps_are_layers() {
     let directory = tempfile::tempdir().unwrap();
     let input = layered_steps(directory.path());
+    let columns = "unit,found_by,iterations,steady,levels,jump_at";
+    assert_eq!(
+        succeed(&["table", "iteration_summary", &input, "-f", "csv", "--columns", columns]),
+        format!("{columns}\nstep,range,2,2,1,\n")
+    );
+    let layers = rows(&input, "SELECT iteration, layer, kernels FROM layers ORDER BY iteration, layer");
+    assert!(layers.starts_with("iteration,layer,kernels\n0,0,2\n0,1,2\n0,2,2\n"), "{layers}");
+    assert_eq!(layers.lines().count(), 1 + 16, "{layers}");
+    let parts = rows(&input, "SELECT kind, unit, iterations, layers FROM run_parts ORDER BY part");
+    assert!(parts.contains("steady,step,2,16"), "{parts}");
+}
+
+#[test]
+fn steps_that_jump_are_on_levels() {
+    let directory = tempfile::tempdir().unwrap();
+    let input = jumping_steps(directory.path());
     let columns = "unit,found_by,iterations,steady,levels,jump_at,before_jump_ns,after_jump_ns";
     assert_eq!(
         succeed(&["table", "iteration_summary", &input, "-f", "csv", "--columns", columns]),
-        format!("{columns}\nstep,range,8,8,2,4,100000,200000\n")
+        format!("{columns}\nstep,range,12,12,2,6,30000,60000\n")
     );
-    let layers = rows(&input, "SELECT iteration, layer, kernels FROM layers ORDER BY iteration, layer");
-    assert!(layers.starts_with("iteration,layer,kernels\n0,0,2\n0,1,2\n0,2,"), "{layers}");
-    assert_eq!(layers.lines().count(), 1 + 24, "{layers}");
-    let kinds = rows(&input, "SELECT kind, unit, iterations, layers FROM run_parts ORDER BY part");
-    assert!(kinds.contains("uneven,step,4,12") && kinds.contains("steady,step,4,12"), "{kinds}");
+    let parts = rows(&input, "SELECT kind, iterations FROM run_parts ORDER BY part");
+    assert!(parts.contains("uneven,6\nsteady,6"), "{parts}");
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn what_is_named_twice_is_read_once() {
     let run = run(&["compare", "--base", &path("a.db"), &path("copy.db"), "--new", &path("a.db")]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(run.stderr.contains("is the same run as"), "{}", run.stderr);
-    assert!(run.stdout.contains("(1 against 1)"), "{}", run.stdout);
+    assert!(run.stdout.contains("(3 against 3)"), "{}", run.stdout);
 }
 
 #[test]

@@ -11,7 +11,12 @@ use wavesieve_model::text::bytes::text_of_bytes;
 pub struct Names {
     texts: Vec<Arc<str>>,
     numbers: FnvHashMap<Arc<str>, u32>,
+    /// Whether a text since the last question has zeros, as if a block of the file was lost.
+    has_zeros: bool,
 }
+
+/// Zeros in a row that no text has.
+const ZEROS: [u8; 4] = [0; 4];
 
 impl Names {
     pub fn number(&mut self, text: &str) -> u32 {
@@ -27,7 +32,13 @@ impl Names {
 
     /// The number of a text, given as bytes; bytes that are not UTF-8 are replaced.
     pub(crate) fn number_of_bytes(&mut self, bytes: &[u8]) -> u32 {
+        self.has_zeros |= bytes.contains(&0) && bytes.windows(ZEROS.len()).any(|some| some == ZEROS);
         self.number(&text_of_bytes(bytes))
+    }
+
+    /// Whether a text has zeros in a row, of those since the last call.
+    pub(super) fn take_zeros(&mut self) -> bool {
+        std::mem::take(&mut self.has_zeros)
     }
 
     pub fn text(&self, number: u32) -> &str {

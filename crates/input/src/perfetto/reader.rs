@@ -53,9 +53,11 @@ impl Document {
             let (place, what) = match packets.next() {
                 FilePart::Packet(place, packet) => {
                     reader.document.census.packets += 1;
-                    match reader.packet(packet, true) {
-                        Ok(()) => continue,
-                        Err(what) => (place, what.to_string()),
+                    let read = reader.packet(packet, true);
+                    match (read, reader.document.names.take_zeros()) {
+                        (Ok(()), false) => continue,
+                        (Ok(()), true) => (place, Malformed::Zeros.to_string()),
+                        (Err(what), _) => (place, what.to_string()),
                     }
                 }
                 FilePart::Gap(place, what) => (place, what),

@@ -7,6 +7,8 @@ use thiserror::Error;
 pub enum Malformed {
     #[error("a field ends behind its message")]
     Cut,
+    #[error("text is overwritten by zeros")]
+    Zeros,
     #[error("a number has more than 64 bits")]
     Number,
     #[error("a field has no number")]

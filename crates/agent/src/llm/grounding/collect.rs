@@ -80,8 +80,11 @@ impl Facts {
     }
 
     fn add_finding(&mut self, finding: &Finding) {
-        let row =
-            self.new_row([finding.id.as_str(), finding.rule.as_str()].into_iter().chain(finding.subject.as_deref()));
+        // A title speaks of calls and collectives that its evidence names.
+        let named: Vec<String> = finding.evidence.iter().flat_map(|one| texts_of(&one.frame, &one.columns)).collect();
+        let named = named.iter().map(String::as_str).filter(|name| finding.title.contains(name));
+        let own = [finding.id.as_str(), finding.rule.as_str()].into_iter().chain(finding.subject.as_deref());
+        let row = self.new_row(own.chain(named));
         self.add_number(UnitKind::Percent, finding.confidence * 100.0, "confidence", Some(row));
         for text in [&finding.title, &finding.explanation].into_iter().chain(&finding.advice) {
             self.add_text(text, Some(row));
@@ -247,4 +250,12 @@ fn is_like_name(text: &str) -> bool {
     let is_composed = text.contains(['_', ':', '<']) || text.chars().any(|letter| letter.is_ascii_digit());
     let has_capitals = text.chars().skip(1).any(|letter| letter.is_ascii_uppercase());
     text.chars().count() >= SHORTEST_NAME && !text.contains("\n") && (is_composed || has_capitals)
+}
+
+/// The texts and names in the rows of a table.
+fn texts_of(frame: &DataFrame, columns: &[OutputColumn]) -> Vec<String> {
+    let texts = columns.iter().filter(|column| matches!(column.unit, ColumnUnit::Name | ColumnUnit::Text));
+    let cells = texts.filter_map(|column| frame.column(&column.name).ok());
+    let cells = cells.flat_map(|values| (0..frame.height()).map(move |row| Cell::new(values, row)));
+    cells.filter_map(|cell| if let Cell::Text(text) = cell { Some(text) } else { None }).collect()
 }
