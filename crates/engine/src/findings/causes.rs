@@ -67,8 +67,8 @@ pub(super) fn put_causes_first(findings: &mut Vec<Finding>) -> Result<()> {
     let mut explained: Vec<(usize, String, String)> = Vec::new();
     for (place, symptom) in findings.iter().enumerate() {
         let causes = findings.get(..place).unwrap_or_default().iter().enumerate();
-        let found = causes.filter(|(_, cause)| explains(cause, symptom)).map(|(number, cause)| (number, cause)).next();
-        if let Some((number, cause)) = found {
+        let mut found = causes.filter(|(_, cause)| explains(cause, symptom));
+        if let Some((number, cause)) = found.next() {
             let much = if part(cause, symptom).is_some_and(|part| part >= 0.5) { "mostly" } else { "partly" };
             let text = format!(" It is {much} a consequence of finding {}.", number + 1);
             explained.push((place, cause.id.clone(), text));

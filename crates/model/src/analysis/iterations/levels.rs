@@ -36,7 +36,7 @@ impl LevelThresholds {
     /// The number of the level of each duration, from 0, in order. Takes `O(n log n)` for each level.
     pub fn levels(&self, durations: &[i64]) -> Vec<i64> {
         let mut cuts = vec![0, durations.len()];
-        let mut open = vec![0..durations.len()];
+        let mut open: Vec<Range<usize>> = std::iter::once(0..durations.len()).collect();
         while let Some(range) = open.pop().filter(|_| cuts.len() <= self.most_levels) {
             let Some(cut) = durations.get(range.clone()).and_then(|part| self.jump(part)) else { continue };
             let cut = range.start + cut;

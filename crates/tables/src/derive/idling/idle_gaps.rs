@@ -116,7 +116,7 @@ fn build(process: &Process, tables: &Frames, names: &[&'static str]) -> Result<V
         let (gaps, calls) = sweep.gaps(&work);
         ((gpu, gaps), (gpu, calls))
     });
-    let (mut gaps, calls): (Vec<(i64, GapColumns)>, Vec<(i64, CallColumns)>) = swept.unzip();
+    let (mut gaps, calls): (ByGpu<GapColumns>, ByGpu<CallColumns>) = swept.unzip();
     let (kernel_names, regions, ranges) =
         (kernels.column("kernel_name").ok(), regions.column("name")?, threads.range_names());
     let table = |name: &&'static str| match *name {
@@ -126,6 +126,9 @@ fn build(process: &Process, tables: &Frames, names: &[&'static str]) -> Result<V
     };
     names.iter().map(table).collect()
 }
+
+/// Columns of each GPU.
+type ByGpu<T> = Vec<(i64, T)>;
 
 /// Whether a process existed at a time; an unrecorded start or end does not limit it.
 fn lived_at(process: &Process, time_ns: i64) -> bool {

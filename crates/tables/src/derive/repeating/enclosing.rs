@@ -187,10 +187,8 @@ impl Enclosing {
                 is_own
             })
             .collect();
-        for values in [&mut self.prompts] {
-            let mut kept = is_own.iter();
-            values.retain(|_| kept.next() == Some(&true));
-        }
+        let mut kept = is_own.iter();
+        self.prompts.retain(|_| kept.next() == Some(&true));
         let mut kept = is_own.iter();
         self.times_ns.retain(|_| kept.next() == Some(&true));
         self
