@@ -60,7 +60,7 @@ fn a_scan_in_every_form() {
     insta::assert_snapshot!("scan_tier0", summary(&tier0));
     insta::assert_snapshot!("scan_tier0_of_a_file", succeed(&["scan", "fixtures/source/hip/bom.cpp", "-f", "tier0"]));
     let document: Value = serde_json::from_str(&scan(&["-f", "json"])).unwrap();
-    assert_eq!((document["tier"].as_u64(), document["schema_version"].as_str()), (Some(0), Some("1.3")));
+    assert_eq!((document["tier"].as_u64(), document["schema_version"].as_str()), (Some(0), Some("1.4")));
 }
 
 #[test]
