@@ -121,11 +121,11 @@ fn one_threshold_is_that_of_all_short_kernels() {
         number(&format!("SELECT COUNT(*) FROM kernels WHERE valid AND duration_ns < {below_ns}"), RANKS)
     };
     let usual = short_below(&[]);
-    assert_eq!(usual[0], (expected(10_000), json!("wavesieve table short_kernels INPUT")));
+    assert_eq!(usual[0], (expected(10_000), json!("wavesieve table short_kernels fixtures/two_nodes")));
     assert_eq!(usual[1].0, expected(10_000));
     let other = short_below(&["--short-kernel-threshold", "150us"]);
     assert!(expected(150_000) > expected(10_000));
-    assert_eq!(other[0], (expected(150_000), json!("wavesieve table short_kernels INPUT --threshold-us 150")));
+    assert_eq!(other[0], (expected(150_000), json!("wavesieve table short_kernels fixtures/two_nodes --threshold-us 150")));
     assert_eq!(other[1].0, expected(150_000));
     let text = succeed(&[
         "analyze",

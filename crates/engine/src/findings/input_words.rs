@@ -9,6 +9,9 @@ const PLACEHOLDER: &str = "INPUT";
 /// Longest words that a command repeats.
 const LONGEST_WORDS: usize = 400;
 
+/// Part of paths in folders that this program makes and moves or removes: no command can name them.
+const TEMPORARY: &str = "/.wavesieve-";
+
 /// The words that name the inputs in commands, and the effective filters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InputWords {
@@ -22,7 +25,8 @@ impl InputWords {
         let choice = trace.choice();
         // Values that a model wrote would come back as tokens where they are names.
         let filters = if choice.is_masked() { Vec::new() } else { choice.command_line() };
-        Self { words: trace.inputs().to_vec(), filters }
+        let is_kept = !trace.inputs().iter().any(|word| word.contains(TEMPORARY));
+        Self { words: if is_kept { trace.inputs().to_vec() } else { Vec::new() }, filters }
     }
 
     /// Words that name the inputs, not quoted.
