@@ -127,7 +127,10 @@ impl Machine<'_> {
         }
         let rank =
             |one: &MenuItem| Priority::ALL.iter().position(|priority| priority.word() == one.priority.to_lowercase());
-        self.session.persistent_menu_items.sort_by_key(|one| rank(one).unwrap_or(usize::MAX));
+        // In the order of this analysis, whatever was in the menu before.
+        let place = |one: &MenuItem| items.iter().position(|item| item.id == one.id).unwrap_or(usize::MAX);
+        let order = |one: &MenuItem| (rank(one).unwrap_or(usize::MAX), place(one));
+        self.session.persistent_menu_items.sort_by_key(order);
     }
 
     /// Compares with the measurement before, by the noise bands of `compare`.
