@@ -115,7 +115,7 @@ impl Collected {
             name,
             directory,
             rocm: recorded_release(facts),
-            // What a user asks for works wherever the GPU is AMD's, whatever recorded the trace.
+            // A request of the user works wherever the GPU is AMD's, whatever recorded the trace.
             profilers: match Profilers::new(std::iter::once(facts)) {
                 Profilers::PyTorch if !facts.agents.iter().any(AgentFacts::is_of_nvidia) => Profilers::Rocm,
                 profilers => profilers,

@@ -43,7 +43,7 @@ questions! {
     high_water: "memory_high_water";
     /// Causes of idle time for each GPU of each rank.
     idle: "idle_by_cause" by ["rank", "gpu"];
-    /// What the host did meanwhile: the call in which the launching thread was.
+    /// Activity of the host meanwhile: the call in which the launching thread was.
     idle_calls: "idle_by_call" by ["rank", "gpu"];
     /// The same by operator or function.
     idle_functions: "idle_by_call" by ["function_name"];

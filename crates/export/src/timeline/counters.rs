@@ -169,7 +169,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
         let mut track = self.sink.track(&TrackFacts { uuid, name, parent, order, lanes_of: None, place })?;
         let mut shown = None;
         for (place, (at_ns, value)) in values.iter().enumerate() {
-            // Of several values at one time, the last one counts. Equal values are not repeated, but the last of all
+            // The last of several values at one time counts. Equal values are not repeated, but the last of all
             // shows how long it held.
             let next = values.get(place + 1);
             let is_last = next.is_none_or(|(next_ns, _)| next_ns > at_ns);

@@ -1,4 +1,4 @@
-//! What the host did while GPUs were idle, which titles name and advice follows.
+//! Activity of the host while GPUs were idle, which titles name and advice follows.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -15,7 +15,7 @@ const REASONS: [(&str, &str); 5] = [
     ("compute", "it computes longer"),
 ];
 
-/// Programs next to each other, which are no ranks of one run: the tables of ranks compare those of one.
+/// Programs next to each other, which are not ranks of one run: the tables of ranks compare those of one.
 pub(crate) fn separate_programs(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(programs());
     let places: Vec<usize> = rows.places().collect();

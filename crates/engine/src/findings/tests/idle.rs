@@ -1,4 +1,4 @@
-//! What the host did while GPUs were idle: which name a title has, and which advice follows.
+//! Activity of the host while GPUs were idle: which name a title has, and which advice follows.
 
 use super::*;
 
@@ -97,7 +97,7 @@ fn outside_of_calls_functions_and_ranges_are_named() {
     assert!(step.title.ends_with("97.8% of that in no recorded call"), "{}", step.title);
 }
 
-/// What a thread does once it has launched follows from the delay.
+/// Activity of a thread after its launch follows from the delay.
 #[test]
 fn a_wait_for_a_delayed_launch_does_not_block_the_host() {
     let delay = finding_of("launch_delay_idle", "launch_delay", &[("hipStreamSynchronize", 900_000)], None);

@@ -145,7 +145,7 @@ fn missing_ranks_are_said() {
     );
 }
 
-/// Programs that are no ranks of one run.
+/// Programs that are not ranks of one run.
 #[test]
 fn separate_programs_are_said() {
     let head = "program processes first_rank last_rank compared kernels kernel_sum_ns";
