@@ -125,7 +125,10 @@ fn one_threshold_is_that_of_all_short_kernels() {
     assert_eq!(usual[1].0, expected(10_000));
     let other = short_below(&["--short-kernel-threshold", "150us"]);
     assert!(expected(150_000) > expected(10_000));
-    assert_eq!(other[0], (expected(150_000), json!("wavesieve table short_kernels fixtures/two_nodes --threshold-us 150")));
+    assert_eq!(
+        other[0],
+        (expected(150_000), json!("wavesieve table short_kernels fixtures/two_nodes --threshold-us 150"))
+    );
     assert_eq!(other[1].0, expected(150_000));
     let text = succeed(&[
         "analyze",
