@@ -18,6 +18,15 @@ use wavesieve_tables::trace::selection::Filters;
 /// Maximum number of open traces; they hold indexes of their files and some tables.
 const KEPT: usize = 4;
 
+/// The effective filters of a call, and what hides names from the model that wrote them.
+pub(super) struct Asked {
+    pub filters: Filters,
+    /// The mask for filters that compare texts.
+    pub mask: Option<u64>,
+    /// The model does not see the names of inputs.
+    pub hides_inputs: bool,
+}
+
 /// The inputs and options that identify a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Key {
@@ -25,6 +34,7 @@ struct Key {
     filters: Vec<String>,
     /// The mask for filters that compare texts.
     mask: Option<u64>,
+    hides_inputs: bool,
     /// The table that a condition applies to.
     subject: Option<&'static str>,
     /// Names, sizes and times of the files.
@@ -42,13 +52,14 @@ impl Traces {
     pub(super) fn open(
         &mut self,
         inputs: &[String],
-        (filters, mask): (Filters, Option<u64>),
+        asked: Asked,
         subject: Option<&'static str>,
         roots: &Roots,
         options: &McpOptions,
     ) -> Result<Arc<Trace>, ToolFailure> {
         let (inputs_of_key, state) = (inputs.to_vec(), state_of(inputs));
-        let key = Key { inputs: inputs_of_key, filters: filters.command_line(), mask, subject, state };
+        let Asked { filters, mask, hides_inputs } = asked;
+        let key = Key { inputs: inputs_of_key, filters: filters.command_line(), mask, hides_inputs, subject, state };
         // A damaged trace is read again, so that an answer does not depend on earlier ones.
         let same = |(known, trace): &(Key, Arc<Trace>)| *known == key && trace.damage().is_empty();
         if let Some(found) = self.kept.iter().position(same).and_then(|at| self.kept.remove(at)) {
@@ -61,7 +72,7 @@ impl Traces {
         roots.check_files(
             trace.members().iter().flat_map(|member| member.files.iter().map(std::path::PathBuf::as_path)),
         )?;
-        let trace = Arc::new(trace);
+        let trace = Arc::new(if hides_inputs { trace.named(Vec::new()) } else { trace });
         self.kept.retain(|(known, _)| known.inputs != key.inputs || known.state == key.state);
         self.kept.push_back((key, Arc::clone(&trace)));
         while self.kept.len() > KEPT {

@@ -23,7 +23,7 @@ use super::argument_check::checked;
 use super::arguments::{FilterTexts, Texts};
 use super::failure::ToolFailure;
 use super::paths::Roots;
-use super::traces::Traces;
+use super::traces::{Asked, Traces};
 use super::worker::Behind;
 use crate::llm::TableMask;
 use wavesieve_model::analysis::counter_plan::quoted;
@@ -134,7 +134,8 @@ impl<'a> Toolbox<'a> {
         let inputs = self.inputs(inputs)?;
         let subject = subject.filter(|_| filters.condition.is_some()).map(|table| table.name);
         let mask = self.behind.as_ref().filter(|_| filters.is_masked()).map(|behind| behind.mask.fingerprint());
-        let trace = self.traces.open(&inputs, (filters, mask), subject, &self.roots, self.options)?;
+        let asked = Asked { filters, mask, hides_inputs: self.behind.is_some() };
+        let trace = self.traces.open(&inputs, asked, subject, &self.roots, self.options)?;
         Ok((trace, inputs))
     }
 
