@@ -15,6 +15,7 @@ use super::commands::{
     trim::TrimArguments, workflow::WorkflowArguments,
 };
 use super::options::global::GlobalArguments;
+use super::reference::arrangement::arranged;
 use super::reference::help;
 use crate::invocation;
 use wavesieve_engine::Registry;
@@ -82,6 +83,10 @@ impl Extent<'_> {
     }
 }
 
+fn is_help(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand)
+}
+
 fn is_among(name: &str, words: &[OsString]) -> bool {
     words.iter().any(|word| word == name)
 }
@@ -119,14 +124,14 @@ impl<'a> CommandLine<'a> {
         let named = prepare(self.build(Extent::Named(words))).try_get_matches_from(words);
         let command = match named.as_ref().map_err(clap::Error::kind) {
             Ok(_) | Err(ErrorKind::DisplayVersion) => return named,
-            Err(ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand)
-                if !is_among(TABLE, words) =>
-            {
-                self.build(Extent::Verbs(words))
+            Err(kind) if is_help(kind) => {
+                let is_of_query = is_among(TABLE, words);
+                let command = if is_of_query { self.whole().clone() } else { self.build(Extent::Verbs(words)) };
+                arranged(prepare(command))
             }
-            Err(_) => self.whole().clone(),
+            Err(_) => prepare(self.whole().clone()),
         };
-        prepare(command).try_get_matches_from(words)
+        command.try_get_matches_from(words)
     }
 
     fn build(&self, extent: Extent<'_>) -> Command {
@@ -198,6 +203,11 @@ mod tests {
             let words: Vec<OsString> =
                 ["wavesieve"].into_iter().chain(text.split_whitespace()).map(Into::into).collect();
             let whole = line.whole().clone().try_get_matches_from(&words);
+            let whole = if whole.as_ref().is_err_and(|error| is_help(error.kind())) {
+                arranged(line.whole().clone()).try_get_matches_from(&words)
+            } else {
+                whole
+            };
             assert_eq!(meaning(line.parse(&words, |command| command)), meaning(whole), "{text}");
         }
     }

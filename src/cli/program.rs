@@ -20,6 +20,7 @@ use super::options::global::GlobalArguments;
 use super::options::query::registry;
 use super::output::messages::note;
 use super::output::{mail, messages};
+use super::reference::arrangement::arranged;
 use super::settings::{Settings, selected};
 use super::thread_count::startable;
 use super::{signals, suggest, written};
@@ -144,7 +145,7 @@ fn dispatch(
         "plan" => plan::run(&parsed(matches)?, global),
         "mcp" => mcp::run(&parsed(matches)?, registry, global),
         "completions" => completions::run(&parsed(matches)?, line.whole().clone()),
-        "man" => man::run(&parsed(matches)?, line.whole().clone()),
+        "man" => man::run(&parsed(matches)?, arranged(line.whole().clone())),
         "licenses" => licenses::run(&parsed(matches)?),
         "config" => config::run(matches, settings, line.whole(), global),
         "schema" => schema::run(&parsed(matches)?, registry, line),

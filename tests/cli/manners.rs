@@ -217,6 +217,19 @@ fn the_main_help_lists_every_verb_by_task() {
 }
 
 #[test]
+fn help_begins_with_what_people_need() {
+    let short = succeed(&["analyze", "-h"]);
+    assert!(short.lines().count() <= 50 && !short.contains("--mail-to") && short.contains("--output"), "{short}");
+    let long = succeed(&["analyze", "--help"]);
+    let headings: Vec<&str> = long.lines().filter(|line| line.ends_with(':') && !line.starts_with(' ')).collect();
+    let mut expected =
+        vec!["Arguments:", "Options:", "Input:", "Output:", "Analysis:", "Filters:", "Reading:", "Common:"];
+    expected.extend(["Compatibility:", "Session:", "Mail:", "Language models:", "Examples:"]);
+    assert_eq!(headings, expected);
+    assert!(!succeed(&["trim", "--help"]).contains("--mail-to"), "it writes no document");
+}
+
+#[test]
 fn convert_says_one_line_where_there_is_no_terminal() {
     let directory = tempfile::tempdir().unwrap();
     let converted = |name: &str, more: &[&str]| {

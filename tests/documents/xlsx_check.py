@@ -13,6 +13,7 @@ import gzip
 import io
 import json
 import math
+import re
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,8 @@ ENDINGS = {unit: [("ns", factor)] for unit, factor in TIMES.items()}
 ENDINGS |= {unit: [("bytes", factor)] for unit, factor in SIZES.items()} | {"GB/s": [("gb_per_s", 1)]}
 ENDINGS["us"].append(("us", 1))
 ENDINGS["ms"].append(("ms", 1))
+# A bar of a picture of times: its value and unit.
+TIP = re.compile("<title>[^<]*: [^<]*? ([0-9.e+-]+)\u00a0([nµm]?s) \\(")
 
 
 def analyze(binary, *options):
@@ -186,7 +189,7 @@ def raw_name(heading, names):
 def looks(book):
     """What is wrong with how sheets look, and with what is in their cells."""
     for sheet in book:
-        if sheet.title == "overview":
+        if sheet.title in ("overview", "charts"):
             continue
         if sheet.freeze_panes != "A2":
             yield f"{sheet.title}: headings are frozen at {sheet.freeze_panes}"
@@ -213,6 +216,49 @@ def looks(book):
                     yield f"{sheet.title}: {heading} has the format {cell.number_format}"
 
 
+def cells_of(book, reference):
+    """The cells of a reference such as 'a sheet'!$A$2:$A$9, in one column."""
+    sheet, _, cells = reference.rpartition("!")
+    found = book[sheet.strip("'").replace("''", "'")][cells.replace("$", "")]
+    return [cell for row in found for cell in row] if isinstance(found, tuple) else [found]
+
+
+def charted(book, work, binary, source):
+    """What is wrong with the native charts: references without numbers, or numbers that pictures of the charts do not have."""
+    if "charts" not in book.sheetnames:
+        yield "no charts"
+        return
+    drawn = {}
+    for chart in book["charts"]._charts:
+        title = "".join(run.t for run in chart.title.tx.rich.p[0].r)
+        for series in chart.series:
+            across = series.xVal or series.cat
+            of_x, of_y = across.numRef or across.strRef, (series.yVal or series.val).numRef
+            labels, values = cells_of(book, of_x.f), cells_of(book, of_y.f)
+            if not values or not all(isinstance(cell.value, (int, float)) for cell in values if cell.value is not None):
+                yield f"chart {title}: {of_y.f} holds no numbers"
+            if len(labels) != len(values) or all(cell.value is None for cell in values):
+                yield f"chart {title}: {of_x.f} and {of_y.f} do not fit"
+            drawn.setdefault(title, []).append((labels, values))
+    if not drawn:
+        yield "the sheet charts has no charts"
+    # The tips of the bars in the picture say what the cells hold.
+    pictures = work / "pictures"
+    analyze(binary, source, "--charts", pictures, "--chart-format", "svg", "-o", work / "page.html")
+    picture = pictures / "time-time_breakdown.svg"
+    if "Time of each GPU" in drawn and picture.exists():
+        shown = sum(float(value) * TIMES[unit.replace("µ", "u")] for value, unit in TIP.findall(picture.read_text()))
+        cells = [cell for _, values in drawn["Time of each GPU"] for cell in values]
+        held = sum((cell.value or 0) * TIMES[cells_unit(book, cell)] for cell in cells)
+        if not math.isclose(shown, held, rel_tol=0.01):
+            yield f"the bars of the picture add up to {shown} ns, the cells of the chart to {held} ns"
+
+
+def cells_unit(book, cell):
+    """The unit in the heading above a cell."""
+    return cell.parent.cell(1, cell.column).value.rpartition(" ")[2].replace("µ", "u")
+
+
 def agreement(binary, source, work):
     """Where the formats of one analysis do not carry the same numbers."""
     book_path, again = work / "own.xlsx", work / "again.xlsx"
@@ -222,6 +268,7 @@ def agreement(binary, source, work):
         yield "a workbook written again has other bytes"
     book = openpyxl.load_workbook(book_path)
     yield from looks(book)
+    yield from charted(book, work, binary, source)
     document = json.loads(analyze(binary, source, "--format", "json"))
     folders = {}
     for form in ("csv", "parquet"):
@@ -246,7 +293,7 @@ def agreement(binary, source, work):
         yield f"the folder lacks {missing}"
     by_title = {name: (str(row[2].value or ""), name.removeprefix(f"{row[2].value}.")) for name, row in links.items()}
     for name, (section, table) in by_title.items():
-        if name == "provenance":
+        if name in ("provenance", "charts"):
             continue
         key = next((key for key in folders["csv"] if key[0] == section and key[1].startswith(table)), None)
         if key is None:

@@ -18,6 +18,7 @@ import numpy
 import edge_cases
 from captures import open_processes, union_length, without_counter_passes
 from common import Findings, Tally, database_files, default_inputs, difference
+from duration_bins import duration_bins, histogram_width
 from starts import by_flag, options_of, starts
 
 
@@ -305,20 +306,13 @@ def short_kernel_histogram(processes, threshold_us, bins):
 
 def kernel_duration_histogram(processes):
     durations = [end - start for process in processes for _, _, start, end in process.kernels()]
-    bins = grouped(durations, lambda duration: duration.bit_length())
-    lengths = [bits for bits in bins if bits]
-    places = ([0] if 0 in bins else []) + (list(range(min(lengths), max(lengths) + 1)) if lengths else [])
-    return [
-        {
-            "bin_start_ns": 2 ** (bits - 1) if bits else 0,
-            "bin_end_ns": 2**bits,
-            "calls": len(bins.get(bits, [])),
-            "total_ns": sum(bins.get(bits, [])),
-            "pct": share(len(bins.get(bits, [])), len(durations)),
-            "pct_of_time": share(sum(bins.get(bits, [])), sum(durations)),
-        }
-        for bits in places
-    ]
+    rows = []
+    for start, end in duration_bins(durations, histogram_width(durations)):
+        inside = [duration for duration in durations if start <= duration < end]
+        row = {"bin_start_ns": start, "bin_end_ns": end, "calls": len(inside), "total_ns": sum(inside)}
+        shares = {"pct": share(len(inside), len(durations)), "pct_of_time": share(sum(inside), sum(durations))}
+        rows.append(row | shares)
+    return rows
 
 
 def marker_summary(processes):

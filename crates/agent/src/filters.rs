@@ -13,12 +13,16 @@ use wavesieve_tables::trace::selection::{
 /// Which events of the trace to look at.
 #[derive(Args, Clone, Debug, Default)]
 pub struct FilterArguments {
-    /// Time window FROM:TO: 10%:90% or +1s:+1500ms of each process's span, -1s: for its last second, clock times in ns,
-    /// @marker for a ROCTx range (@marker/2 for the third of that name), or steady for the steady part
+    /// Time window FROM:TO, such as 10%:90% or +1s:+1500ms, @marker, or steady
+    ///
+    /// Shares and times with a sign count from the ends of each process's span (-1s: is its last second), times without one are clock times in ns, @marker is a
+    /// ROCTx range (@marker/2 the third of that name), and steady is the steady part.
     #[arg(long, value_name = "WINDOW", allow_hyphen_values = true, help_heading = "Filters")]
     window: Option<Window>,
-    /// Iterations FIRST..LAST of each process (inclusive, from 0), or steady, warmup or cooldown: the window from the start
-    /// of the first to the end of the last (`wavesieve table iterations` lists them)
+    /// Iterations FIRST..LAST of each process, or steady, warmup or cooldown
+    ///
+    /// They count from 0, and the last is included: the window from the start of the first to the end of the last
+    /// (`wavesieve table iterations` lists them).
     #[arg(long = "iter", value_name = "ITERATIONS", help_heading = "Filters")]
     iterations: Option<IterationSet>,
     /// Events that a window keeps; busy, idle and exposed time is always cut at the window

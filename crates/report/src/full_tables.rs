@@ -4,8 +4,8 @@ use anyhow::{Context as _, Result};
 use polars::prelude::{DataFrame, df};
 
 use super::analysis::Analysis;
-use super::document::{Document, Table};
-use wavesieve_engine::findings::{Finding, Saving};
+use super::document::{Document, Section, Table};
+use wavesieve_engine::findings::{Finding, QueryRequest, Saving};
 use wavesieve_engine::{ColumnUnit, OutputColumn};
 
 /// A table with all its rows and columns.
@@ -48,11 +48,37 @@ impl FullTable {
     }
 }
 
+/// Queries whose answers are only tables of workbooks and folders, with the sections that they belong to. Documents for
+/// readers draw them.
+const DRAWN_ELSEWHERE: [(&str, &str); 1] = [("iterations", "iterations")];
+
+/// The queries that only workbooks and folders show.
+pub fn questions() -> Vec<QueryRequest> {
+    DRAWN_ELSEWHERE.iter().map(|(_, query)| QueryRequest::new(query)).collect()
+}
+
 /// The tables of the sections in order: all columns, and at most this many rows of the answers, 0 for all.
 pub(crate) fn full_tables(analysis: &Analysis, most_rows: usize) -> Vec<FullTable> {
-    let sections = &analysis.document.sections;
-    let tables = sections.iter().flat_map(|section| section.tables().map(move |table| (&section.id, table)));
-    tables.map(|(section, table)| full_table(analysis, section, table, most_rows)).collect()
+    let mut tables = Vec::new();
+    for section in &analysis.document.sections {
+        tables.extend(section.tables().map(|table| full_table(analysis, &section.id, table, most_rows)));
+        let drawn = DRAWN_ELSEWHERE.iter().filter(|(of, _)| *of == section.id);
+        tables.extend(drawn.filter_map(|(_, query)| drawn_table(analysis, section, query, most_rows)));
+    }
+    tables
+}
+
+/// The table of an answer that no document shows as one.
+fn drawn_table(analysis: &Analysis, section: &Section, query: &str, most_rows: usize) -> Option<FullTable> {
+    let question = QueryRequest::new(query);
+    let answer = analysis.answers.get(&question)?;
+    let frame = if most_rows > 0 { answer.frame.head(Some(most_rows)) } else { answer.frame.clone() };
+    Some(FullTable {
+        section: section.id.clone(),
+        command: Some(analysis.collected.inputs.command_line(&question)),
+        total_rows: answer.frame.height(),
+        ..FullTable::new(query, &section.title, &section.about, answer.columns.clone(), frame)
+    })
 }
 
 fn full_table(analysis: &Analysis, section: &str, shown: &Table, most_rows: usize) -> FullTable {

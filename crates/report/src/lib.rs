@@ -27,7 +27,7 @@ pub mod charts;
 pub mod compat;
 pub mod document;
 pub mod folder;
-pub(crate) mod full_tables;
+pub mod full_tables;
 pub mod html;
 pub mod json;
 pub mod markdown;

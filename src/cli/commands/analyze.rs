@@ -55,21 +55,25 @@ pub(crate) struct AnalyzeArguments {
     #[command(flatten)]
     document: DocumentArguments,
     /// Write the JSON document of another program
-    #[arg(long, value_enum, value_name = "PROGRAM", help_heading = "Output")]
+    #[arg(long, value_enum, value_name = "PROGRAM", help_heading = "Compatibility")]
     json_compat: Option<JsonCompat>,
-    /// Compare with this digest (`wavesieve compare --save`), in a section of its own
+    /// Compare with this digest of `wavesieve compare --save`
+    ///
+    /// The comparison has a section of its own.
     #[arg(long, value_name = "DIGEST", help_heading = "Analysis")]
     baseline: Option<PathBuf>,
-    /// Your question in words, for the model of --llm; documents with a field for it keep it
+    /// Your question in words, for the model of --llm
+    ///
+    /// Documents with a field for it keep it.
     #[arg(long, value_name = "TEXT", help_heading = "Analysis")]
     prompt: Option<String>,
     /// Analyze with a menu, as `wavesieve interactive` does; with a command, profile and tune it as `wavesieve workflow` does
     /// (--interactive='./app --size 4'; a program among the inputs is taken for the command, too)
     #[arg(long, value_name = "CMD", num_args = 0..=1, require_equals = true, default_missing_value = "",
-          help_heading = "Analysis")]
+          help_heading = "Session")]
     interactive: Option<String>,
     /// Continue this session of --interactive
-    #[arg(long, value_name = "ID", help_heading = "Analysis", requires = "interactive")]
+    #[arg(long, value_name = "ID", help_heading = "Session", requires = "interactive")]
     resume_session: Option<String>,
     #[command(flatten)]
     store: StoreArguments,

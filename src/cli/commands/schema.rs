@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::command_line::CommandLine;
 use crate::cli::exit::{DONE, Failure};
 use crate::cli::output::messages::print;
+use crate::cli::reference::arrangement::arranged;
 use crate::cli::reference::{pages, rule_pages, skill_pages, upstream_page, verb_pages};
 use wavesieve_engine::Registry;
 use wavesieve_engine::findings::RuleBook;
@@ -97,7 +98,7 @@ pub(crate) fn run(arguments: &SchemaArguments, registry: &Registry, line: &Comma
     let described = match topic {
         Topic::Tables => vec![("tables.md".to_owned(), documentation::tables().into_bytes())],
         Topic::Queries => vec![("queries.md".to_owned(), documentation::queries(registry).into_bytes())],
-        Topic::Verbs => verb_pages::pages(line.whole()),
+        Topic::Verbs => verb_pages::pages(&arranged(line.whole().clone())),
         Topic::Metrics => vec![("metrics.md".to_owned(), documentation::metrics().into_bytes())],
         Topic::Rules => {
             let book = RuleBook::builtin().map_err(anyhow::Error::from)?;

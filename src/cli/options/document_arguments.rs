@@ -32,7 +32,9 @@ pub(crate) struct DocumentArguments {
     /// Rule thresholds: a TOML file with a table of numbers for each rule
     #[arg(long, value_name = "FILE", help_heading = "Analysis")]
     rules: Option<PathBuf>,
-    /// Exit with 4 if a finding has this priority or a higher one, and name it on standard error
+    /// Exit with 4 if a finding has this priority or a higher one
+    ///
+    /// Standard error names it.
     #[arg(long, value_enum, value_name = "PRIORITY", help_heading = "Analysis")]
     fail_on: Option<FailOn>,
     /// Analyze the whole run with warm-up and pauses, even if it has a steady part
@@ -41,13 +43,17 @@ pub(crate) struct DocumentArguments {
     /// Document title
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     title: Option<String>,
-    /// Show only these sections, such as time,hotspots; TraceLens sheets have separate options
+    /// Show only these sections, such as time,hotspots
+    ///
+    /// Sheets of TraceLens have separate options.
     #[arg(long, value_name = "SECTION,…", value_delimiter = ',', help_heading = "Output")]
     sections: Vec<String>,
     /// Omit these sections
     #[arg(long, value_name = "SECTION,…", value_delimiter = ',', help_heading = "Output")]
     without: Vec<String>,
-    /// Also write the charts as SECTION-QUERY.svg and .png into this directory, for any format
+    /// Also write the charts into this directory, for any format
+    ///
+    /// Their files are SECTION-QUERY.svg and .png.
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub charts: Option<PathBuf>,
     /// Formats of the charts

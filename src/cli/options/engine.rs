@@ -20,7 +20,7 @@ use wavesieve_tables::trace::Trace;
 pub(crate) struct EngineArguments {
     /// Run the statements on this cluster of Apache DataFusion Ballista, over one dataset of `convert --with all` at a path or in a
     /// bucket (s3://) that all of its machines reach. The program wavesieve-ballista talks to it
-    #[arg(long, value_name = "ballista://HOST:PORT", help_heading = "Input")]
+    #[arg(long, value_name = "ballista://HOST:PORT", help_heading = "Reading")]
     engine: Option<Address>,
 }
 

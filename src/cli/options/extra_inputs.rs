@@ -21,11 +21,14 @@ use wavesieve_tables::trace::Trace;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct ExtraInputs {
-    /// Source code to scan, as `scan` does, alone or with its trace. The trace overrides what the source only suggests
+    /// Source code to scan, as `scan` does, alone or with its trace
+    ///
+    /// The trace overrides what the source only suggests.
     #[arg(long, value_name = "DIR")]
     source_dir: Option<PathBuf>,
-    /// Thread traces: instruction statistics (stats_*.csv) of `rocprofv3 --att` in this directory or below. Those among the
-    /// inputs are always read
+    /// Thread traces of `rocprofv3 --att` (stats_*.csv) in this directory or below
+    ///
+    /// Those among the inputs are always read.
     #[arg(long, value_name = "DIR")]
     att_dir: Option<PathBuf>,
 }

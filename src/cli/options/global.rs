@@ -27,28 +27,28 @@ pub(crate) enum ColorChoice {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct GlobalArguments {
     /// Worker threads, at most 512 [default: all cores]
-    #[arg(long, value_name = "N", global = true, help_heading = "Global",
+    #[arg(long, value_name = "N", global = true, help_heading = "Common",
           value_parser = clap::value_parser!(u16).range(1..=512))]
     threads: Option<u16>,
     /// Files and processes to read in parallel, each with all threads [default: threads + 1; 1 with one thread]
-    #[arg(long, value_name = "N", global = true, help_heading = "Global",
+    #[arg(long, value_name = "N", global = true, help_heading = "Common",
           value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
     /// Memory budget for processes read in parallel, by estimate, such as 8G or 50%; one at a time is always read
     /// [default: half of the memory of the machine or container]
-    #[arg(long, value_name = "SIZE", global = true, help_heading = "Global", value_parser = memory::parse)]
+    #[arg(long, value_name = "SIZE", global = true, help_heading = "Common", value_parser = memory::parse)]
     memory_limit: Option<u64>,
     /// When to use colors
-    #[arg(long, value_enum, default_value_t, global = true, value_name = "WHEN", help_heading = "Global")]
+    #[arg(long, value_enum, default_value_t, global = true, value_name = "WHEN", help_heading = "Common")]
     color: ColorChoice,
     /// Print errors only
-    #[arg(short, long, global = true, help_heading = "Global")]
+    #[arg(short, long, global = true, help_heading = "Common")]
     pub quiet: bool,
     /// Log progress and times to standard error
-    #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = "Global")]
+    #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = "Common")]
     pub verbose: bool,
     /// Add or replace queries: a directory of .sql files
-    #[arg(long, value_name = "DIR", global = true, help_heading = "Global")]
+    #[arg(long, value_name = "DIR", global = true, help_heading = "Common")]
     pub queries: Option<PathBuf>,
     #[command(flatten)]
     pub mail: MailArguments,

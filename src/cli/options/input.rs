@@ -31,33 +31,35 @@ use wavesieve_tables::trace::{Trace, TraceProcess};
 /// Where the trace is and how its ranks are distinguished.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct InputArguments {
-    /// Files, directories (searched recursively) and glob patterns: rocpd and RPD databases, .rpdb packages,
-    /// rocprofv3 JSON and CSV, PyTorch traces, ROCm Compute Profiler folders, datasets, also at s3://, gs://, az:// and http(s)://
+    /// Files, directories and glob patterns, also at s3://, gs://, az:// and http(s)://
+    ///
+    /// Directories are searched recursively. Inputs hold rocpd and RPD databases, .rpdb packages, rocprofv3 JSON and CSV, PyTorch traces, ROCm Compute Profiler folders or
+    /// datasets.
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     /// Same as INPUT, for rocpd command lines
-    #[arg(short = 'i', long = "input", value_name = "INPUT", num_args = 1..)]
+    #[arg(short = 'i', long = "input", value_name = "INPUT", num_args = 1.., help_heading = "Compatibility")]
     more_inputs: Vec<String>,
     /// Take the rank from the path: the first group of this regular expression, or its whole match if it has no group
     #[arg(long, value_name = "REGEX", help_heading = "Input")]
     rank_from: Option<String>,
     /// Kernel category rules, tried before the built-in ones
-    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    #[arg(long, value_name = "FILE", help_heading = "Reading")]
     categories: Option<PathBuf>,
     /// Metric definitions; they override built-ins with the same id
-    #[arg(long = "metrics", value_name = "FILE", help_heading = "Input")]
+    #[arg(long = "metrics", value_name = "FILE", help_heading = "Reading")]
     metric_definitions: Option<PathBuf>,
     /// Measured roofs instead of theoretical ones: roofline.csv of ROCm Compute Profiler
-    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    #[arg(long, value_name = "FILE", help_heading = "Reading")]
     roofs: Option<PathBuf>,
     /// Reader of SQLite databases
-    #[arg(long, value_enum, default_value_t, value_name = "READER", help_heading = "Input")]
+    #[arg(long, value_enum, default_value_t, value_name = "READER", help_heading = "Reading")]
     reader: ReaderChoice,
     /// Keep events at any positive time, not only within a day of their process or close to each other; captures only
-    #[arg(long, help_heading = "Input")]
+    #[arg(long, help_heading = "Reading")]
     ignore_process_times: bool,
     /// ROCm release that recommended commands are for, such as 7.2 [default: as recorded, or what 7.0 and later take]
-    #[arg(long, value_name = "VERSION", help_heading = "Input")]
+    #[arg(long, value_name = "VERSION", help_heading = "Reading")]
     rocm_version: Option<RocmVersion>,
     #[command(flatten)]
     filters: FilterArguments,
@@ -316,7 +318,7 @@ pub(crate) struct Opening<'a> {
 pub(crate) struct CacheArguments {
     /// Cache converted inputs in this directory and read them from there until they change. The first run converts
     /// whole inputs; you can always delete the directory
-    #[arg(long, value_name = "DIR", help_heading = "Input")]
+    #[arg(long, value_name = "DIR", help_heading = "Reading")]
     cache: Option<PathBuf>,
 }
 

@@ -14,7 +14,7 @@ const MAX_NS: i64 = 1_000_000_000_000;
 
 /// Parts of TraceLens's report in workbooks and folders.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Workbooks and folders")]
+#[command(next_help_heading = "Compatibility")]
 pub(crate) struct TraceLensArguments {
     /// Add kernel_details, a row for every dispatch
     #[arg(long, alias = "kernel_details")]

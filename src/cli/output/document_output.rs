@@ -19,6 +19,7 @@ use wavesieve_report::analysis::Analysis;
 use wavesieve_report::compat::tracelens;
 use wavesieve_report::folder;
 use wavesieve_report::folder::{FolderFormat, FolderOptions};
+use wavesieve_report::full_tables;
 use wavesieve_report::xlsx;
 use wavesieve_report::xlsx::WorkbookOptions;
 use wavesieve_report::{html, json, markdown, text};
@@ -33,8 +34,9 @@ pub(crate) struct DocumentOutput {
     /// Format of the document; without it the extension of -o chooses
     #[arg(short, long, value_enum)]
     pub format: Option<DocumentFormat>,
-    /// File to write, in the place of one that is there; - for standard output. The format's extension is added where it is
-    /// missing. Of csv and parquet the folder
+    /// File to write, or folder of csv and parquet; - for standard output
+    ///
+    /// It replaces one that is there. The format's extension is added where it is missing.
     #[arg(short, long, value_name = "NAME")]
     pub output: Option<PathBuf>,
     /// Directory to write the file to, made where there is none; the file is named analysis unless -o names it. Of csv and
@@ -44,7 +46,9 @@ pub(crate) struct DocumentOutput {
     /// Unit of times in text, Markdown and workbooks; csv and parquet keep nanoseconds unless one is named
     #[arg(long, value_enum, default_value_t)]
     pub unit: TimeUnit,
-    /// Rows of each table, 0 for all [default: 10, 50 in pages, all in workbooks and folders]
+    /// Rows of each table, 0 for all
+    ///
+    /// By default 10, 50 in pages, and all in workbooks and folders.
     #[arg(long = "top-kernels", visible_alias = "top", value_name = "N")]
     pub top: Option<usize>,
     #[command(flatten)]
@@ -155,7 +159,9 @@ impl DocumentOutput {
     /// [`Failure::Usage`] when an option is given that the format does not support.
     pub(crate) fn questions(&self, format: DocumentFormat) -> Result<Vec<QueryRequest>, Failure> {
         match self.tracelens.given() {
-            _ if format.is_of_tables() => Ok(tracelens::questions(&self.tracelens.options())),
+            _ if format.is_of_tables() => {
+                Ok([full_tables::questions(), tracelens::questions(&self.tracelens.options())].concat())
+            }
             Some(option) => {
                 let reason = "is for workbooks and folders; choose one with --format xlsx, csv or parquet";
                 refuse!("{option} {reason}")

@@ -1,5 +1,6 @@
 //! Help texts, and the generators of manual and reference pages.
 
+pub(crate) mod arrangement;
 pub(crate) mod help;
 pub(crate) mod pages;
 pub(crate) mod rule_pages;

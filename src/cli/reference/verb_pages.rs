@@ -3,11 +3,11 @@
 use clap::{Arg, Command};
 use minijinja::{Value, context};
 
+use super::arrangement::MAIL;
 use super::help::{Part, listed, notes, render};
 
 /// File names and texts of the pages: an index and one per verb.
 pub(crate) fn pages(command: &Command) -> Vec<(String, Vec<u8>)> {
-    // Options of every command are only in the index: before it is built, no command has them.
     let unbuilt = command.clone();
     let mut built = command.clone().disable_help_subcommand(true);
     built.build();
@@ -48,8 +48,11 @@ fn collect(verb: &Command, built: &Command, sections: &mut Vec<Value>) {
     let queries: Vec<&Command> = verb.get_subcommands().filter(|_| is_table).collect();
     let has = |command: &Command, option: &Arg| command.get_arguments().any(|other| other.get_id() == option.get_id());
     let shared = |option: &Arg| queries.iter().all(|query| has(query, option));
-    let mut options = options(verb, |option| queries.is_empty() || !shared(option));
-    options.extend(queries.first().map(|query| self::options(query, shared)).unwrap_or_default());
+    // Options of every command are only in the index.
+    let is_own = |option: &Arg| !option.is_global_set() || option.get_help_heading() == Some(MAIL);
+    let mut options = options(verb, |option| is_own(option) && (queries.is_empty() || !shared(option)));
+    let of_queries = |option: &Arg| is_own(option) && shared(option);
+    options.extend(queries.first().map(|query| self::options(query, of_queries)).unwrap_or_default());
     let name = built.get_bin_name().unwrap_or_default();
     sections.push(context! { name, about => escaped(&described), usage, options, parts, is_table });
     if !is_table {
@@ -88,7 +91,9 @@ fn option(option: &Arg) -> Value {
     let default: Vec<String> =
         option.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect();
     let default = if takes_value { default.join(",") } else { String::new() };
-    let help = option.get_help().map(ToString::to_string).unwrap_or_default();
+    let help = option.get_long_help().or(option.get_help()).map(ToString::to_string).unwrap_or_default();
+    let paragraphs: Vec<&str> = help.split("\n\n").map(|text| text.trim_end_matches('.')).collect();
+    let help = paragraphs.join(". ");
     context! { names => escaped_bars(&names), help => escaped(&help), choices, default => escaped_bars(&default) }
 }
 

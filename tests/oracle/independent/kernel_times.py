@@ -4,6 +4,8 @@ import statistics
 from decimal import Decimal
 from fractions import Fraction
 
+from duration_bins import duration_bins, histogram_width
+
 from .activity import labels_of
 from .case import Case
 from .sums import deviation, first_of_each, grouped, median, moments, ordered, percent
@@ -99,13 +101,13 @@ def kernel_details(source, options):
 def kernel_duration_histogram(source, options):
     by = options.by()
     records = []
-    for key, group in grouped(dispatches(source, options), list(by)).items():
+    every = dispatches(source, options)
+    width = histogram_width([kernel["duration_ns"] for kernel in every])
+    for key, group in grouped(every, list(by)).items():
         times = [kernel["duration_ns"] for kernel in group]
-        lengths = [time.bit_length() for time in times if time]
-        bins = ([0] if 0 in times else []) + (list(range(min(lengths), max(lengths) + 1)) if lengths else [])
-        for bits in bins:
-            inside = [time for time in times if time.bit_length() == bits]
-            record = {"bin_start_ns": 2 ** (bits - 1) if bits else 0, "bin_end_ns": 2**bits, "calls": len(inside)}
+        for start, end in duration_bins(times, width):
+            inside = [time for time in times if start <= time < end]
+            record = {"bin_start_ns": start, "bin_end_ns": end, "calls": len(inside)}
             record |= {"total_ns": sum(inside), "pct": percent(len(inside), len(times))}
             records.append(dict(zip(by, key)) | record | {"pct_of_time": percent(sum(inside), sum(times))})
     return ordered(records, by, "bin_start_ns")

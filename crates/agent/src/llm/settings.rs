@@ -21,8 +21,9 @@ const LOCAL_SERVERS: [&str; 3] = ["ollama", "vllm", "llama.cpp"];
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Language models")]
 pub struct LlmOptions {
-    /// Ask a language model: anthropic, openai, private, local (Ollama and alike) or claude-code, each with :MODEL if it is not
-    /// the default. Of several, the next is asked if one is busy or away
+    /// Ask a language model: anthropic, openai, private, local (Ollama and alike) or claude-code
+    ///
+    /// Each may have :MODEL if it is not the default. Of several, the next is asked if one is busy or away.
     #[arg(
         id = "llm",
         long = "llm",

@@ -1,7 +1,10 @@
 //! Charts in words, for readers who do not see them.
 
-use super::lines::median;
-use super::model::{Bar, Chart, Lines, Plot};
+use super::heat_cells::HeatCells;
+use super::lines::{by_deviation, median};
+use super::model::{Bar, Bin, Chart, Lines, Plot};
+use super::outliers::{MAX_ROWS, STANDS_OUT};
+use super::stacked;
 use super::ticks::range;
 use super::unit::{Axis, Unit, shown};
 
@@ -11,7 +14,7 @@ const NAMED: usize = 3;
 /// Describes the chart in words, with its main numbers.
 pub fn alternative(chart: &Chart) -> String {
     if chart.is_empty() {
-        return format!("{}: no data", chart.title);
+        return format!("{}: {}", chart.title, words_instead(chart));
     }
     let (kind, told) = match &chart.plot {
         Plot::Stacked(data) => {
@@ -25,7 +28,12 @@ pub fn alternative(chart: &Chart) -> String {
             let parts = data.parts.iter().enumerate().map(|(index, part)| (part.name.clone(), sum(index)));
             let told: Vec<String> =
                 parts.map(|(name, value)| format!("{name} {}", shown(data.value.unit, value))).collect();
-            (format!("stacked bars of {}", counted(data.rows.len(), "row")), format!("in all {}", told.join(", ")))
+            let mut notes = Vec::new();
+            stacked::fitting(data, MAX_ROWS, &mut notes);
+            let standing = notes.into_iter().find(|note| note.starts_with(STANDS_OUT));
+            let standing = standing.map_or_else(String::new, |standing| format!("; {standing}"));
+            let kind = format!("stacked bars of {}", counted(data.rows.len(), "row"));
+            (kind, format!("in all {}{standing}", told.join(", ")))
         }
         Plot::Bars(data) => (
             format!("{} of {}", counted(data.bars.len(), "bar"), measured(&data.value)),
@@ -38,12 +46,11 @@ pub fn alternative(chart: &Chart) -> String {
             (kind, format!("{told}; {} in all", shown(data.value.unit, data.whole())))
         }
         Plot::Histogram(data) => {
-            let count = |counts: &[f64]| counts.iter().filter(|count| count.is_finite()).sum::<f64>();
-            let total: f64 = data.bins.iter().map(|bin| count(&bin.counts)).sum();
-            let most = data.bins.iter().max_by(|left, right| count(&left.counts).total_cmp(&count(&right.counts)));
+            let total: f64 = data.bins.iter().map(Bin::count).sum();
+            let most = data.bins.iter().max_by(|left, right| left.count().total_cmp(&right.count()));
             let told = most.map_or_else(String::new, |bin| {
                 let (from, to) = (shown(data.x.unit, bin.from), shown(data.x.unit, bin.to));
-                format!("; most, {}, from {from} to {to}", shown(data.y.unit, count(&bin.counts)))
+                format!("; most, {}, from {from} to {to}", shown(data.y.unit, bin.count()))
             });
             let kind = format!("histogram of {} in {}", measured(&data.x), counted(data.bins.len(), "bin"));
             (kind, format!("{} in all{told}", shown(data.y.unit, total)))
@@ -58,7 +65,9 @@ pub fn alternative(chart: &Chart) -> String {
                 counted(data.rows.len(), "row"),
                 counted(columns, "column")
             );
-            (kind, spread(&values, data.value.unit))
+            let standing = HeatCells::new(data, MAX_ROWS, columns, &mut Vec::new()).standing;
+            let standing = standing.map_or_else(String::new, |standing| format!("; {standing}"));
+            (kind, spread(&values, data.value.unit) + &standing)
         }
         Plot::Roofline(data) => {
             let mut peaks: Vec<String> = data
@@ -112,6 +121,17 @@ pub fn alternative(chart: &Chart) -> String {
     format!("{}: {kind}; {told}", chart.title)
 }
 
+/// The words in place of a chart that has nothing to draw.
+pub fn words_instead(chart: &Chart) -> String {
+    if let Plot::Histogram(data) = &chart.plot
+        && let Some(bin) = data.bins.iter().find(|bin| bin.count() > 0.0)
+    {
+        let (from, to) = (shown(data.x.unit, bin.from), shown(data.x.unit, bin.to));
+        return format!("all {} {} lie between {from} and {to}", shown(data.y.unit, bin.count()), measured(&data.y));
+    }
+    "no data".to_owned()
+}
+
 fn counted(count: usize, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
@@ -135,9 +155,9 @@ fn spread(values: &[f64], unit: Unit) -> String {
 }
 
 fn lines(data: &Lines, medians: bool) -> String {
-    let told: Vec<String> = data
-        .lines
-        .iter()
+    let told: Vec<String> = by_deviation(&data.lines)
+        .into_iter()
+        .filter_map(|line| data.lines.get(line))
         .take(NAMED)
         .filter_map(|line| {
             let values = || line.points.iter().map(|(_, y)| *y).filter(|value| value.is_finite());

@@ -42,6 +42,9 @@ const ROOFS: [RoofColumns; 9] = [
 const USUAL_ROOFS: [RoofColumns; 2] =
     [("vector FP32", "valu_flops_f32", "peak_valu_gflops"), ("matrix FP16", "mfma_flops_f16", "peak_mfma_gflops")];
 
+/// Columns whose values name places of a run. Rows that only differ in these are expected to be alike.
+const PLACES: [&str; 7] = ["rank", "process", "gpu", "device", "node", "hostname", "pid"];
+
 /// An answer with its chart declaration.
 struct Drawn<'a> {
     declaration: &'a QueryDeclaration,
@@ -132,8 +135,13 @@ impl Drawn<'_> {
     /// A label for each row that distinguishes it. Columns that are equal in all rows are left out if others remain.
     fn labels(&self, role: &str) -> Result<Vec<String>> {
         let mut columns = Vec::new();
+        let named = self.plot.columns(role);
         for name in self.label_columns(role)? {
             let texts = self.texts(name)?;
+            // A process that is a rank adds nothing.
+            if name == "process" && named.iter().all(|column| column != name) && self.follows(&texts, "rank")? {
+                continue;
+            }
             let prefix = match self.unit(name) {
                 Some(ColumnUnit::Id) => format!("{} ", name.replace('_', " ")),
                 _ => String::new(),
@@ -157,6 +165,19 @@ impl Drawn<'_> {
             if parts.is_empty() { "all".to_owned() } else { parts.join(", ") }
         };
         Ok((0..self.frame().height()).map(label).collect())
+    }
+
+    /// Whether each value of a column stands for one of the values.
+    fn follows(&self, values: &[String], column: &str) -> Result<bool> {
+        if self.unit(column).is_none() {
+            return Ok(false);
+        }
+        let keys = self.texts(column)?;
+        let mut known: BTreeMap<&str, &str> = BTreeMap::new();
+        Ok(keys
+            .iter()
+            .zip(values)
+            .all(|(key, value)| *known.entry(key.as_str()).or_insert(value.as_str()) == value.as_str()))
     }
 
     fn texts(&self, column: &str) -> Result<Vec<String>> {
@@ -239,8 +260,8 @@ impl Drawn<'_> {
         let axis = Axis { name: "time".to_owned(), ..self.axis(first) };
         let value =
             |row: usize| columns.iter().map(|column| column.get(row).copied().flatten().unwrap_or(0.0)).collect();
-        let labels = self.labels("label")?;
-        Ok(Chart::stacked(title, axis, parts, labels.into_iter().enumerate().map(|(row, label)| (label, value(row)))))
+        let rows = self.labels("label")?.into_iter().enumerate().map(|(row, label)| (label, value(row)));
+        self.marked(Chart::stacked(title, axis, parts, rows))
     }
 
     fn stacked_by(&self, title: String) -> Result<Chart> {
@@ -267,7 +288,13 @@ impl Drawn<'_> {
             (label, values)
         });
         let axis = Axis { name: "time".to_owned(), ..self.axis(self.column("value")?) };
-        Ok(Chart::stacked(title, axis, parts, rows))
+        self.marked(Chart::stacked(title, axis, parts, rows))
+    }
+
+    /// The stacked bars, marked if they are places.
+    fn marked(&self, chart: Chart) -> Result<Chart> {
+        let is_of_places = self.label_columns("label")?.iter().all(|column| PLACES.contains(column));
+        Ok(if is_of_places { chart.of_places() } else { chart })
     }
 
     /// Rows with one label, with their values by part; only the largest parts if there are many.
@@ -384,9 +411,14 @@ impl Drawn<'_> {
         let columns = bins.iter().flatten().copied().filter(|bin| *bin < FARTHEST).max().map_or(0, |last| last + 1);
         let mut rows: Vec<(String, Vec<Option<f64>>)> = Vec::new();
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
-        for (label, (bin, value)) in self.labels("row")?.into_iter().zip(bins.iter().zip(&values)) {
+        let (kinds, mut known, mut groups) = (self.kinds("row")?, Vec::new(), Vec::new());
+        for (label, kind, (bin, value)) in izip!(self.labels("row")?, kinds, bins.iter().zip(&values)) {
             let place = *places.entry(label.clone()).or_insert_with(|| {
                 rows.push((label, vec![None; columns]));
+                groups.push(known.iter().position(|other| *other == kind).unwrap_or_else(|| {
+                    known.push(kind);
+                    known.len() - 1
+                }));
                 rows.len() - 1
             });
             let cell = bin.and_then(|bin| rows.get_mut(place).and_then(|(_, cells)| cells.get_mut(bin)));
@@ -418,7 +450,19 @@ impl Drawn<'_> {
         let most = values.iter().flatten().copied().fold(0.0, f64::max);
         let range = Some((0.0, if axis.unit == Unit::Percent { 100.0 } else { most }));
         let x = Axis { name: "time".to_owned(), ..self.axis(from) };
-        Ok(Chart::heat_map(title, HeatMap { x, from: first, to: last, rows, value: axis, range }))
+        Ok(Chart::heat_map(title, HeatMap { x, from: first, to: last, rows, value: axis, range, groups }))
+    }
+
+    /// What distinguishes each row apart from its place.
+    fn kinds(&self, role: &str) -> Result<Vec<String>> {
+        let mut kinds = vec![String::new(); self.frame().height()];
+        for column in self.label_columns(role)?.into_iter().filter(|column| !PLACES.contains(column)) {
+            for (kind, text) in kinds.iter_mut().zip(self.texts(column)?) {
+                kind.push_str(&text);
+                kind.push('\n');
+            }
+        }
+        Ok(kinds)
     }
 
     fn lines(&self, title: String) -> Result<Chart> {
@@ -443,8 +487,6 @@ impl Drawn<'_> {
     }
 
     fn roofline(&self, title: String) -> Result<Chart> {
-        let highest =
-            |column: &str| -> Result<Option<f64>> { Ok(self.numbers(column)?.into_iter().flatten().reduce(f64::max)) };
         let (intensities, rates) = (self.numbers("intensity_hbm")?, self.numbers("gflops")?);
         let times = self.numbers("time_ns")?;
         let end = self.answer.columns.iter().position(|column| column.name == "dispatches").unwrap_or(0);
@@ -463,22 +505,31 @@ impl Drawn<'_> {
             .zip(intensities.into_iter().zip(rates))
             .map(|((name, weight), (intensity, gflops))| Point { name, intensity, gflops, weight })
             .collect();
-        let is_used = |column: &str| -> Result<bool> {
-            Ok(self.numbers(column)?.into_iter().flatten().any(|operations| operations > 0.0))
-        };
-        let mut gflops = Vec::new();
-        for (name, operations, peak) in ROOFS {
-            if is_used(operations)? {
-                gflops.extend(highest(peak)?.map(|rate| (name.to_owned(), rate)));
-            }
-        }
-        if gflops.is_empty() {
-            for (name, _, peak) in USUAL_ROOFS {
-                gflops.extend(highest(peak)?.map(|rate| (name.to_owned(), rate)));
-            }
-        }
-        Ok(Chart::roofline(title, points, Roofs { gbps: highest("peak_hbm_gbps")?, gflops }))
+        Ok(Chart::roofline(title, points, roofs(self.frame())?))
     }
+}
+
+/// The roofs of kernels: those of the operations that they use, or the usual ones if none were counted.
+///
+/// # Errors
+/// When they are no numbers.
+pub fn roofs(frame: &DataFrame) -> Result<Roofs> {
+    let highest = |column: &str| -> Result<Option<f64>> {
+        let Ok(values) = frame.column(column) else { return Ok(None) };
+        Ok(values.cast(&DataType::Float64)?.f64()?.iter().flatten().reduce(f64::max))
+    };
+    let mut gflops = Vec::new();
+    for (name, operations, peak) in ROOFS {
+        if highest(operations)?.is_some_and(|operations| operations > 0.0) {
+            gflops.extend(highest(peak)?.map(|rate| (name.to_owned(), rate)));
+        }
+    }
+    if gflops.is_empty() {
+        for (name, _, peak) in USUAL_ROOFS {
+            gflops.extend(highest(peak)?.map(|rate| (name.to_owned(), rate)));
+        }
+    }
+    Ok(Roofs { gbps: highest("peak_hbm_gbps")?, gflops })
 }
 
 /// Shifts times so that the first is zero, because clocks have arbitrary origins.

@@ -2,6 +2,7 @@
 
 use super::frame::{LINE, PAD, Rows, legend};
 use super::model::{Bar, Bars, Role};
+use super::outliers;
 use super::palette::Color;
 use super::shapes::{Anchor, Drawing, SMALL};
 use super::text::{clean, shortened, width};
@@ -10,10 +11,12 @@ use super::unit::{Unit, shown};
 
 /// Maximum number of bars in a chart; the others are combined.
 const MAX: usize = 32;
+/// The same of bars in a given order; of more neighbors, those that deviate most are drawn.
+const MAX_IN_ORDER: usize = 64;
 
 /// Draws the bars below `y` and returns the height below them.
 pub fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
-    let (bars, total) = fitting(data, cumulative, notes);
+    let (bars, total) = fitting(data, cumulative, (MAX, MAX_IN_ORDER), notes);
     let sum: f64 = bars.iter().map(|bar| bar.value).sum();
     let whole = total.filter(|total| total.is_finite() && *total >= sum && *total > 0.0).unwrap_or(sum);
     let share = |value: f64| if whole > 0.0 { format!("{}%", tenths(100.0 * value / whole)) } else { String::new() };
@@ -33,7 +36,7 @@ pub fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes:
 
     let y = colors(&bars, drawing, y);
     let head = heading(data, cumulative, drawing, y, share_width);
-    let rows = Rows::new(drawing, head, &labels, value_width + share_width + 8.0);
+    let rows = Rows::new(drawing, head, &labels, value_width + share_width + 8.0, None);
     let (least, greatest) = range(bars.iter().map(|bar| bar.value).chain([0.0]));
     // Halves, because the distance of very large numbers overflows.
     let extent = greatest / 2.0 - least / 2.0;
@@ -96,8 +99,13 @@ fn heading(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, share_w
     if data.value.name.is_empty() && !cumulative { y } else { y + LINE }
 }
 
-/// The bars that are drawn, and the value of 100 %.
-fn fitting(data: &Bars, cumulative: bool, notes: &mut Vec<String>) -> (Vec<Bar>, Option<f64>) {
+/// The bars that are drawn, and the value of 100 %. There are limits for ranked bars and for bars in a given order.
+pub fn fitting(
+    data: &Bars,
+    cumulative: bool,
+    (most, most_in_order): (usize, usize),
+    notes: &mut Vec<String>,
+) -> (Vec<Bar>, Option<f64>) {
     let mut bars: Vec<Bar> = data.bars.iter().filter(|bar| bar.value.is_finite()).cloned().collect();
     for bar in &mut bars {
         bar.value = bar.value.clamp(-GREATEST, GREATEST);
@@ -110,10 +118,20 @@ fn fitting(data: &Bars, cumulative: bool, notes: &mut Vec<String>) -> (Vec<Bar>,
         bars.retain(|bar| bar.value >= 0.0);
         bars.sort_by(|left, right| right.value.total_cmp(&left.value).then_with(|| left.label.cmp(&right.label)));
     }
-    if bars.len() <= MAX {
+    let is_ranked = bars.is_sorted_by(|left, right| left.value >= right.value);
+    if bars.len() <= if is_ranked { most } else { most_in_order } {
         return (bars, data.total);
     }
-    let rest = bars.split_off(MAX);
+    if !is_ranked {
+        let values: Vec<Vec<f64>> = bars.iter().map(|bar| vec![bar.value]).collect();
+        let (deviations, places) = (outliers::deviations(&values), (0..bars.len()).collect::<Vec<usize>>());
+        let size = outliers::group_size(bars.len(), most_in_order);
+        notes.push(format!("each bar is the one of up to {size} neighbors of {} that deviates most", bars.len()));
+        let kept = outliers::sharing(&places, size, &[]);
+        let kept = kept.iter().filter_map(|rows| bars.get(outliers::furthest(rows, &deviations)).cloned());
+        return (kept.collect(), data.total);
+    }
+    let rest = bars.split_off(most);
     let additive = matches!(data.value.unit, Unit::Nanoseconds | Unit::Bytes | Unit::Count)
         && rest.iter().all(|bar| bar.value >= 0.0);
     let sum: f64 = rest.iter().map(|bar| bar.value).sum();

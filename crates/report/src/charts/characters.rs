@@ -4,10 +4,13 @@ use std::fmt::Write as _;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::lines::median;
-use super::model::{Bars, Chart, Gauge, HeatMap, Histogram, Line, Lines, Plot, Role, Stacked};
+use super::alternative::words_instead;
+use super::bars;
+use super::heat_cells::{HeatCells, HeatRow};
+use super::lines::{by_deviation, median};
+use super::model::{Bars, Bin, Chart, Gauge, HeatMap, Histogram, Line, Lines, Plot, Role, Stacked};
 use super::palette::Color;
-use super::stacked::{percent, said};
+use super::stacked::{self, percent, said};
 use super::text::clean;
 use super::ticks::range;
 use super::unit::shown;
@@ -54,10 +57,12 @@ pub fn characters(chart: &Chart, terminal: Terminal) -> String {
             }
             return text_roofline(&data.points, &data.roofs, terminal.width);
         }
-        _ if chart.is_empty() => text.push_str("no data to draw\n"),
-        Plot::Stacked(data) => stacked(data, terminal, &mut text),
-        Plot::Bars(data) => bars(data, None, terminal, &mut text),
-        Plot::Pareto(data) => bars(data, Some(data.whole()), terminal, &mut text),
+        _ if chart.is_empty() => {
+            let _ = writeln!(text, "{}", words_instead(chart));
+        }
+        Plot::Stacked(data) => draw_stacked(data, terminal, &mut text),
+        Plot::Bars(data) => draw_bars(data, None, terminal, &mut text),
+        Plot::Pareto(data) => draw_bars(data, Some(data.whole()), terminal, &mut text),
         Plot::Histogram(data) => histogram(data, terminal, &mut text),
         Plot::HeatMap(data) => heat_map(data, terminal, &mut text),
         Plot::Gauges(data) => gauges(data, terminal, &mut text),
@@ -68,9 +73,7 @@ pub fn characters(chart: &Chart, terminal: Terminal) -> String {
             }
         }
     }
-    for note in &chart.notes {
-        let _ = writeln!(text, "{}", clean(note));
-    }
+    add(&chart.notes, &mut text);
     text
 }
 
@@ -122,6 +125,12 @@ fn bar(share: f64, width: usize) -> String {
     bar
 }
 
+fn add(notes: &[String], text: &mut String) {
+    for note in notes {
+        let _ = writeln!(text, "{}", clean(note));
+    }
+}
+
 fn more(total: usize, text: &mut String) {
     if total > MAX_ROWS {
         let _ = writeln!(text, "… {} more", total - MAX_ROWS);
@@ -152,9 +161,10 @@ impl Rows {
     }
 }
 
-fn bars(data: &Bars, whole: Option<f64>, terminal: Terminal, text: &mut String) {
-    let all: Vec<_> = data.bars.iter().filter(|bar| bar.value.is_finite()).collect();
-    let kept = || all.iter().take(MAX_ROWS);
+fn draw_bars(data: &Bars, whole: Option<f64>, terminal: Terminal, text: &mut String) {
+    let mut notes = Vec::new();
+    let (all, _) = bars::fitting(data, whole.is_some(), (MAX_ROWS, MAX_ROWS), &mut notes);
+    let kept = || all.iter();
     let values: Vec<String> = kept().map(|bar| shown(data.value.unit, bar.value)).collect();
     let share = if whole.is_some() { 8 } else { 0 };
     let rows = Rows::new(kept().map(|bar| bar.label.as_str()), &values, share + 3, terminal);
@@ -169,12 +179,14 @@ fn bars(data: &Bars, whole: Option<f64>, terminal: Terminal, text: &mut String) 
             .map_or_else(String::new, |whole| format!("{:>7.1}%", 100.0 * running / whole));
         rows.write(&drawn.label, (&painted, line.width()), shown, &part, text);
     }
-    more(all.len(), text);
+    add(&notes, text);
 }
 
-fn stacked(data: &Stacked, terminal: Terminal, text: &mut String) {
+fn draw_stacked(data: &Stacked, terminal: Terminal, text: &mut String) {
     let length = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
-    let kept = || data.rows.iter().take(MAX_ROWS);
+    let mut notes = Vec::new();
+    let (drawn, _) = stacked::fitting(data, MAX_ROWS, &mut notes);
+    let kept = || drawn.iter();
     let total = |values: &[f64]| values.iter().copied().map(length).sum::<f64>();
     let values: Vec<String> = kept().map(|(_, values)| shown(data.value.unit, total(values))).collect();
     let rows = Rows::new(kept().map(|(label, _)| label.as_str()), &values, 2, terminal);
@@ -193,7 +205,6 @@ fn stacked(data: &Stacked, terminal: Terminal, text: &mut String) {
         }
         rows.write(name, (&line, drawn), said, "", text);
     }
-    more(data.rows.len(), text);
     let legend: Vec<(String, Role)> = data
         .parts
         .iter()
@@ -214,10 +225,10 @@ fn stacked(data: &Stacked, terminal: Terminal, text: &mut String) {
         text.push_str(&terminal.painted(&entry, Color::Of(role)));
     }
     text.push('\n');
+    add(&notes, text);
 }
 
 fn histogram(data: &Histogram, terminal: Terminal, text: &mut String) {
-    let count = |counts: &[f64]| counts.iter().filter(|count| count.is_finite()).sum::<f64>().max(0.0);
     let size = data.bins.len().div_ceil(MAX_ROWS).max(1);
     let groups: Vec<(String, f64)> = data
         .bins
@@ -225,7 +236,7 @@ fn histogram(data: &Histogram, terminal: Terminal, text: &mut String) {
         .filter_map(|group| {
             let (first, last) = (group.first()?, group.last()?);
             let label = format!("{} – {}", shown(data.x.unit, first.from), shown(data.x.unit, last.to));
-            Some((label, group.iter().map(|bin| count(&bin.counts)).sum()))
+            Some((label, group.iter().map(Bin::count).sum()))
         })
         .collect();
     let greatest = groups.iter().map(|(_, count)| *count).fold(0.0, f64::max);
@@ -249,41 +260,46 @@ fn height(share: f64) -> char {
     HEIGHTS.get(index).copied().unwrap_or('█')
 }
 
+/// The character of a cell: the height of a value, or how far it is from a median, which is a point.
+fn cell(cells: &HeatCells, row: &HeatRow, value: f64) -> char {
+    const DISTANCES: [char; 7] = ['▁', '▂', '▃', '·', '▅', '▆', '█'];
+    let share = cells.share(row, value);
+    if row.is_distance {
+        return DISTANCES.get((3.0 + 3.0 * share).round() as usize).copied().unwrap_or('·');
+    }
+    if value <= cells.values.0 { '·' } else { height(share) }
+}
+
 fn heat_map(data: &HeatMap, terminal: Terminal, text: &mut String) {
-    let kept = || data.rows.iter().take(MAX_ROWS);
-    let label = label_width(kept().map(|(label, _)| label.as_str()), terminal);
+    let label = label_width(data.rows.iter().map(|(label, _)| label.as_str()), terminal);
     let room = terminal.width.saturating_sub(label + 1).max(4);
-    let columns = kept().map(|(_, cells)| cells.len()).max().unwrap_or(0);
-    let across = columns.div_ceil(room).max(1);
-    let wide = if across == 1 { (room / columns.max(1)).clamp(1, 4) } else { 1 };
-    let values = || data.rows.iter().flat_map(|(_, cells)| cells).flatten().copied().filter(|value| value.is_finite());
-    let (least, greatest) = data.range.unwrap_or_else(|| range(values()));
-    for (name, cells) in kept() {
+    let mut notes = Vec::new();
+    let cells = HeatCells::new(data, MAX_ROWS, room, &mut notes);
+    let wide = (room / cells.columns.max(1)).clamp(1, 4);
+    for row in &cells.rows {
         let mut line = String::new();
-        for group in cells.chunks(across) {
-            let known: Vec<f64> = group.iter().flatten().copied().filter(|value| value.is_finite()).collect();
-            if known.is_empty() {
+        for value in &row.cells {
+            let Some(value) = *value else {
                 line.push_str(&" ".repeat(wide));
                 continue;
-            }
-            let mean = known.iter().sum::<f64>() / known.len() as f64;
-            let share = if greatest > least { ((mean - least) / (greatest - least)).clamp(0.0, 1.0) } else { 0.0 };
-            let level = (share * (super::palette::LEVELS - 1) as f64).round() as usize;
-            let cell: String = if terminal.color {
-                "█".repeat(wide)
-            } else if mean <= least {
-                "·".repeat(wide)
-            } else {
-                std::iter::repeat_n(height(share), wide).collect()
             };
-            line.push_str(&terminal.painted(&cell, Color::Heat(level)));
+            let drawn = if terminal.color { '█' } else { cell(&cells, row, value) };
+            let drawn: String = std::iter::repeat_n(drawn, wide).collect();
+            line.push_str(&terminal.painted(&drawn, cells.color(row, value)));
         }
-        let _ = writeln!(text, "{} {line}", fitted(name, label));
+        let _ = writeln!(text, "{} {line}", fitted(&row.label, label));
     }
-    more(data.rows.len(), text);
-    let [least, greatest] = [least, greatest].map(|value| shown(data.value.unit, value));
     let [from, to] = [data.from, data.to].map(|x| shown(data.x.unit, x));
-    let _ = writeln!(text, "{} from {least} (·) to {greatest} (█), {from} to {to}", clean(&data.value.name));
+    let (name, [least, greatest]) = HeatCells::names(data, cells.values);
+    let values = format!("{} from {least} (·) to {greatest} (█)", clean(&data.value.name));
+    let _ = match cells.ends(data.value.unit) {
+        Some([below, above]) => {
+            writeln!(text, "{} from {below} (▁) to {above} (█); median {values}, {from} to {to}", clean(&name))
+        }
+        None => writeln!(text, "{values}, {from} to {to}"),
+    };
+    notes.extend(cells.standing);
+    add(&notes, text);
 }
 
 fn gauges(data: &[Gauge], terminal: Terminal, text: &mut String) {
@@ -310,7 +326,11 @@ fn gauges(data: &[Gauge], terminal: Terminal, text: &mut String) {
 }
 
 fn lines(data: &Lines, terminal: Terminal, text: &mut String) {
-    let kept = || data.lines.iter().filter(|line| !line.points.is_empty()).take(MAX_ROWS);
+    let mut chosen = by_deviation(&data.lines);
+    chosen.retain(|line| data.lines.get(*line).is_some_and(|line| !line.points.is_empty()));
+    chosen.truncate(MAX_ROWS);
+    chosen.sort_unstable();
+    let kept = || chosen.iter().filter_map(|line| data.lines.get(*line));
     let said = |line: &Line| {
         let values = || line.points.iter().map(|(_, y)| *y).filter(|value| value.is_finite());
         let (_, most) = range(values());

@@ -1,5 +1,7 @@
 //! Common parts of drawings: title, legend, axes, notes.
 
+use super::alternative::words_instead;
+use super::heat_map::labelled;
 use super::model::{Chart, Plot};
 use super::palette::Color;
 use super::shapes::{Anchor, Drawing, SMALL};
@@ -56,8 +58,12 @@ pub fn draw(chart: &Chart, layout: Layout) -> Drawing {
         y += 6.0;
     }
     y = if chart.is_empty() {
-        drawing.text((PAD, y + LINE / 2.0), "no data", Anchor::Start, Color::Muted);
-        y + LINE
+        let lines = wrapped(&words_instead(chart), SMALL, room);
+        for line in &lines {
+            drawing.text((PAD, y + LINE / 2.0), line, Anchor::Start, Color::Muted);
+            y += LINE;
+        }
+        y
     } else {
         body(&chart.plot, &mut drawing, y, &mut notes)
     };
@@ -217,11 +223,14 @@ pub struct Rows {
     pub thickness: f64,
     /// Whether labels are above their bars.
     pub above: bool,
+    /// Rows that have room for texts.
+    texts: Vec<usize>,
 }
 
 impl Rows {
-    /// Room for rows below `y`, with `right` pixels for texts at the right of them.
-    pub fn new(drawing: &Drawing, y: f64, labels: &[&str], right: f64) -> Self {
+    /// Room for rows below `y`, with `right` pixels for texts at the right of them. With the rows that need their texts,
+    /// many rows may be so close that the others lack theirs.
+    pub fn new(drawing: &Drawing, y: f64, labels: &[&str], right: f64, needed: Option<&[usize]>) -> Self {
         let above = is_narrow(drawing);
         let room = drawing.width - 2.0 * PAD;
         let dense = labels.len() > 24;
@@ -231,15 +240,23 @@ impl Rows {
         // Short labels, such as numbers of ranks, always have room next to their bars.
         let above = above && widest > room * 0.25;
         let left = if above { PAD } else { PAD + widest + 8.0 };
-        let pitch = match (above, dense) {
-            (true, _) => 34.0,
-            (false, true) => 17.0,
-            (false, false) => 22.0,
+        let (pitch, thickness) = match (above, dense) {
+            (true, _) => (34.0, 11.0),
+            (false, true) if needed.is_some() && labels.len() > 48 => (9.0, 7.0),
+            (false, true) => (17.0, 11.0),
+            (false, false) => (22.0, 14.0),
         };
-        let thickness = if above || dense { 11.0 } else { 14.0 };
+        let texts = labelled(labels.len(), pitch, needed.unwrap_or_default().iter().copied());
         let width = (drawing.width - left - right - PAD).max(30.0);
         let area = Area { left, top: y, width, height: pitch * labels.len() as f64 };
-        Self { labels, area, pitch, thickness, above }
+        Self { labels, area, pitch, thickness, above, texts }
+    }
+
+    /// Draws a text at the right edge of a row, if there is room.
+    pub fn text_at_right(&self, drawing: &mut Drawing, row: usize, top: f64, text: &str) {
+        if self.texts.contains(&row) {
+            drawing.text((drawing.width - PAD, top + self.thickness / 2.0), text, Anchor::End, Color::Ink);
+        }
     }
 
     /// Draws the label of a row and returns the upper edge of its bar.
@@ -250,16 +267,11 @@ impl Rows {
             drawing.text((PAD, top + LINE / 2.0), label, Anchor::Start, Color::Ink);
             return top + LINE + 2.0;
         }
-        drawing.text((self.area.left - 8.0, top + self.pitch / 2.0), label, Anchor::End, Color::Ink);
+        if self.texts.contains(&row) {
+            drawing.text((self.area.left - 8.0, top + self.pitch / 2.0), label, Anchor::End, Color::Ink);
+        }
         top + (self.pitch - self.thickness) / 2.0
     }
-}
-
-/// Combines rows: label and rows of each group, and the number of rows in a group.
-pub fn grouped<T>(rows: &[T], most: usize) -> (usize, impl Iterator<Item = &[T]>) {
-    // Group sizes are powers of two, as numbers of ranks usually are.
-    let size = rows.len().div_ceil(most.max(1)).max(1).next_power_of_two();
-    (size, rows.chunks(size))
 }
 
 /// The label of a group of rows: the label of a single row, otherwise the first and the last label.

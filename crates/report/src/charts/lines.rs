@@ -1,10 +1,13 @@
 //! Lines over time or ordinals.
 
+use itertools::Itertools as _;
+
 use super::frame::{Area, area, axes, legend};
 use super::model::{Line, Lines, Role};
+use super::outliers::{MAX_ROWS, deviations};
 use super::palette::{Color, SERIES_COLOURS};
 use super::shapes::Drawing;
-use super::ticks::{MarkedAxis, linear, logarithmic, range};
+use super::ticks::{GREATEST, MarkedAxis, linear, logarithmic, range};
 use super::unit::shown;
 use wavesieve_model::analysis::statistics::medians::middle;
 
@@ -23,13 +26,15 @@ pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 /// Draws the lines below `y` and returns the height below them. A pace has the median of each line, and points if there
 /// is room.
 pub fn draw(data: &Lines, pace: bool, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
-    let lines = fitting(data, notes);
-    let points = || lines.iter().flat_map(|line| &line.points).copied();
+    let (lines, others) = fitting(data, notes);
+    let drawn = || others.iter().chain(&lines);
+    let points = || drawn().flat_map(|line| &line.points).copied();
     let (left, right) = range(points().map(|(x, _)| x));
     let (lowest, highest) = range(points().map(|(_, y)| y));
     let color = |number: usize| Color::Of(if lines.len() == 1 { Role::Compute } else { Role::Series(number) });
     let mut entries: Vec<(String, Color)> =
         lines.iter().enumerate().map(|(number, line)| (line.name.clone(), color(number))).collect();
+    entries.extend((!others.is_empty()).then(|| (format!("{} others", others.len()), Color::Of(Role::Other))));
     let middle = if pace { median(points().map(|(_, y)| y)) } else { None };
     entries.extend(middle.map(|middle| (format!("median {}", shown(data.y.unit, middle)), Color::Muted)));
     let y = if entries.len() > 1 { legend(drawing, y, &entries) } else { y };
@@ -40,15 +45,26 @@ pub fn draw(data: &Lines, pace: bool, drawing: &mut Drawing, y: f64, notes: &mut
     let below = axes(drawing, area, (&across.marks(), &across.label), (&upward_marks, &upward.label));
     let at = |(x, y): (f64, f64)| (area.x(across.share(x)), area.y(upward.share(y)));
     // A column has four points at most.
-    let column = (4.0 * area.width * lines.len() as f64 / MAX_IN_ALL).max(1.0);
+    let count = lines.len() + others.len();
+    let column = (4.0 * area.width * count as f64 / MAX_IN_ALL).max(1.0);
+    let is_whole = |points: usize| points <= MAX_POINTS && (points * count) as f64 <= MAX_IN_ALL;
+    for line in &others {
+        let placed: Vec<(f64, f64)> = line.points.iter().copied().map(at).collect();
+        let placed = if pace { placed } else { stairs(&placed, area.right()) };
+        let placed = if is_whole(placed.len()) { placed } else { thinned(&placed, area, column) };
+        drawing.line(placed, 1, Color::Of(Role::Other));
+    }
     for (number, line) in lines.iter().enumerate() {
         let placed: Vec<(f64, f64)> = line.points.iter().copied().map(at).collect();
         if !pace {
-            drawing.line(thinned(stairs(&placed, area.right()), area, column), 2, color(number));
+            let stairs = stairs(&placed, area.right());
+            let stairs = if is_whole(stairs.len()) { stairs } else { thinned(&stairs, area, column) };
+            drawing.line(stairs, 2, color(number));
             continue;
         }
         let dotted = lines.len() * placed.len() <= MAX_POINTS;
-        drawing.line(thinned(placed.clone(), area, column), if dotted { 1 } else { 2 }, color(number));
+        let path = if is_whole(placed.len()) { placed.clone() } else { thinned(&placed, area, column) };
+        drawing.line(path, if dotted { 1 } else { 2 }, color(number));
         if dotted {
             for (point, (x, y)) in placed.into_iter().zip(&line.points) {
                 let tip = format!("{}: {} at {}", line.name, shown(data.y.unit, *y), shown(data.x.unit, *x));
@@ -104,10 +120,7 @@ fn stairs(points: &[(f64, f64)], end: f64) -> Vec<(f64, f64)> {
 }
 
 /// The first, smallest, largest and last point of the points in a column of pixels, which draw the same picture.
-fn thinned(points: Vec<(f64, f64)>, area: Area, width: f64) -> Vec<(f64, f64)> {
-    if points.len() <= MAX_POINTS {
-        return points;
-    }
+fn thinned(points: &[(f64, f64)], area: Area, width: f64) -> Vec<(f64, f64)> {
     let column = |x: f64| ((x - area.left) / width).floor() as i64;
     let mut kept = Vec::new();
     for group in points.chunk_by(|left, right| column(left.0) == column(right.0)) {
@@ -122,9 +135,9 @@ fn thinned(points: Vec<(f64, f64)>, area: Area, width: f64) -> Vec<(f64, f64)> {
     kept
 }
 
-/// The lines that are drawn, without points that are not finite; only those with the largest values if there are too
-/// many.
-fn fitting(data: &Lines, notes: &mut Vec<String>) -> Vec<Line> {
+/// The lines with a color of their own, and the others, without points that are not finite. Lines that deviate most have
+/// colors.
+fn fitting(data: &Lines, notes: &mut Vec<String>) -> (Vec<Line>, Vec<Line>) {
     let lines: Vec<Line> = data
         .lines
         .iter()
@@ -137,15 +150,43 @@ fn fitting(data: &Lines, notes: &mut Vec<String>) -> Vec<Line> {
         .filter(|line| !line.points.is_empty())
         .collect();
     if lines.len() <= SERIES_COLOURS {
-        return lines;
+        return (lines, Vec::new());
     }
-    let height = |line: &Line| line.points.iter().map(|(_, y)| *y).fold(f64::NEG_INFINITY, f64::max);
-    let mut order: Vec<usize> = (0..lines.len()).collect();
-    let heights: Vec<f64> = lines.iter().map(height).collect();
-    let of = |index: &usize| heights.get(*index).copied().unwrap_or(0.0);
-    order.sort_by(|left, right| of(right).total_cmp(&of(left)).then(left.cmp(right)));
-    order.truncate(SERIES_COLOURS);
-    order.sort_unstable();
-    notes.push(format!("the {SERIES_COLOURS} with the greatest values of {} are drawn", lines.len()));
-    order.into_iter().filter_map(|index| lines.get(index)).cloned().collect()
+    let order = by_deviation(&lines);
+    notes.push(format!("the {SERIES_COLOURS} lines of {} that deviate most have colors", lines.len()));
+    if lines.len() > MAX_ROWS {
+        notes.push(format!("{} that deviate least are not drawn", lines.len() - MAX_ROWS));
+    }
+    let of_places = |from: usize, count: usize| -> Vec<Line> {
+        let mut places: Vec<usize> = order.iter().copied().skip(from).take(count).collect();
+        places.sort_unstable();
+        places.into_iter().filter_map(|place| lines.get(place)).cloned().collect()
+    };
+    (of_places(0, SERIES_COLOURS), of_places(SERIES_COLOURS, MAX_ROWS - SERIES_COLOURS))
+}
+
+/// The places of lines; if there are many, those that deviate most come first: in turn the one with the furthest median
+/// and the one with the furthest greatest value, so that neither slow ranks nor single slow values hide the other.
+pub fn by_deviation(lines: &[Line]) -> Vec<usize> {
+    if lines.len() <= SERIES_COLOURS {
+        return (0..lines.len()).collect();
+    }
+    let values = |line: &Line| line.points.iter().map(|(_, y)| *y).filter(|y| y.is_finite()).collect::<Vec<f64>>();
+    let ordered = |of: &dyn Fn(Vec<f64>) -> f64| {
+        let rows: Vec<Vec<f64>> = lines.iter().map(|line| vec![of(values(line))]).collect();
+        let deviations = deviations(&rows);
+        let far = |line: &usize| deviations.get(*line).copied().filter(|far| !far.is_nan()).unwrap_or(0.0);
+        let mut order: Vec<usize> = (0..lines.len()).collect();
+        order.sort_by(|left, right| far(right).total_cmp(&far(left)).then(left.cmp(right)));
+        order
+    };
+    let usual = ordered(&|values| median(values.into_iter()).unwrap_or(0.0));
+    let most = ordered(&|values| values.into_iter().fold(f64::NEG_INFINITY, f64::max).max(-GREATEST));
+    let mut order: Vec<usize> = Vec::new();
+    for line in usual.into_iter().interleave(most) {
+        if !order.contains(&line) {
+            order.push(line);
+        }
+    }
+    order
 }

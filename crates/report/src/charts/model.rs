@@ -121,6 +121,8 @@ pub struct Stacked {
     pub parts: Vec<BarPart>,
     /// Name of each bar, and a value for each part.
     pub rows: Vec<(String, Vec<f64>)>,
+    /// Whether the bars are ranks, GPUs and the like, which are expected to be alike.
+    pub is_of_places: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -177,6 +179,13 @@ pub struct Bin {
     pub counts: Vec<f64>,
 }
 
+impl Bin {
+    /// The count of all parts.
+    pub(crate) fn count(&self) -> f64 {
+        self.counts.iter().filter(|count| count.is_finite()).sum::<f64>().max(0.0)
+    }
+}
+
 /// Division of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
@@ -216,6 +225,8 @@ pub struct HeatMap {
     pub value: Axis,
     /// Smallest and largest value of the colors, if they are not those of the cells.
     pub range: Option<(f64, f64)>,
+    /// Number of the rows that each row is expected to be like; empty if they differ in kind.
+    pub groups: Vec<usize>,
 }
 
 /// A kernel in a roofline.
@@ -310,14 +321,24 @@ impl Chart {
         parts: Vec<BarPart>,
         rows: impl IntoIterator<Item = (String, Vec<f64>)>,
     ) -> Self {
-        Self::with_plot(title, Plot::Stacked(Stacked { value, parts, rows: rows.into_iter().collect() }))
+        let rows = rows.into_iter().collect();
+        Self::with_plot(title, Plot::Stacked(Stacked { value, parts, rows, is_of_places: false }))
     }
 
     /// How the time of each rank or GPU was spent: nanoseconds of computing, exposed communication, exposed copies and
     /// idleness.
     pub(crate) fn time_by_rank(title: impl Into<String>, rows: impl IntoIterator<Item = (String, [f64; 4])>) -> Self {
         let rows = rows.into_iter().map(|(label, values)| (label, values.to_vec()));
-        Self::stacked(title, Axis::time("time"), BarPart::of_time(), rows)
+        Self::stacked(title, Axis::time("time"), BarPart::of_time(), rows).of_places()
+    }
+
+    /// The same chart, whose bars are expected to be alike.
+    #[must_use]
+    pub(crate) fn of_places(mut self) -> Self {
+        if let Plot::Stacked(stacked) = &mut self.plot {
+            stacked.is_of_places = true;
+        }
+        self
     }
 
     /// Horizontal bars in the order in which they are given.
@@ -371,8 +392,9 @@ impl Chart {
         rows: impl IntoIterator<Item = (String, Vec<Option<f64>>)>,
     ) -> Self {
         let (x, value) = (Axis::time("time"), Axis::percent("busy"));
-        let rows = rows.into_iter().collect();
-        Self::with_plot(title, Plot::HeatMap(HeatMap { x, from, to, rows, value, range: Some((0.0, 100.0)) }))
+        let rows: Vec<(String, Vec<Option<f64>>)> = rows.into_iter().collect();
+        let (range, groups) = (Some((0.0, 100.0)), vec![0; rows.len()]);
+        Self::with_plot(title, Plot::HeatMap(HeatMap { x, from, to, rows, value, range, groups }))
     }
 
     pub(crate) fn heat_map(title: impl Into<String>, heat_map: HeatMap) -> Self {
@@ -417,7 +439,8 @@ impl Chart {
                 !stacked.rows.iter().any(|(_, values)| values.iter().any(|value| value.is_finite()))
             }
             Plot::Bars(bars) | Plot::Pareto(bars) => !bars.bars.iter().any(|bar| bar.value.is_finite()),
-            Plot::Histogram(histogram) => histogram.bins.is_empty(),
+            // One bar shows nothing that a number does not say.
+            Plot::Histogram(histogram) => histogram.bins.iter().filter(|bin| bin.count() > 0.0).count() < 2,
             Plot::HeatMap(map) => !map.rows.iter().flat_map(|(_, cells)| cells).any(Option::is_some),
             Plot::Roofline(roofline) => roofline.points.is_empty(),
             Plot::Gauges(gauges) => gauges.is_empty(),

@@ -18,12 +18,16 @@ pub(crate) enum Color {
     Background,
     /// A level of a heat map, of [`LEVELS`].
     Heat(usize),
+    /// A level below or above a median, of [`DEVIATIONS`].
+    Deviation(usize),
     /// Upper end of a scale of shares, in lines over bars.
     Line,
 }
 
 /// Levels of a heat map.
 pub const LEVELS: usize = 24;
+/// Levels of distances from a median; the middle one is no distance.
+pub const DEVIATIONS: usize = 21;
 
 /// Colors of series after the palette of Okabe and Ito, starting with those without a role. Their black and yellow are
 /// not visible on every ground; here they are slate and olive.
@@ -57,6 +61,20 @@ const VIRIDIS: [(u8, u8, u8); 9] = [
     (253, 231, 37),
 ];
 
+/// Every 32nd value of the map "cool to warm" by K. Moreland (Diverging Color Maps for Scientific Visualization, 2009), which
+/// people with any color vision can read: blue below, gray between, red above.
+const COOL_WARM: [(u8, u8, u8); 9] = [
+    (59, 76, 192),
+    (98, 130, 234),
+    (141, 176, 254),
+    (184, 208, 249),
+    (221, 221, 221),
+    (245, 196, 173),
+    (244, 154, 123),
+    (222, 96, 77),
+    (180, 4, 38),
+];
+
 impl Color {
     /// Red, green and blue on a light ground.
     pub(crate) fn rgb(self) -> (u8, u8, u8) {
@@ -74,7 +92,8 @@ impl Color {
             Self::Grid => (0xE4, 0xE7, 0xEB),
             Self::Background => (0xFF, 0xFF, 0xFF),
             Self::Line => (0xD5, 0x5E, 0x00),
-            Self::Heat(level) => viridis(level.min(LEVELS - 1) as f64 / (LEVELS - 1) as f64),
+            Self::Heat(level) => mixed(&VIRIDIS, level.min(LEVELS - 1) as f64 / (LEVELS - 1) as f64),
+            Self::Deviation(level) => mixed(&COOL_WARM, level.min(DEVIATIONS - 1) as f64 / (DEVIATIONS - 1) as f64),
         }
     }
 
@@ -94,7 +113,7 @@ impl Color {
             Self::Grid => "grid",
             Self::Background => "ground",
             Self::Line => "vermilion",
-            Self::Heat(_) => return None,
+            Self::Heat(_) | Self::Deviation(_) => return None,
         })
     }
 
@@ -114,10 +133,10 @@ impl Color {
     }
 }
 
-fn viridis(share: f64) -> (u8, u8, u8) {
-    let place = share.clamp(0.0, 1.0) * (VIRIDIS.len() - 1) as f64;
-    let index = (place.floor() as usize).min(VIRIDIS.len() - 2);
-    let (Some(from), Some(to)) = (VIRIDIS.get(index), VIRIDIS.get(index + 1)) else { return (0, 0, 0) };
+fn mixed(map: &[(u8, u8, u8); 9], share: f64) -> (u8, u8, u8) {
+    let place = share.clamp(0.0, 1.0) * (map.len() - 1) as f64;
+    let index = (place.floor() as usize).min(map.len() - 2);
+    let (Some(from), Some(to)) = (map.get(index), map.get(index + 1)) else { return (0, 0, 0) };
     let between =
         |from: u8, to: u8| (f64::from(from) + (f64::from(to) - f64::from(from)) * (place - index as f64)).round() as u8;
     (between(from.0, to.0), between(from.1, to.1), between(from.2, to.2))
@@ -137,6 +156,7 @@ mod tests {
         }
         for level in 0..LEVELS {
             assert!(!variables.contains_key(&Color::Heat(level).hex()));
+            assert!(!variables.contains_key(&Color::Deviation(level).hex()));
         }
     }
 

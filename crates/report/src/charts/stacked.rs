@@ -1,15 +1,14 @@
 //! Bars made of parts, and bars within bounds.
 
-use super::frame::{PAD, Rows, grid, group_label, grouped, legend, under};
+use super::frame::{Rows, grid, legend, under};
 use super::model::{Gauge, Role, Stacked};
+use super::outliers::{self, MAX_ROWS};
 use super::palette::Color;
-use super::shapes::{Anchor, Drawing, SMALL};
+use super::shapes::{Drawing, SMALL};
 use super::text::width;
 use super::ticks::{GREATEST, linear};
 use super::unit::{Axis, Unit, shown};
 
-/// Maximum number of bars in a chart; beyond it, neighbors are combined.
-const MAX: usize = 48;
 /// Maximum number of gauges in a chart.
 const MAX_GAUGES: usize = 32;
 
@@ -20,7 +19,7 @@ fn length(value: f64) -> f64 {
 
 /// Draws the bars below `y` and returns the height below them.
 pub fn draw(data: &Stacked, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
-    let rows = fitting(data, notes);
+    let (rows, standing) = fitting(data, MAX_ROWS, notes);
     let totals: Vec<f64> = rows.iter().map(|(_, values)| values.iter().copied().map(length).sum()).collect();
     let greatest = totals.iter().copied().fold(0.0, f64::max).min(f64::MAX);
     let texts: Vec<String> = totals.iter().map(|total| shown(data.value.unit, *total)).collect();
@@ -32,7 +31,7 @@ pub fn draw(data: &Stacked, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
     let entries: Vec<(String, Color)> = used.map(|(_, part)| (part.name.clone(), Color::Of(part.role))).collect();
     let y = if entries.is_empty() { y } else { legend(drawing, y, &entries) };
     let labels: Vec<&str> = rows.iter().map(|(label, _)| label.as_str()).collect();
-    let place = Rows::new(drawing, y, &labels, right);
+    let place = Rows::new(drawing, y, &labels, right, data.is_of_places.then_some(&standing));
     let wanted = (place.area.width / 80.0) as usize;
     let axis = linear(&data.value, 0.0, greatest, wanted.clamp(2, 8), true);
     let marks = axis.marks();
@@ -49,28 +48,29 @@ pub fn draw(data: &Stacked, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
             }
             before += value;
         }
-        drawing.text((drawing.width - PAD, top + place.thickness / 2.0), text, Anchor::End, Color::Ink);
+        place.text_at_right(drawing, row, top, text);
     }
     under(drawing, place.area, &marks, &axis.label)
 }
 
-/// The rows that are drawn: their own, or means of neighbors.
-fn fitting(data: &Stacked, notes: &mut Vec<String>) -> Vec<(String, Vec<f64>)> {
-    let (size, groups) = grouped(&data.rows, MAX);
+/// The rows that are drawn, and the places of those that stand out: every row or, of neighbors that share one, the one
+/// that deviates most.
+pub fn fitting(data: &Stacked, most: usize, notes: &mut Vec<String>) -> (Vec<(String, Vec<f64>)>, Vec<usize>) {
+    let lengths: Vec<Vec<f64>> =
+        data.rows.iter().map(|(_, values)| values.iter().copied().map(length).collect()).collect();
+    let deviations = outliers::deviations(&lengths);
+    let standing = outliers::of_stacked(data, &lengths, &deviations);
+    notes.extend(outliers::said_of_stacked(data, &lengths, &standing));
+    let size = outliers::group_size(data.rows.len(), most);
     if size == 1 {
-        return data.rows.clone();
+        return (data.rows.clone(), standing);
     }
-    notes.push(format!("each bar is the mean of up to {size} neighbours of {}", data.rows.len()));
-    groups
-        .map(|rows| {
-            let mean = |part: usize| {
-                rows.iter().map(|(_, values)| values.get(part).copied().map_or(0.0, length)).sum::<f64>()
-                    / rows.len() as f64
-            };
-            let label = group_label(rows.iter().map(|(label, _)| label.as_str()));
-            (label, (0..data.parts.len()).map(mean).collect())
-        })
-        .collect()
+    notes.push(format!("each bar is the one of up to {size} neighbors of {} that deviates most", data.rows.len()));
+    let places: Vec<usize> = (0..data.rows.len()).collect();
+    let kept = outliers::sharing(&places, size, &standing);
+    let kept: Vec<usize> = kept.iter().map(|rows| outliers::furthest(rows, &deviations)).collect();
+    let important = kept.iter().enumerate().filter(|(_, row)| standing.contains(row)).map(|(place, _)| place).collect();
+    (kept.into_iter().filter_map(|row| data.rows.get(row).cloned()).collect(), important)
 }
 
 /// A share that can be drawn.
@@ -100,7 +100,7 @@ pub fn gauges(data: &[Gauge], drawing: &mut Drawing, y: f64, notes: &mut Vec<Str
         .collect();
     let right = texts.iter().map(|text| width(text, SMALL)).fold(0.0, f64::max) + 8.0;
     let labels: Vec<&str> = kept.iter().map(|gauge| gauge.label.as_str()).collect();
-    let rows = Rows::new(drawing, y, &labels, right);
+    let rows = Rows::new(drawing, y, &labels, right, None);
     let area = rows.area;
     let axis = linear(&Axis::percent("share of the wavefront slots"), 0.0, 100.0, 4, true);
     let marks = axis.marks();
@@ -118,7 +118,7 @@ pub fn gauges(data: &[Gauge], drawing: &mut Drawing, y: f64, notes: &mut Vec<Str
             let extent = (area.width * achieved / 100.0, rows.thickness - 2.0 * inset);
             drawing.mark((area.left, top + inset), extent, Color::Of(Role::Compute), tip);
         }
-        drawing.text((drawing.width - PAD, top + rows.thickness / 2.0), text, Anchor::End, Color::Ink);
+        rows.text_at_right(drawing, row, top, text);
     }
     under(drawing, area, &marks, &axis.label)
 }

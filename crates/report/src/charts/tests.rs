@@ -83,7 +83,8 @@ fn chart() -> impl Strategy<Value = Chart> {
             prop::option::of((value(), value()))
         )
             .prop_map(|(title, x, (from, to), rows, value, range)| {
-                Chart::heat_map(title, HeatMap { x, from, to, rows, value, range })
+                let groups = if rows.len() % 2 == 0 { vec![0; rows.len()] } else { Vec::new() };
+                Chart::heat_map(title, HeatMap { x, from, to, rows, value, range, groups })
             }),
         (name(), some((name(), optional(), optional(), optional())), optional(), some((name(), value()))).prop_map(
             |(title, points, gbps, gflops)| {
@@ -163,11 +164,17 @@ fn a_thousand_ranks_are_grouped() {
     let cells = |rank: usize| (0..500).map(|bin| Some(((rank * 7919 + bin * 104_729) % 101) as f64)).collect();
     let map = Chart::utilization("map", (0.0, 1e9), (0..1000).map(|rank| (format!("rank {rank}"), cells(rank))));
     check(&map.svg(Layout::WIDE).unwrap());
-    assert_eq!(map.all_notes(), ["each cell is the mean of up to 32 rows of 1000 and 5 columns of 500"]);
+    assert_eq!(
+        map.all_notes(),
+        [
+            "each cell is the mean of up to 10 columns of 500",
+            "up to 16 of 1000 rows share one: each cell is the one that deviates most; rows that stand out have their own"
+        ]
+    );
     let times = Chart::time_by_rank("times", (0..1000).map(|rank| (format!("rank {rank}"), [1.0, 2.0, 3.0, 4.0])));
     let svg = times.svg(Layout::WIDE).unwrap();
     check(&svg);
-    assert!(svg.contains("rank 0–31") && svg.contains("mean of up to 32 neighbours"), "{svg}");
+    assert!(svg.contains("one of up to 16 neighbors of 1000 that deviates most"), "{svg}");
     let bars = Chart::bars("bars", Axis::time("time"), (0..1000).map(|bar| Bar::new(format!("kernel {bar}"), 1e6)));
     assert_eq!(bars.all_notes(), ["968 more not drawn, they add up to 968\u{a0}ms"]);
     let noise = |line: usize| (0..20_000).map(|x| (x as f64, ((x * 7919 + line * 31) % 1013) as f64)).collect();
@@ -183,6 +190,46 @@ fn a_thousand_ranks_are_grouped() {
     });
     let roofs = Roofs { gbps: Some(5300.0), gflops: vec![("vector".to_owned(), 163_400.0)] };
     check(&Chart::roofline("roofline", points.collect(), roofs).svg(Layout::NARROW).unwrap());
+}
+
+/// Rank 37 of 64 is a quarter slower: every kind of chart shows it, and says so.
+#[test]
+fn a_slow_rank_of_many_is_seen() {
+    let label = |rank: usize| format!("rank {rank}");
+    let slow =
+        |rank: usize, usual: f64| if rank == 37 { 1.25 * usual } else { usual + (rank % 5) as f64 * 0.001 * usual };
+    let cells = |rank: usize| (0..60).map(|bin| Some(slow(rank, 60.0) + f64::from(bin % 7) * 0.1)).collect();
+    for ranks in [64, 1000] {
+        let map = Chart::utilization("busy", (0.0, 1e9), (0..ranks).map(|rank| (label(rank), cells(rank))));
+        let times = Chart::time_by_rank("time", (0..ranks).map(|rank| (label(rank), [slow(rank, 8e6), 1e6, 0.0, 1e6])));
+        for chart in [&map, &times] {
+            assert!(chart.alternative().contains("; stands out: rank 37 ("), "{}", chart.alternative());
+            assert!(chart.svg(Layout::WIDE).unwrap().contains(">rank 37<"), "its row has its name");
+            let text = characters(chart, Terminal { width: 100, color: false });
+            assert!(text.lines().any(|line| line.starts_with("rank 37 ")), "{text}");
+        }
+        let lines = (0..ranks).map(|rank| {
+            let points = (0..60).map(|x| (f64::from(x), slow(rank, 8e6))).collect();
+            Line { name: label(rank), points }
+        });
+        let pace = Chart::pace("pace", Axis::count("iteration"), Axis::time("duration"), lines.collect());
+        assert!(pace.svg(Layout::WIDE).unwrap().contains(">rank 37<"), "a line with a color");
+        check(&pace.svg(Layout::WIDE).unwrap());
+        assert!(pace.alternative().contains("rank 37 median 10\u{a0}ms"), "{}", pace.alternative());
+    }
+}
+
+#[test]
+fn a_histogram_of_one_bar_is_a_sentence() {
+    let bins = [(512.0, 1024.0, 0.0), (1024.0, 2048.0, 12.0)];
+    let chart = Chart::histogram("h", Axis::time("duration"), Axis::count("calls"), Scale::Logarithmic, bins);
+    assert!(chart.is_empty());
+    assert_eq!(chart.alternative(), "h: all 12 calls lie between 1.02\u{a0}µs and 2.05\u{a0}µs");
+    assert!(chart.svg(Layout::WIDE).unwrap().contains(">all 12 calls lie between"));
+    assert_eq!(
+        characters(&chart, Terminal { width: 80, color: false }),
+        "all 12 calls lie between 1.02\u{a0}µs and 2.05\u{a0}µs\n"
+    );
 }
 
 #[test]

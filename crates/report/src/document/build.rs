@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use super::chart_layout::ChartLayout;
 use super::figures::figures;
 use super::layout::{Layout, SectionLayout, TableLayout, numbered};
-use super::model::{Block, Document, Drawn, Input, Provenance, Section, Table};
+use super::model::{Block, Document, Drawn, Input, Note, Provenance, Section, Table};
 use super::notes::{head_notes, section_notes};
 use crate::charts::{Chart, Plot};
 use wavesieve_engine::findings::{
@@ -124,7 +124,7 @@ fn section(layout: &SectionLayout, sources: &Sources<'_>, ids: &mut Ids) -> Resu
     let mut blocks = Vec::new();
     let mut missing: BTreeSet<String> = BTreeSet::new();
     for chart_layout in layout.charts.iter().filter(|chart| chart.least_ranks <= sources.ranks) {
-        blocks.extend(chart(chart_layout, sources, ids)?.map(Box::new).map(Block::Chart));
+        blocks.extend(chart(chart_layout, sources, ids)?);
     }
     for table_layout in &layout.tables {
         if table_layout.least_ranks > sources.ranks {
@@ -164,17 +164,23 @@ fn section(layout: &SectionLayout, sources: &Sources<'_>, ids: &mut Ids) -> Resu
     Ok(Ok(Section { id, title, about, blocks }))
 }
 
-/// The chart of an answer; `None` if there is nothing to draw.
-fn chart(layout: &ChartLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<Option<Drawn>> {
+/// The chart of an answer, or a sentence in its place; `None` if there is nothing to draw.
+fn chart(layout: &ChartLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<Option<Block>> {
     let question = layout.question();
     let Some(answer) = sources.answers.get(&question) else { return Ok(None) };
     let declaration = &sources.registry.get(&layout.query)?.declaration;
-    let Some(mut chart) = Chart::of_answer(declaration, answer)?.filter(has_values) else { return Ok(None) };
+    let Some(mut chart) = Chart::of_answer(declaration, answer)? else { return Ok(None) };
     if let Some(title) = &layout.title {
         chart.title.clone_from(title);
     }
+    if !has_values(&chart) {
+        let is_constant = matches!(&chart.plot, Plot::Histogram(histogram) if !histogram.bins.is_empty());
+        let note = Note { is_warning: false, text: format!("{}.", chart.alternative()) };
+        return Ok(is_constant.then_some(Block::Note(note)));
+    }
     let command = Some(sources.inputs.command_line(&question));
-    Ok(Some(Drawn { id: Ids::next(&mut ids.charts, &layout.query), question: Some(question), command, chart }))
+    let id = Ids::next(&mut ids.charts, &layout.query);
+    Ok(Some(Block::Chart(Box::new(Drawn { id, question: Some(question), command, chart }))))
 }
 
 /// Whether a chart shows more than its frame. The roofs of a roofline are known even without counters.

@@ -1,6 +1,7 @@
 //! Documents as workbooks for spreadsheets: a sheet for each table.
 
 mod appearance;
+mod charts;
 mod names;
 mod overview;
 mod provenance;

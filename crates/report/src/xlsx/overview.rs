@@ -6,6 +6,7 @@ use rust_xlsxwriter::{Format, Url, Worksheet};
 use serde::Deserialize;
 
 use super::appearance;
+use super::charts::SHEET;
 use super::text::cell_text;
 use crate::document::{Document, Figure, SECTIONS_IN_WORDS};
 use crate::full_tables::FullTable;
@@ -33,10 +34,11 @@ struct Writer<'a> {
     row: u32,
 }
 
-/// Writes the sheet; `sheets` has the other sheets with their names, in order.
+/// Writes the sheet; `sheets` has the other sheets with their names, in order, after a sheet of `charts` native charts.
 pub(crate) fn write_overview(
     document: &Document,
     sheets: &[(String, &FullTable)],
+    charts: usize,
     unit: TimeUnit,
     sheet: &mut Worksheet,
 ) -> Result<()> {
@@ -89,6 +91,10 @@ pub(crate) fn write_overview(
         writer.line(text, &Format::new())?;
     }
     writer.part("Sheets", &["sheet", "rows", "section", "what it shows", "the same on the command line"])?;
+    if charts > 0 {
+        writer.link(SHEET, charts)?;
+        writer.texts_from(2, &["", "charts of the numbers on the other sheets"])?;
+    }
     for (name, table) in sheets {
         writer.listed(name, table)?;
     }
@@ -129,7 +135,12 @@ impl Writer<'_> {
     }
 
     fn texts(&mut self, texts: &[&str]) -> Result<()> {
-        for (place, text) in (0..).zip(texts) {
+        self.texts_from(0, texts)
+    }
+
+    /// Writes texts from a column on, and ends the line.
+    fn texts_from(&mut self, first: u16, texts: &[&str]) -> Result<()> {
+        for (place, text) in (first..).zip(texts) {
             self.sheet.write_string(self.row, place, cell_text(text))?;
         }
         self.row += 1;
@@ -164,12 +175,18 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes a line for a sheet, with a link to it.
-    fn listed(&mut self, name: &str, table: &FullTable) -> Result<()> {
+    /// Begins a line for a sheet, with a link to it and the number of its rows.
+    fn link(&mut self, name: &str, rows: usize) -> Result<()> {
         let link = Url::new(format!("internal:'{name}'!A1")).set_text(name);
         self.sheet.write_url(self.row, 0, link)?;
         let whole = Format::new().set_num_format("#,##0");
-        self.sheet.write_number_with_format(self.row, 1, table.total_rows as f64, &whole)?;
+        self.sheet.write_number_with_format(self.row, 1, rows as f64, &whole)?;
+        Ok(())
+    }
+
+    /// Writes a line for a sheet, with a link to it.
+    fn listed(&mut self, name: &str, table: &FullTable) -> Result<()> {
+        self.link(name, table.total_rows)?;
         self.sheet.write_string(self.row, 2, &table.section)?;
         let shows = if table.is_exact { &table.about } else { &table.title };
         self.sheet.write_string(self.row, 3, cell_text(shows))?;

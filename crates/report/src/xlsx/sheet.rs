@@ -78,6 +78,14 @@ pub fn write_table(table: &FullTable, unit: TimeUnit, most_rows: usize, sheet: &
     Ok(())
 }
 
+/// The columns of a table that are on its sheet, with their headings.
+pub fn shown(table: &FullTable, unit: TimeUnit) -> (DataFrame, Vec<String>) {
+    let (frame, columns) = visible_columns(table);
+    let frame = frame.head(Some(MAX_ROWS));
+    let headings = styles(table, &frame, &columns, unit).into_iter().map(|style| style.heading).collect();
+    (frame, headings)
+}
+
 /// The note about rows that are not on the sheet.
 fn remark(rows: usize, total_rows: usize, most_rows: usize) -> Option<String> {
     let why = if rows == most_rows {

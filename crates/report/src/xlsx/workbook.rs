@@ -6,6 +6,7 @@ use anyhow::{Context as _, Result};
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook};
 
 use super::appearance;
+use super::charts::{self, Charts};
 use super::names::SheetNames;
 use super::overview::write_overview;
 use super::provenance::provenance_table;
@@ -52,8 +53,14 @@ pub fn write(analysis: &Analysis, options: &WorkbookOptions, out: &mut dyn Write
 pub fn write_tables(title: &str, version: &str, tables: &[FullTable], out: &mut dyn Write) -> Result<()> {
     let mut workbook = Workbook::new();
     workbook.set_properties(&properties(title, version)?);
-    for table in tables {
-        add(&mut workbook, &table.name, table, TimeUnit::default())?;
+    let sheets: Vec<(String, &FullTable)> = tables.iter().map(|table| (table.name.clone(), table)).collect();
+    let charts = Charts::new(&sheets, TimeUnit::default())?;
+    for (place, (name, table)) in sheets.iter().enumerate() {
+        // The first sheet holds the result.
+        if place == 1 {
+            add_charts(&mut workbook, &charts)?;
+        }
+        add(&mut workbook, name, table, TimeUnit::default())?;
     }
     let bytes = workbook.save_to_buffer().context("cannot make the workbook")?;
     Ok(out.write_all(&bytes)?)
@@ -70,7 +77,7 @@ fn add_all(
     let own = full_tables(analysis, options.rows);
     // Sheets of TraceLens are found by their names. So our sheets never use these names, whether or not they are
     // present.
-    let fixed = ["overview", "findings", "provenance"].map(ToOwned::to_owned);
+    let fixed = ["overview", "findings", "provenance", charts::SHEET].map(ToOwned::to_owned);
     let mut names = SheetNames::without(fixed.into_iter().chain(tracelens::sheet_names()?));
     let mut sheets: Vec<(String, &FullTable)> = vec![(findings.name.clone(), &findings)];
     sheets.extend(own.iter().map(|table| (names.next(&table.section, &table.name), table)));
@@ -78,11 +85,23 @@ fn add_all(
     sheets.push((provenance.name.clone(), &provenance));
     let overview = workbook.add_worksheet();
     overview.set_name("overview")?.set_tab_color(appearance::FIRST_TAB);
-    write_overview(document, &sheets, options.unit, overview)?;
+    let charts = Charts::new(&sheets, options.unit)?;
+    write_overview(document, &sheets, charts.count(), options.unit, overview)?;
+    add_charts(workbook, &charts)?;
     for (name, table) in &sheets {
         add(workbook, name, table, options.unit)?;
     }
     Ok(())
+}
+
+/// Adds the sheet of the charts, if there are any.
+fn add_charts(workbook: &mut Workbook, charts: &Charts) -> Result<()> {
+    if charts.count() == 0 {
+        return Ok(());
+    }
+    let sheet = workbook.add_worksheet();
+    sheet.set_name(charts::SHEET)?.set_tab_color(appearance::FIRST_TAB);
+    charts.write(sheet).context("cannot draw the charts")
 }
 
 fn add(workbook: &mut Workbook, name: &str, table: &FullTable, unit: TimeUnit) -> Result<()> {
