@@ -101,7 +101,7 @@ def main():
     trace, dataset = wavesieve.open(args.trace), wavesieve.open(args.dataset)
     kernels = wavesieve.open(args.database)["kernels"]
     files = files_of(args.dataset)
-    words = ["--format=arrow", "--unit=ns", "--output=-", "--"]
+    words = ["--format=arrow", "--time-unit=ns", "--output=-", "--"]
 
     def first_scan():
         _hash_from.cache_clear()

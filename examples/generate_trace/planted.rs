@@ -41,6 +41,8 @@ pub enum Plant {
     StepJump,
     /// Nothing is wrong: a kernel runs twice in a step with the same shape, 260 µs first and 60 µs at the end
     Positions,
+    /// Nothing is wrong: each step has twelve layers of two kinds that take turns
+    Layers,
     /// Rank 2 takes 20 % longer, each step ends with short kernels, and ranges and arguments of RCCL calls are recorded
     Several,
 }
@@ -74,6 +76,38 @@ const BESIDE: [StepKernel; 2] = [usual(1, 260_000), usual(3, 95_000)];
 const SHORT: [StepKernel; 3] = [usual(13, 3_000), usual(19, 4_000), usual(10, 2_500)];
 /// A kernel of [`BESIDE`] once more, with less data.
 const AGAIN: [StepKernel; 1] = [usual(1, 60_000)];
+/// Layers of two kinds; the second one has another kernel in the middle, and one more.
+const LAYER: [StepKernel; 13] = [
+    usual(10, 11_000),
+    usual(16, 14_000),
+    usual(2, 12_000),
+    usual(17, 13_000),
+    usual(8, 15_000),
+    usual(19, 11_000),
+    usual(18, 16_000),
+    usual(13, 12_000),
+    usual(10, 11_000),
+    usual(14, 10_000),
+    usual(2, 12_000),
+    usual(15, 12_000),
+    usual(16, 14_000),
+];
+const OTHER_LAYER: [StepKernel; 14] = [
+    usual(10, 11_000),
+    usual(16, 14_000),
+    usual(2, 12_000),
+    usual(11, 19_000),
+    usual(12, 10_000),
+    usual(8, 15_000),
+    usual(19, 11_000),
+    usual(18, 16_000),
+    usual(13, 12_000),
+    usual(10, 11_000),
+    usual(14, 10_000),
+    usual(2, 12_000),
+    usual(15, 12_000),
+    usual(16, 14_000),
+];
 const KERNELS_OF_A_STEP: usize = BEFORE.len() + 1 + BESIDE.len();
 /// Steps of a run.
 pub const STEPS: u64 = 60;
@@ -163,11 +197,12 @@ struct Rank<'a> {
 
 impl Plant {
     /// Kernels at the end of a step.
-    const fn last_kernels(self) -> &'static [StepKernel] {
+    fn last_kernels(self) -> Vec<StepKernel> {
         match self {
-            Self::Several => &SHORT,
-            Self::Positions => &AGAIN,
-            _ => &[],
+            Self::Several => SHORT.to_vec(),
+            Self::Positions => AGAIN.to_vec(),
+            Self::Layers => [LAYER.as_slice(), &OTHER_LAYER].concat().repeat(6),
+            _ => Vec::new(),
         }
     }
 
@@ -481,7 +516,7 @@ impl<'a> Rank<'a> {
             }
         }
         for kernel in run.plant.last_kernels() {
-            self.step_kernel(kernel, run, 0)?;
+            self.step_kernel(&kernel, run, 0)?;
         }
         if run.plant == Plant::BlockingCopy {
             self.copy_to_host();

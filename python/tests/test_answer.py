@@ -39,7 +39,7 @@ def _answers(names: list[str], fixture: str, folder: Path) -> dict[str, wavesiev
     """The answers of all queries, of one start of the program, and their statements of another."""
     listed = ",".join(names)
     program = [wavesieve.find_program(), "-q", "table", listed]
-    subprocess.run([*program, f"fixtures/{fixture}", "--format=arrow", "--unit=ns", f"--output={folder}"], check=True)
+    subprocess.run([*program, f"fixtures/{fixture}", "--format=arrow", "--time-unit=ns", f"--output={folder}"], check=True)
     shown = subprocess.run([*program, "--show-sql"], check=True, capture_output=True, text=True).stdout
     parts = re.split(r"(?m)^-- (\w+)\n(?=-- reads )", shown)
     statements = dict(zip(parts[1::2], parts[2::2]))

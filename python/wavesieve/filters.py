@@ -13,7 +13,10 @@ PathLike: TypeAlias = str | os.PathLike[str]
 
 
 class FilterOptions(TypedDict, total=False):
-    """The filters of `Trace.filter`, named as the options of the program."""
+    """The filters of `Trace.filter`, named as the options of the program.
+
+    `unit` filters nothing: it chooses the unit of work, of which iterations, layers and steady parts are.
+    """
 
     window: str | None
     iter: str | int | tuple[int, int] | None
@@ -27,6 +30,7 @@ class FilterOptions(TypedDict, total=False):
     domain: Names | None
     min_duration: str | None
     where: str | None
+    unit: str | None
 
 
 class InputOptions(TypedDict, total=False):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 # Results keep nanoseconds whatever the user's settings are.
-ARROW = ("--format=arrow", "--unit=ns", "--output=-")
+ARROW = ("--format=arrow", "--time-unit=ns", "--output=-")
 
 
 class Inputs:

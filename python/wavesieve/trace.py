@@ -178,9 +178,17 @@ class Trace(Inputs):
             raise NoDataError("the inputs gave no dataset")
         return duck.connection(written, folder)
 
-    def iterations(self) -> Iterations:
-        """The units of work of each process: recorded steps, graph replays, or repetitions of the sequence of kernels."""
-        return Iterations(self.sql)
+    def iterations(self, unit: str | None = None) -> Iterations:
+        """The units of work of each process: recorded steps, graph replays, or repetitions of the sequence of kernels.
+
+        `unit` chooses others: "step", "iteration", "replay", "layer", "range:NAME" or "none", as `filter(unit=...)` does. The query
+        "units" lists those of the trace.
+
+        >>> import wavesieve
+        >>> len(wavesieve.open("fixtures/planted").iterations("range:step")) > 0
+        True
+        """
+        return Iterations((self if unit is None else self.filter(unit=unit)).sql)
 
     def analyze(self, **settings: Any) -> Analysis:
         """Finds what costs time. `settings` are options of `wavesieve analyze`, such as `whole_run=True`."""

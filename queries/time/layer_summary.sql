@@ -1,11 +1,12 @@
 -- title: Layer summary
--- about: Time of each layer over all units of work of every process: which layer is slow.
+-- about: Time of each layer over all units of work of every process: which layer is slow. A layer is compared with those of its kind.
 -- kind: summary
 -- needs: layers
 -- by:
 -- dimensions:
 -- column: rank id -- rank
 -- column: layer id -- ordinal within the unit, from 0
+-- column: kind id -- ordinal of its kind within the process, from 0, in most units
 -- column: units count -- units that have this layer
 -- column: total_ns ns -- time of the layer over all units
 -- column: pct pct -- share of the time of all layers
@@ -13,13 +14,34 @@
 -- column: median_ns ns -- median
 -- column: min_ns ns -- shortest
 -- column: max_ns ns -- longest
--- column: vs_median_pct pct -- median above (or below) the median of all layers of the process
+-- column: vs_median_pct pct -- median above (or below) the median of all layers of its kind
 -- column: kernels number -- mean number of kernels
 -- column: kernel_ns ns -- sum of the durations of its kernels
-WITH middle AS (
-    SELECT process, MEDIAN(CAST(duration_ns AS DOUBLE)) AS all_median_ns, CAST(SUM(duration_ns) AS BIGINT) AS all_ns
+WITH whole AS (
+    SELECT process, CAST(SUM(duration_ns) AS BIGINT) AS all_ns
     FROM layers
     GROUP BY process
+),
+middle AS (
+    SELECT process, kind, MEDIAN(CAST(duration_ns AS DOUBLE)) AS all_median_ns
+    FROM layers
+    GROUP BY process, kind
+),
+counted AS (
+    SELECT process, layer, kind, CAST(COUNT(*) AS BIGINT) AS units
+    FROM layers
+    GROUP BY process, layer, kind
+),
+ranked AS (
+    SELECT
+        process, layer, kind,
+        ROW_NUMBER() OVER (PARTITION BY process, layer ORDER BY -units NULLS FIRST, kind NULLS FIRST) AS place
+    FROM counted
+),
+kinds AS (
+    SELECT process, layer, kind
+    FROM ranked
+    WHERE place = 1
 ),
 per_layer AS (
     SELECT
@@ -37,9 +59,10 @@ per_layer AS (
 SELECT
     l.rank,
     l.layer,
+    r.kind,
     l.units,
     l.total_ns,
-    {{ percent('l.total_ns', 'm.all_ns') }} AS pct,
+    {{ percent('l.total_ns', 'w.all_ns') }} AS pct,
     {{ ratio('l.total_ns', 'l.units') }} AS mean_ns,
     l.median_ns,
     l.min_ns,
@@ -48,5 +71,7 @@ SELECT
     {{ ratio('l.kernels', 'l.units') }} AS kernels,
     l.kernel_ns
 FROM per_layer AS l
-JOIN middle AS m ON m.process = l.process
+JOIN whole AS w ON w.process = l.process
+JOIN kinds AS r ON r.process = l.process AND r.layer = l.layer
+JOIN middle AS m ON m.process = l.process AND m.kind = r.kind
 ORDER BY l.rank NULLS FIRST, l.process NULLS FIRST, l.layer NULLS FIRST

@@ -24,6 +24,8 @@ const ABOUT: &str =
     "Analyze AMD GPU traces from any number of ranks: rocpd, RPD, rocprofv3 JSON and CSV, PyTorch traces";
 /// The verb with a subcommand for every query.
 const TABLE: &str = "table";
+/// Units of times.
+const TIME_UNITS: [&str; 4] = ["ns", "us", "ms", "s"];
 
 /// A verb, and the function that adds its options.
 type Verb = (&'static str, fn(Command) -> Command);
@@ -120,7 +122,7 @@ impl<'a> CommandLine<'a> {
         words: &[OsString],
         prepare: impl Fn(Command) -> Command,
     ) -> Result<ArgMatches, clap::Error> {
-        let words = &words.iter().map(as_value).collect::<Vec<_>>();
+        let words = &renamed(words).iter().map(as_value).collect::<Vec<_>>();
         let named = prepare(self.build(Extent::Named(words))).try_get_matches_from(words);
         let command = match named.as_ref().map_err(clap::Error::kind) {
             Ok(_) | Err(ErrorKind::DisplayVersion) => return named,
@@ -163,6 +165,26 @@ impl<'a> CommandLine<'a> {
     }
 }
 
+/// The words with the units of times after `--time-unit`, which was named `--unit` before that chose the unit of work.
+/// `lab` has an option of its own with that name.
+fn renamed(words: &[OsString]) -> Vec<OsString> {
+    let mut options = words.iter().take_while(|word| *word != "--").count();
+    if words.iter().skip(1).find(|word| VERBS.iter().any(|(name, _)| *word == name)).is_some_and(|verb| verb == "lab") {
+        options = 0;
+    }
+    let is_time = |word: &str| TIME_UNITS.contains(&word);
+    let new_word = |(place, word): (usize, &OsString)| {
+        let text = word.to_str().filter(|_| place < options);
+        let next = words.get(place + 1).and_then(|next| next.to_str());
+        match text.and_then(|text| text.strip_prefix("--unit")) {
+            Some("") if next.is_some_and(is_time) => "--time-unit".into(),
+            Some(value) if value.strip_prefix('=').is_some_and(is_time) => format!("--time-unit{value}").into(),
+            _ => word.clone(),
+        }
+    };
+    words.iter().enumerate().map(new_word).collect()
+}
+
 /// A word for the parser: a statement that begins with a comment is not an option.
 fn as_value(word: &OsString) -> OsString {
     let is_statement = word.to_str().and_then(|text| text.strip_prefix("--")).is_some_and(|text| {
@@ -184,6 +206,25 @@ mod tests {
 
     /// Valid lines, invalid lines, and lines that ask for help, with words in unexpected places.
     const LINES: &str = include_str!("command_lines.txt");
+
+    #[test]
+    fn units_of_times_have_a_new_option() {
+        let renamed = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
+            let words: Vec<String> =
+                renamed(&words).into_iter().map(|word| word.to_string_lossy().into_owned()).collect();
+            words.join(" ")
+        };
+        for (line, expected) in [
+            ("wavesieve table busy --unit us a", "wavesieve table busy --time-unit us a"),
+            ("wavesieve sql --unit=s x a", "wavesieve sql --time-unit=s x a"),
+            ("wavesieve analyze --unit step a", "wavesieve analyze --unit step a"),
+            ("wavesieve sql -- --unit us", "wavesieve sql -- --unit us"),
+            ("wavesieve lab autotune --unit us", "wavesieve lab autotune --unit us"),
+        ] {
+            assert_eq!(renamed(line), expected);
+        }
+    }
 
     #[test]
     fn statements_that_begin_with_comments_are_no_options() {

@@ -9,6 +9,7 @@ use wavesieve_engine::QueryError;
 use wavesieve_input::InputError;
 use wavesieve_model::text::causes::with_causes;
 use wavesieve_report::batch::GroupingError;
+use wavesieve_tables::trace::MissingUnit;
 
 pub(crate) const DONE: u8 = 0;
 /// An unexpected failure.
@@ -65,6 +66,7 @@ impl Failure {
         match self {
             _ if self.is_broken_pipe() => DONE,
             Self::Input(error) => code_of_input(error),
+            Self::Other(error) if error.is::<MissingUnit>() => NO_DATA,
             Self::Other(error) => error.downcast_ref().map_or(UNEXPECTED, code_of_input),
             Self::Query(QueryError::Other(_) | QueryError::Runner { .. }) => UNEXPECTED,
             Self::Usage(_) | Self::Query(_) => USAGE,

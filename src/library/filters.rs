@@ -97,6 +97,17 @@ impl Trace {
         self.with_filter(|filters| filters.domains = domains)
     }
 
+    /// The unit of work, of which iterations, layers and the steady part are: `step`, `iteration`, `replay`, `layer`,
+    /// `range:NAME`, `none`, or `auto` for the one with the strongest evidence. The query `units` lists those of a trace. A
+    /// unit that no process has is an error of the first result.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it is none of these.
+    pub fn unit(self, unit: &str) -> Result<Self, Error> {
+        let unit = unit.parse().map_err(Error::Invalid)?;
+        Ok(self.with_filter(|filters| filters.unit = unit))
+    }
+
     /// Events at least this long, such as `10us`.
     ///
     /// # Errors

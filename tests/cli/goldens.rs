@@ -170,7 +170,7 @@ fn looks() {
     insta::assert_snapshot!("check_hostile", succeed(&["check", "fixtures/hostile", "--wide"]));
     insta::assert_snapshot!(
         "markdown",
-        succeed(&["table", "kernel_by_category", "fixtures/two_nodes", "-f", "md", "--unit", "us"])
+        succeed(&["table", "kernel_by_category", "fixtures/two_nodes", "-f", "md", "--time-unit", "us"])
     );
     insta::assert_snapshot!(
         "by_rank",

@@ -139,6 +139,7 @@ mod tiers;
 mod tls;
 mod truth;
 mod two_sources;
+mod units;
 mod unknown_and_shared;
 mod upstream_files;
 mod vacuity;

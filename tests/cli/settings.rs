@@ -71,7 +71,7 @@ fn a_setting_counts_as_if_given_and_a_flag_overrides_it() {
     assert_eq!(usual.code, 0, "{}", usual.stderr);
     assert!(usual.stdout.contains("--rows 0 shows all") && usual.stdout.contains("total ns"), "{}", usual.stdout);
     assert!(usual.stdout.starts_with("rank  gpu"), "{}", usual.stdout);
-    let flags = place.run(&[&table[..], &["--by", "node", "--rows", "0", "--unit", "us"]].concat(), &[]);
+    let flags = place.run(&[&table[..], &["--by", "node", "--rows", "0", "--time-unit", "us"]].concat(), &[]);
     assert!(flags.stdout.starts_with("node") && flags.stdout.contains("total us"), "{}", flags.stdout);
     assert!(!flags.stdout.contains("shows all"));
     // Not grouped: the section is another query's.

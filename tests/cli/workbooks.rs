@@ -206,7 +206,7 @@ fn a_folder_holds_every_table_in_full() {
 fn units_and_rows_of_folders_can_be_chosen() {
     let directory = tempfile::tempdir().unwrap();
     let folder = directory.path().join("deep/er");
-    let options = ["--unit", "us", "--top", "2", "--format", "csv", "--quiet"];
+    let options = ["--time-unit", "us", "--top", "2", "--format", "csv", "--quiet"];
     succeed(&[&["analyze", RANKS, "-d", in_text(&folder)], &options[..]].concat());
     let table = fs::read_to_string(folder.join("hotspots/kernel_summary.csv")).unwrap();
     assert_eq!(table.lines().count(), 3);

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use wavesieve_engine::{condition_on, parse_condition};
 use wavesieve_model::schema::Table;
+use wavesieve_tables::derive::repeating::UnitChoice;
 use wavesieve_tables::trace::selection::{
     Condition, Filter, Filters, IterationSet, NumberSet, Window, WindowMode, parse_duration_ns, parse_kernel_pattern,
 };
@@ -57,6 +58,10 @@ pub struct FilterArguments {
     #[arg(long = "where", value_name = "SQL", value_parser = parse_condition, allow_hyphen_values = true,
           help_heading = "Filters")]
     condition: Option<Condition>,
+    /// Unit of work: step, iteration, replay, layer, range:NAME for the ranges with this text (* at its end for a number), or
+    /// none; auto takes the strongest evidence (`wavesieve table units` lists them). ns, us, ms and s mean --time-unit
+    #[arg(long, value_name = "UNIT", help_heading = "Filters")]
+    unit: Option<UnitChoice>,
 }
 
 impl FilterArguments {
@@ -96,6 +101,7 @@ impl FilterArguments {
             domains: words(&self.domain),
             min_duration_ns: self.min_duration,
             condition,
+            unit: self.unit.clone().unwrap_or_default(),
         })
     }
 
@@ -115,6 +121,7 @@ impl FilterArguments {
             "domain" => self.domain = words(),
             "min_duration" => self.min_duration = Some(parse_duration_ns(text)?),
             "where" => self.condition = Some(parse_condition(text)?),
+            "unit" => self.unit = Some(text.parse()?),
             _ => return Err("there is no such filter".to_owned()),
         }
         Ok(())
@@ -132,6 +139,9 @@ pub fn named(filters: &Filters) -> Map<String, Value> {
         all.filter_map(|filter| Some((name(filter), filters.written(filter)?.into()))).collect();
     if filters.is_windowed() && filters.window_mode != WindowMode::default() {
         named.insert("window_mode".to_owned(), filters.window_mode.word().into());
+    }
+    if !filters.unit.is_auto() {
+        named.insert("unit".to_owned(), filters.unit.to_string().into());
     }
     named
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use wavesieve_model::schema::Table;
 use wavesieve_tables::trace::TraceProcess;
-use wavesieve_tables::trace::selection::{Filter, Filters};
+use wavesieve_tables::trace::selection::{Filter, Filters, UNIT};
 
 /// File format of a converted table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -76,6 +76,9 @@ pub fn selection(choice: &Filters) -> Vec<String> {
         .collect();
     if choice.is_windowed() {
         options.push(format!("--window-mode {}", choice.window_mode.word()));
+    }
+    if !choice.unit.is_auto() {
+        options.push(format!("{UNIT} {}", choice.unit));
     }
     options
 }

@@ -156,7 +156,9 @@ impl ProcessWriter<'_> {
             }
             Work::Derive(ready) => {
                 let tables = ready.tables.into_iter().collect::<derive::Frames>();
-                let frame = derive::derive(ready.table.name, &self.member.process, &tables)?;
+                let tables = tables.choosing(&self.trace.choice().unit);
+                let more = self.trace.whole(self.member);
+                let frame = derive::derive(ready.table.name, &self.member.process, &tables, &more)?;
                 drop(tables);
                 self.put(ready.table, frame)
             }
@@ -293,7 +295,7 @@ impl SourceColumns {
 
     fn keep(&mut self, table: &'static Table, frame: &DataFrame) -> Result<()> {
         for waiting in &mut self.waiting {
-            for (name, columns) in derive::needs(waiting.table.name) {
+            for (name, columns) in derive::all_needs(waiting.table.name) {
                 if name == table.name {
                     waiting.tables.insert(name, frame.select(columns)?);
                 }
@@ -304,7 +306,7 @@ impl SourceColumns {
 
     /// The derived tables that can be built now, each handed out once.
     fn ready(&mut self) -> Vec<Ready> {
-        let complete = |ready: &mut Ready| ready.tables.len() == derive::needs(ready.table.name).len();
+        let complete = |ready: &mut Ready| ready.tables.len() == derive::all_needs(ready.table.name).len();
         self.waiting.extract_if(.., complete).collect()
     }
 }

@@ -72,8 +72,8 @@ pub(crate) struct OutputArguments {
     #[arg(short, long, value_name = "PATH", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Time unit; files keep nanoseconds by default
-    #[arg(long, value_enum, default_value_t, help_heading = "Output")]
-    pub unit: TimeUnit,
+    #[arg(long, value_enum, default_value_t, value_name = "UNIT", help_heading = "Output")]
+    pub time_unit: TimeUnit,
     /// Write times of Arrow and Parquet as durations in place of integers
     #[arg(long, help_heading = "Output")]
     pub arrow_times: bool,

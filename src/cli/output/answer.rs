@@ -58,7 +58,7 @@ fn write_with(
         return Ok(());
     }
     if !is_for_people(format) {
-        convert_times(&mut answer.frame, &mut answer.columns, output.unit);
+        convert_times(&mut answer.frame, &mut answer.columns, output.time_unit);
     }
     let binary = matches!(format, AnswerFormat::Parquet | AnswerFormat::Arrow | AnswerFormat::Pdf);
     if binary && is_stdout_terminal() {
@@ -90,7 +90,7 @@ pub(crate) fn write_for_people(
 pub(crate) fn write_to_file(mut answer: Answer, output: &OutputArguments, out: &mut dyn Write) -> Result<()> {
     let format = output.format();
     if !is_for_people(format) {
-        convert_times(&mut answer.frame, &mut answer.columns, output.unit);
+        convert_times(&mut answer.frame, &mut answer.columns, output.time_unit);
     }
     write_as(&answer, output, format, Style { width: None, color: false, rows: None, wraps: None }, out)
 }
@@ -123,7 +123,7 @@ fn write_as(
     out: &mut dyn Write,
 ) -> Result<()> {
     let frame = &answer.frame;
-    let display = || displays(frame, &answer.columns, output.unit);
+    let display = || displays(frame, &answer.columns, output.time_unit);
     match format {
         AnswerFormat::Table => terminal::write(frame, &display(), style, out),
         AnswerFormat::Csv => delimited::write(frame, b',', output.csv.formulas(), out),

@@ -44,8 +44,8 @@ pub(crate) struct DocumentOutput {
     #[arg(short = 'd', long = "dir", value_name = "DIR")]
     pub directory: Option<PathBuf>,
     /// Unit of times in text, Markdown and workbooks; csv and parquet keep nanoseconds unless one is named
-    #[arg(long, value_enum, default_value_t)]
-    pub unit: TimeUnit,
+    #[arg(long, value_enum, default_value_t, value_name = "UNIT")]
+    pub time_unit: TimeUnit,
     /// Rows of each table, 0 for all
     ///
     /// By default 10, 50 in pages, and all in workbooks and folders.
@@ -192,7 +192,7 @@ impl DocumentOutput {
         let Some(of_tables) = format.of_folder() else {
             return write_file(path, |out| self.write(analysis, format, None, out));
         };
-        let (unit, rows, tracelens) = (self.unit, self.top.unwrap_or(0), self.tracelens.options());
+        let (unit, rows, tracelens) = (self.time_unit, self.top.unwrap_or(0), self.tracelens.options());
         folder::write(
             analysis,
             &FolderOptions { format: of_tables, unit, rows, tracelens, formulas: self.csv.formulas() },
@@ -229,17 +229,17 @@ impl DocumentOutput {
         match format {
             DocumentFormat::Csv | DocumentFormat::Parquet => anyhow::bail!("a folder cannot be written to a stream"),
             DocumentFormat::Xlsx => {
-                let (unit, rows, tracelens) = (self.unit, self.top.unwrap_or(0), self.tracelens.options());
+                let (unit, rows, tracelens) = (self.time_unit, self.top.unwrap_or(0), self.tracelens.options());
                 xlsx::write(analysis, &WorkbookOptions { unit, rows, tracelens }, out)
             }
             DocumentFormat::Json => json::write(document, out),
             DocumentFormat::Html => html::write(document, out),
             DocumentFormat::Pdf => pdf::write(document, out),
-            DocumentFormat::Markdown => markdown::write(document, self.unit, out),
+            DocumentFormat::Markdown => markdown::write(document, self.time_unit, out),
             DocumentFormat::Text => {
                 let terminal_width = || terminal.filter(|_| is_stdout_terminal()).and_then(|_| stdout_columns());
                 let color = terminal.is_some_and(GlobalArguments::color);
-                let style = text::TextStyle { width: terminal_width().unwrap_or(WIDTH), color, unit: self.unit };
+                let style = text::TextStyle { width: terminal_width().unwrap_or(WIDTH), color, unit: self.time_unit };
                 text::write(document, style, out)
             }
         }

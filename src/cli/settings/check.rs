@@ -3,7 +3,7 @@
 use clap::{Arg, Command};
 use toml::Table;
 
-use super::sources::{Settings, is_setting, normal, variable};
+use super::sources::{Settings, former, is_setting, normal, variable};
 use super::text::strings;
 use super::trust::command_line_only;
 use super::trust::refusal;
@@ -22,7 +22,7 @@ impl Settings {
         }
         let options = options(command, &global);
         for (name, value) in &self.environment {
-            let named: Vec<&&Arg> = options.iter().filter(|option| option.get_long() == Some(name)).collect();
+            let named: Vec<&&Arg> = options.iter().filter(|option| is_named(option, name)).collect();
             check_value(&named, std::slice::from_ref(value))
                 .map_err(|reason| Failure::Usage(format!("{} = {value}: {reason}", variable(name))))?;
         }
@@ -68,7 +68,7 @@ fn check_table(table: &Table, command: &Command, global: &[&Arg], section: &Sect
                 "{path} is below a section, but queries are read before the verb is known; move it up"
             ));
         }
-        let named: Vec<&&Arg> = options.iter().filter(|option| option.get_long() == Some(&name)).collect();
+        let named: Vec<&&Arg> = options.iter().filter(|option| is_named(option, &name)).collect();
         if named.is_empty() {
             let suggestion = suggestion(&name, options.iter().filter_map(|option| option.get_long()));
             return Err(format!("{path} is not an option{suggestion}; see `wavesieve config show`"));
@@ -84,6 +84,10 @@ fn check_table(table: &Table, command: &Command, global: &[&Arg], section: &Sect
         check_value(&named, &values).map_err(|reason| format!("{path} = {value}: {reason}"))?;
     }
     Ok(())
+}
+
+fn is_named(option: &Arg, name: &str) -> bool {
+    option.get_long().is_some_and(|long| long == name || former(long) == Some(name))
 }
 
 /// Accepts a value if one of the options with that name accepts it: other verbs may accept other values.

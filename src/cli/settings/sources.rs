@@ -111,8 +111,10 @@ impl Settings {
     /// The values of an option, in falling order: the environment, then the files, each with the closest section
     /// first.
     fn candidates(&self, verb: &[String], name: &str, is_path: bool) -> Vec<(Vec<String>, Origin)> {
-        let variable =
-            self.environment.get(name).map(|value| (vec![value.clone()], Origin::Environment(variable(name))));
+        let named = |name: &str| {
+            self.environment.get(name).map(|value| (vec![value.clone()], Origin::Environment(variable(name))))
+        };
+        let variable = named(name).or_else(|| named(former(name)?));
         let counts = |file: &&File| !file.is_of_project || refusal(verb, name).is_none();
         let of_files = self.files.iter().rev().filter(counts).flat_map(|file| {
             let mut sections = vec![&file.table];
@@ -121,7 +123,7 @@ impl Settings {
                 sections.push(section);
             }
             let values: Vec<_> =
-                sections.into_iter().rev().filter_map(|section| strings(entry(section, name)?)).collect();
+                sections.into_iter().rev().filter_map(|section| strings(set_in(section, name)?)).collect();
             values.into_iter().map(|values| {
                 let values = if is_path { files::relative_to(&file.path, values) } else { values };
                 (values, Origin::File(file.path.clone()))
@@ -136,6 +138,11 @@ pub(crate) fn is_setting(name: &str) -> bool {
     command_line_only(name).is_none()
 }
 
+/// The name that an option had before another one took it. Values that only the other one accepts do not count.
+pub(crate) fn former(name: &str) -> Option<&'static str> {
+    (name == "time-unit").then_some("unit")
+}
+
 /// The variable that sets an option.
 pub(crate) fn variable(name: &str) -> String {
     format!("{PREFIX}{}", name.replace('-', "_").to_uppercase())
@@ -144,6 +151,11 @@ pub(crate) fn variable(name: &str) -> String {
 /// A key in the spelling of options: `_` and `-` are equivalent.
 pub(crate) fn normal(key: &str) -> String {
     key.to_lowercase().replace('_', "-")
+}
+
+/// The value of an option in a section, which may have its former name.
+fn set_in<'a>(section: &'a Table, name: &str) -> Option<&'a toml::Value> {
+    entry(section, name).or_else(|| entry(section, former(name)?))
 }
 
 fn entry<'a>(table: &'a Table, name: &str) -> Option<&'a toml::Value> {

@@ -14,15 +14,15 @@ TEXT, FIRST, LAST = re.compile(r"step|iteration \d"), "forward", "update"
 LAYER = 10
 
 
-def steps_of(process):
+def steps_of(process, text=TEXT):
     """The ranges of steps, in order."""
-    found = [region for region in process.valid("regions") if region["domain"] == "marker" and TEXT.fullmatch(region["message"] or "")]
+    found = [region for region in process.valid("regions") if region["domain"] == "marker" and text.fullmatch(region["message"] or "")]
     return sorted(found, key=lambda region: region["start_ns"])
 
 
-def launched_in_steps(process):
+def launched_in_steps(process, text=TEXT):
     """Kernels and copies by the range in which they were launched, in the order of their first starts."""
-    calls, steps = launching_calls(process), steps_of(process)
+    calls, steps = launching_calls(process), steps_of(process, text)
     launched = [[] for _ in steps]
     for work in process.valid("kernels") + process.valid("copies"):
         call = calls.get(work["correlation_id"])
@@ -44,6 +44,25 @@ def between_names(kernels):
     return found
 
 
+def times_of(process, launched):
+    """Start and end of units of work: each lasts until the next one starts, unless other kernels run before it."""
+    starts = [min(work["start_ns"] for work in own) for own in launched]
+    ends = [max(work["end_ns"] for work in own) for own in launched]
+    for place, start in enumerate(starts[1:]):
+        if not any(ends[place] <= kernel["start_ns"] < start for kernel in process.valid("kernels")):
+            ends[place] = start
+    return list(zip(starts, ends))
+
+
+def ranges_of(process, name):
+    """Duration and kernel time of the work launched in each range with a text."""
+    rows = []
+    for start, end in times_of(process, launched_in_steps(process, re.compile(re.escape(name)))):
+        inside = [kernel for kernel in process.valid("kernels") if start <= kernel["start_ns"] < end]
+        rows.append({"duration_ns": end - start, "kernel_ns": sum(kernel["duration_ns"] for kernel in inside)})
+    return rows
+
+
 def iterations_of(process):
     """Rows of the table `iterations`."""
     kernels, marked = process.valid("kernels"), launched_in_steps(process)
@@ -52,13 +71,8 @@ def iterations_of(process):
     sequences = [[(one["gpu"], one["kernel_name"]) for one in sorted(own, key=lambda one: one["dispatch_id"])] for own in ([] if launched is marked else launched)]
     if launched is not marked and (len(sequences) < 3 or any(sequence != sequences[0] for sequence in sequences)):
         return []
-    starts = [min(work["start_ns"] for work in own) for own in launched]
-    ends = [max(work["end_ns"] for work in own) for own in launched]
-    for place, start in enumerate(starts[1:]):
-        if not any(ends[place] <= kernel["start_ns"] < start for kernel in kernels):
-            ends[place] = start
     rows = []
-    for place, (start, end) in enumerate(zip(starts, ends)):
+    for place, (start, end) in enumerate(times_of(process, launched)):
         inside = [kernel for kernel in kernels if start <= kernel["start_ns"] < end]
         row = {"process": process.number, "rank": process.rank, "iteration": place, "start_ns": start, "end_ns": end}
         row |= {"unit": "step" if launched is marked else "iteration", "level": 0}
@@ -77,12 +91,14 @@ def layers_of(process):
     launched = sorted(kernels, key=lambda kernel: kernel["dispatch_id"])
     chunks = [launched[place : place + LAYER] for place in range(0, len(launched), LAYER)]
     starts = [min(kernel["start_ns"] for kernel in chunk) for chunk in chunks]
-    ends = [*starts[1:], max(kernel["end_ns"] for kernel in chunks[-1])]
+    unit_at = lambda start: max(row["iteration"] for row in units if row["start_ns"] <= start)
     rows, counts = [], {}
-    for start, end in zip(starts, ends):
-        unit = max(row["iteration"] for row in units if row["start_ns"] <= start)
+    for start, following, chunk in zip(starts, [*starts[1:], None], chunks):
+        unit = unit_at(start)
+        is_last = following is None or unit_at(following) != unit
+        end = max(kernel["end_ns"] for kernel in chunk) if is_last else following
         inside = [kernel for kernel in kernels if start <= kernel["start_ns"] < end]
-        row = {"rank": process.rank, "process": process.number, "iteration": unit, "layer": counts.get(unit, 0)}
+        row = {"rank": process.rank, "process": process.number, "iteration": unit, "layer": counts.get(unit, 0), "kind": 0}
         row |= {"start_ns": start, "duration_ns": end - start, "kernels": len(inside)}
         rows.append(row | {"kernel_ns": sum(kernel["duration_ns"] for kernel in inside)})
         counts[unit] = counts.get(unit, 0) + 1

@@ -4,7 +4,7 @@ import math
 
 from .activity import lanes_of
 from .case import Case
-from .iterating import iterations_of, layers_of, steady
+from .iterating import LAYER, iterations_of, layers_of, ranges_of, steady
 from .made_inputs import LAYERED, STEPS
 from .sums import deviation, grouped, mean, median, ordered, percent, ratio
 from .telemetry import samples_of, steps
@@ -128,8 +128,33 @@ def layers(source, options):
         middle = median([row["duration_ns"] for row in rows])
         for row in rows:
             after = {"vs_median_pct": percent(row["duration_ns"] - middle, middle), "kernels": row["kernels"], "kernel_ns": row["kernel_ns"]}
-            records.append({column: row[column] for column in ("rank", "process", "iteration", "layer", "start_ns", "duration_ns")} | after)
+            records.append({column: row[column] for column in ("rank", "process", "iteration", "layer", "kind", "start_ns", "duration_ns")} | after)
     return without_process(ordered(records, (), "rank", "process", "iteration", "layer"))
+
+
+def unit_row(process, rows, unit, option, confidence, name=None, found_by="kernel_sequence"):
+    """A row of the query `units` for units with their durations and kernel time."""
+    all_ns = sum(kernel["duration_ns"] for kernel in process.valid("kernels"))
+    times, own = sorted(row["duration_ns"] for row in rows), sum(row["kernel_ns"] for row in rows)
+    if 2 * own < all_ns:
+        confidence = {"high": "medium", "medium": "low"}[confidence]
+    row = {"rank": process.rank, "process": process.number, "unit": unit, "name": name, "found_by": found_by, "count": len(rows)}
+    row |= {"median_ns": times[(len(times) - 1) // 2], "covered_pct": percent(min(own, all_ns), all_ns), "confidence": confidence}
+    return row | {"is_chosen": 0, "option": option}
+
+
+def units(source, options):
+    records = []
+    for process in source.traced():
+        rows, own = iterations_of(process), []
+        if rows:
+            sure = "high" if rows[0]["found_by"] == "range" else "medium"
+            own.append(unit_row(process, rows, rows[0]["unit"], rows[0]["unit"], sure, found_by=rows[0]["found_by"]) | {"is_chosen": 1})
+        if rows and len(rows) * LAYER * 2 <= sum(row["kernels"] for row in rows):
+            own.append(unit_row(process, layers_of(process), "layer", "layer", "medium"))
+            own.append(unit_row(process, ranges_of(process, "layer"), "range", "range:layer", "high", "layer", "range"))
+        records += own
+    return records
 
 
 def layer_summary(source, options):
@@ -139,7 +164,7 @@ def layer_summary(source, options):
         times = [row["duration_ns"] for row in rows]
         for (layer,), group in grouped(rows, ["layer"]).items():
             own = [row["duration_ns"] for row in group]
-            record = {"rank": process.rank, "process": process.number, "layer": layer, "units": len(group), "total_ns": sum(own)}
+            record = {"rank": process.rank, "process": process.number, "layer": layer, "kind": 0, "units": len(group), "total_ns": sum(own)}
             record |= {"pct": percent(sum(own), sum(times)), "mean_ns": mean(own), "median_ns": median(own), "min_ns": min(own)}
             record |= {"max_ns": max(own), "vs_median_pct": percent(median(own) - median(times), median(times))}
             record |= {"kernels": ratio(sum(row["kernels"] for row in group), len(group))}
@@ -177,6 +202,7 @@ QUERIES = {
     "iteration_summary": Case(iteration_summary, INPUTS),
     "run_parts": Case(run_parts, (STEPS, "sampled", "two_nodes", "graphs")),
     "layers": Case(layers, (LAYERED,)),
+    "units": Case(units, (LAYERED, STEPS)),
     "layer_summary": Case(layer_summary, (LAYERED,)),
     "energy_by_iteration": Case(energy_by_iteration, ("sampled",)),
 }

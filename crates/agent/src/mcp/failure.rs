@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use wavesieve_engine::QueryError;
 use wavesieve_input::InputError;
 use wavesieve_model::text::causes::with_causes;
+use wavesieve_tables::trace::MissingUnit;
 
 /// Maximum bytes of the start and of the end of a message: some messages repeat the request.
 const SHOWN: usize = 700;
@@ -121,6 +122,7 @@ impl From<anyhow::Error> for ToolFailure {
     fn from(error: anyhow::Error) -> Self {
         match error.downcast::<QueryError>() {
             Ok(error) => error.into(),
+            Err(error) if error.is::<MissingUnit>() => Self::new(Exit::NoData, error.to_string()),
             Err(error) => Self::new(Exit::Unexpected, with_causes(&error)),
         }
     }

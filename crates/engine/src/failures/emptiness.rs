@@ -9,6 +9,7 @@ use wavesieve_model::schema::Table;
 use wavesieve_tables::derive;
 use wavesieve_tables::derive::WhyEmpty;
 use wavesieve_tables::derive::health::DEAD_COUNTERS;
+use wavesieve_tables::derive::repeating::UnitChoice;
 use wavesieve_tables::trace::Trace;
 
 /// The source table of hardware counters.
@@ -93,7 +94,11 @@ fn why_without_rows(trace: &Trace, subject: &'static Table, of_segments: bool) -
         if well || has_rows(trace, subject.name, "process")? {
             return Ok(None);
         }
+        let is_of_units = matches!(subject.name, "iterations" | "layers" | "iteration_kernels");
         match why {
+            WhyEmpty::Because(_) if is_of_units && trace.choice().unit == UnitChoice::None => {
+                "--unit none claims no unit of work".to_owned()
+            }
             WhyEmpty::Because(reason) => reason.to_owned(),
             WhyEmpty::AllIsWell | WhyEmpty::Unexplained => format!(
                 "nothing in {} makes a row of {}; this trace has {}; see `wavesieve check` for how to collect more",

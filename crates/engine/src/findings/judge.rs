@@ -12,7 +12,7 @@ use super::collected::{Collected, Profilers};
 use super::finding::Finding;
 use super::priority::Priority;
 use super::query_request::QueryRequest;
-use super::questions::{kernels, run_parts, time_question};
+use super::questions::{kernels, run_parts, time_question, units};
 use super::recommendations::{KernelTarget, commands};
 use super::rule_book::{RuleBook, RuleText};
 use super::rule_context::{Observation, RuleContext, SAVING};
@@ -29,7 +29,7 @@ const LONGEST_SUBJECT: usize = 80;
 
 /// The questions that the rules and their commands ask about the whole run.
 pub fn questions() -> BTreeSet<QueryRequest> {
-    RULES.iter().flat_map(Rule::questions).chain(Collected::questions()).chain([time_question()]).collect()
+    RULES.iter().flat_map(Rule::questions).chain(Collected::questions()).chain([time_question(), units()]).collect()
 }
 
 /// The questions that rules about repeating work also ask about the steady part, and the questions that find the steady part.

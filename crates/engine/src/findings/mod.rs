@@ -30,6 +30,7 @@ mod spans;
 mod tests;
 mod texts;
 mod torch_profiler;
+mod unit_of_work;
 mod verdict;
 
 pub use analysis::{Judged, Judgement};
@@ -50,4 +51,5 @@ pub use rules::RULES;
 pub use run_views::{RunView, RunViews};
 pub use spans::{BROKEN_SPAN, Spans};
 pub use texts::{bytes, counted, duration, pieces, shortened};
+pub use unit_of_work::{OfferedUnit, UnitOfWork};
 pub use verdict::{Limit, Verdict, verdict};

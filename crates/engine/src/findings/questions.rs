@@ -95,6 +95,8 @@ questions! {
     throttling: "throttling";
     /// Use of time by each GPU of each rank; all spans come from here.
     time_question: "time_breakdown" by ["rank", "gpu"];
+    /// Units of work of every process, chosen and others.
+    units: "units";
     /// First calls of kernels.
     warm_up: "kernel_warmup";
 }

@@ -8,6 +8,7 @@ use super::rule_book::RuleBook;
 use super::rule_context::{Rows, RuleContext};
 use super::spans::{BROKEN_SPAN, Spans};
 use super::texts::{counted, duration, thousands};
+use super::unit_of_work::UnitOfWork;
 use wavesieve_tables::trace::views::View;
 
 /// Id of the thresholds in the rule book.
@@ -29,7 +30,11 @@ const KINDS: [(&str, &str); 10] = [
 
 /// The views of a run, the one that figures and findings are about first.
 #[derive(Clone, Debug, Default)]
-pub struct RunViews(Vec<RunView>);
+pub struct RunViews {
+    all: Vec<RunView>,
+    /// The unit of work with its evidence.
+    unit: Option<UnitOfWork>,
+}
 
 /// Use of a view of the run by the GPUs.
 #[derive(Clone, Debug)]
@@ -51,6 +56,9 @@ pub struct RunView {
     pub parts: Vec<(&'static str, i64, f64)>,
 }
 
+/// Words for units of work, but `iteration`.
+const UNITS: [&str; 4] = ["step", "replay", "layer", "range"];
+
 /// Evidence for units of work, with words for readers.
 const EVIDENCE: [(&str, &str); 5] = [
     ("range", "marked by ranges"),
@@ -63,7 +71,7 @@ const EVIDENCE: [(&str, &str); 5] = [
 /// Units of work of the whole run, over all processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitCounts {
-    /// `step`, `replay` or `iteration`.
+    /// `step`, `replay`, `iteration`, `layer` or `range`.
     pub unit: &'static str,
     /// Evidence for them, as in the table `iterations`.
     pub found_by: &'static str,
@@ -121,18 +129,19 @@ impl RunViews {
     pub fn new(answers: &Answers, book: &RuleBook) -> Self {
         let rows = answers.rows(run_parts());
         let parts = parts_of(&rows);
+        let unit = UnitOfWork::new(answers);
         let mut views = Vec::new();
         if let Some(whole) = view_of(answers, book, View::WholeRun) {
             views.extend(steady_view(answers, book, &parts));
             views.push(RunView { parts: shares_of(&parts), units: units_of(&parts), ..whole });
         }
-        Self(views)
+        Self { all: views, unit }
     }
 
     /// The same for a run of which only an interval was chosen.
     #[must_use]
     pub(crate) fn of_window(mut self) -> Self {
-        for view in &mut self.0 {
+        for view in &mut self.all {
             view.label = "Chosen time";
         }
         self
@@ -140,16 +149,27 @@ impl RunViews {
 
     /// The view that figures and findings are about.
     pub fn headline(&self) -> View {
-        self.0.first().map_or(View::WholeRun, |view| view.view)
+        self.all.first().map_or(View::WholeRun, |view| view.view)
     }
 
     pub fn all(&self) -> &[RunView] {
-        &self.0
+        &self.all
+    }
+
+    /// The unit of work, if any was found, and others that can be chosen.
+    pub fn unit(&self) -> Option<&UnitOfWork> {
+        self.unit.as_ref()
+    }
+
+    /// A line for each view and one for the unit of work: its id, its label and its text.
+    pub fn lines(&self) -> Vec<(&'static str, &'static str, String)> {
+        let unit = self.unit.as_ref().map(|unit| ("unit_of_work", "Unit of work", unit.line()));
+        self.all.iter().map(|view| (view.id, view.label, view.line())).chain(unit).collect()
     }
 
     /// The iterations of each rank in the first view, where all have as many.
     pub(crate) fn iterations_of_each(&self) -> Option<Iterations> {
-        let iterations = self.0.first()?.iterations.as_ref()?;
+        let iterations = self.all.first()?.iterations.as_ref()?;
         let count = iterations.of_each.filter(|count| *count > 0)?;
         Some(Iterations { unit: iterations.unit, count, mean_ns: iterations.mean_ns.round() as i64 })
     }
@@ -201,11 +221,12 @@ impl UnitCounts {
         };
         let layers = match self.layers {
             0 => String::new(),
-            layers if self.found == 1 => format!(" of {}", count(layers, "layer")),
+            layers if layers % self.found.max(1) == 0 => {
+                format!(" of {}", count(layers / self.found.max(1), "layer"))
+            }
             layers => format!(" with {} in all", count(layers, "layer")),
         };
-        let evidence = EVIDENCE.iter().find(|(known, _)| *known == self.found_by).map_or("", |(_, words)| words);
-        format!(", {units}{of_ranks}{layers} ({evidence})")
+        format!(", {units}{layers}{of_ranks} ({})", evidence_words(self.found_by))
     }
 }
 
@@ -225,6 +246,11 @@ impl IterationCounts {
         let iterations = counted(self.found as f64, self.unit);
         format!("{} of {iterations}{of_ranks}, {each} each{without}", number(self.chosen))
     }
+}
+
+/// Words for readers for an evidence.
+pub(crate) fn evidence_words(found_by: &str) -> &'static str {
+    EVIDENCE.iter().find(|(known, _)| *known == found_by).map_or("", |(_, words)| words)
 }
 
 fn label(kind: &str) -> &'static str {
@@ -248,7 +274,7 @@ fn parts_of<'a>(rows: &Rows<'a>) -> Vec<RunPart<'a>> {
         parts.push(RunPart {
             process,
             kind,
-            unit: known("unit", &["step", "replay"]).unwrap_or("iteration"),
+            unit: known("unit", &UNITS).unwrap_or("iteration"),
             found_by: known("found_by", &EVIDENCE.map(|(word, _)| word)).unwrap_or("kernel_sequence"),
             duration_ns: number("duration_ns"),
             iterations: number("iterations"),

@@ -7,20 +7,6 @@ use super::side::Side;
 /// Minimum number of steady iterations of both sides for iterations as the default basis.
 const MIN_ITERATIONS: usize = 3;
 
-/// Steps that the PyTorch profiler marks, as a name of ranges.
-pub(super) const NUMBERED_STEPS: &str = "ProfilerStep#*";
-
-/// A text without the number at its end, and whether it had one.
-pub(super) fn numbered(text: &str) -> (&str, bool) {
-    let name = text.trim_end_matches(|letter: char| letter.is_ascii_digit());
-    (name, name.len() < text.len())
-}
-
-/// Whether a range with this text has a name, which may end in `*` for a number.
-pub(super) fn is_named(text: &str, name: &str) -> bool {
-    text == name || name.strip_suffix('*').is_some_and(|name| numbered(text) == (name, true))
-}
-
 /// The unit of all figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
@@ -96,21 +82,5 @@ impl FromStr for BasisChoice {
                 None => Err("choose from auto, iteration, run, range:NAME".to_owned()),
             },
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_star_at_the_end_of_a_name_is_a_number() {
-        for text in ["ProfilerStep#5", "ProfilerStep#120", "ProfilerStep#*"] {
-            assert!(is_named(text, NUMBERED_STEPS), "{text}");
-        }
-        for text in ["ProfilerStep#", "ProfilerStep#5 ", "ProfilerStep#x", "MyProfilerStep#5", "ProfilerStep#5/mm"] {
-            assert!(!is_named(text, NUMBERED_STEPS), "{text}");
-        }
-        assert!(is_named("step", "step") && !is_named("step 1", "step") && is_named("train/step 1", "train/step *"));
     }
 }

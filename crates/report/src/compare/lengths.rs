@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use super::basis::{BasisChoice, NUMBERED_STEPS};
+use super::basis::BasisChoice;
 use super::comparability::{Check, Level};
 use super::comparison::{CompareOptions, compare};
 use super::document::Comparison;
 use super::matching::{KernelPair, SideKernel};
 use super::side::Side;
+use wavesieve_tables::derive::repeating::step_texts;
 
 /// Logarithm of the ratio of calls below which runs have the same length.
 const LEAST_LOG: f64 = 0.02;
@@ -104,14 +105,14 @@ impl Lengths {
     }
 
     /// The ranges that mark the steps which both sides repeat a different number of times: they occur as often as the
-    /// kernels, and launch most of them. Steps that the PyTorch profiler marks come first, then the ranges with most of
+    /// kernels, and launch most of them. Steps of the program or its framework come first, then the ranges with most of
     /// the kernel time, then those with the fewest ranges.
     pub fn steps(&self, base: &Side, new: &Side) -> Option<String> {
-        let of_new = steps(new);
+        let (of_new, is_step) = (steps(new), step_texts().ok());
         let mut found: Vec<(bool, u64, u64, &str)> = Vec::new();
         for (name, one) in steps(base) {
             let Some(other) = of_new.get(name) else { continue };
-            let is_marked = name == NUMBERED_STEPS;
+            let is_marked = is_step.as_ref().is_some_and(|is_step| is_step(&name.replace('*', "1")));
             let covered = one.covered.min(other.covered);
             let is_as_often = is_near(libm::log(other.count / one.count), self.log_ratio, TOLERANCE_OF_STEPS);
             if is_as_often && (is_marked || covered >= MIN_COVERED) {

@@ -6,7 +6,7 @@ use super::model::Note;
 use wavesieve_engine::findings::InputWords;
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::trace::Trace;
-use wavesieve_tables::trace::selection::{Filter, beyond, effective, lost_ranks, partly_unmatched, untouched};
+use wavesieve_tables::trace::selection::{Filter, UNIT, beyond, effective, lost_ranks, partly_unmatched, untouched};
 
 /// Maximum number of notes of a kind that are written out; the rest is counted.
 const NOTES_OF_A_KIND: usize = 3;
@@ -33,6 +33,12 @@ pub fn head_notes<'a>(trace: &Trace, unmatched: &[String], figures: impl Iterato
             let flags = beyond.join("`, `");
             text.push_str(&format!(" But `{flags}` cannot choose among times of a GPU as a whole: span, busy, computing, communicating, copying and idle time are of all work, and so is what is found in them."));
         }
+        notes.push(note(false, text));
+    }
+    let unit = &trace.choice().unit;
+    if !unit.is_auto() {
+        let text =
+            format!("`{UNIT} {unit}` chooses the unit of work: iterations, layers, warm-up and steady part are of it.");
         notes.push(note(false, text));
     }
     let partly = partly_unmatched(trace);

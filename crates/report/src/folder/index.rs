@@ -31,6 +31,7 @@ pub fn index(document: &Document, tables: &[FullTable], extension: &str, unit: T
         "version": env!("CARGO_PKG_VERSION"),
         "document": has_document.then_some(DOCUMENT),
         "views": document.views.all().iter().map(json::view).collect::<Vec<Value>>(),
+        "unit_of_work": document.views.unit().map(json::unit_of_work),
         "tables": tables.iter().map(|table| entry(table, extension, unit)).collect::<Vec<Value>>(),
     })
 }

@@ -92,12 +92,7 @@ fn page(document: &Document) -> Result<Page> {
     Ok(Page {
         title: document.title.clone(),
         summary: text(&document.summary),
-        views: document
-            .views
-            .all()
-            .iter()
-            .map(|view| ViewLine { id: view.id, label: view.label, text: view.line() })
-            .collect(),
+        views: document.views.lines().into_iter().map(|(id, label, text)| ViewLine { id, label, text }).collect(),
         notes: document.notes.iter().map(NoteView::new).collect(),
         is_judged: document.is_judged,
         badges: badges(&document.findings),

@@ -2,4 +2,4 @@
 
 mod render;
 
-pub use render::{SCHEMA, value, view, write};
+pub use render::{SCHEMA, unit_of_work, value, view, write};

@@ -7,12 +7,12 @@ use polars::prelude::DataFrame;
 use serde_json::{Map, Value, json};
 
 use crate::document::{Document, Section, Table};
-use wavesieve_engine::findings::{Command, Evidence, Finding, Handoff, QueryRequest, RunView};
+use wavesieve_engine::findings::{Command, Evidence, Finding, Handoff, OfferedUnit, QueryRequest, RunView, UnitOfWork};
 use wavesieve_export::cell::Cell;
 use wavesieve_tables::trace::views::View;
 
 /// Version of the schema: the first number changes when something is taken away or means something else.
-pub const SCHEMA_VERSION: &str = "1.4";
+pub const SCHEMA_VERSION: &str = "1.5";
 
 pub const SCHEMA: &str = data!("share/schemas/document.json");
 
@@ -34,6 +34,7 @@ pub fn value(document: &Document) -> Value {
         "title": document.title,
         "summary": document.summary,
         "views": document.views.all().iter().map(view).collect::<Vec<Value>>(),
+        "unit_of_work": document.views.unit().map(unit_of_work),
         "notes": document.notes,
         "tier": document.tier,
         "figures": document.figures,
@@ -73,6 +74,26 @@ pub fn view(view: &RunView) -> Value {
             "duration_ns": duration_ns,
             "pct": pct,
         })).collect::<Vec<Value>>(),
+    })
+}
+
+/// The unit of work with its evidence, and others that can be chosen.
+pub fn unit_of_work(unit: &UnitOfWork) -> Value {
+    let offered = |offered: &OfferedUnit| {
+        json!({
+            "unit": offered.unit,
+            "name": offered.name,
+            "found_by": offered.found_by,
+            "count": offered.count,
+            "covered_pct": offered.covered_pct,
+            "confidence": offered.confidence,
+            "option": offered.option,
+        })
+    };
+    json!({
+        "text": unit.line(),
+        "chosen": unit.chosen.as_ref().map(offered),
+        "others": unit.others.iter().map(offered).collect::<Vec<Value>>(),
     })
 }
 

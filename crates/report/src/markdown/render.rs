@@ -20,8 +20,8 @@ const LONGEST_NAME: Option<usize> = Some(300);
 /// When writing fails.
 pub fn write(document: &Document, unit: TimeUnit, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "# {}\n\n{}\n", escaped(&document.title), prose(&document.summary))?;
-    for view in document.views.all() {
-        writeln!(out, "**{}:** {}.\n", escaped(view.label), prose(&view.line()))?;
+    for (_, label, line) in document.views.lines() {
+        writeln!(out, "**{}:** {}.\n", escaped(label), prose(&line))?;
     }
     for note in &document.notes {
         write_note(note, out)?;

@@ -36,8 +36,8 @@ pub fn write(document: &Document, style: TextStyle, out: &mut dyn Write) -> Resu
     let style = TextStyle { width: style.width.max(NARROWEST), ..style };
     heading(&document.title, '=', style, out)?;
     paragraph(&document.summary, "", style, out)?;
-    for view in document.views.all() {
-        paragraph(&format!("{}: {}.", view.label, view.line()), "", style, out)?;
+    for (_, label, line) in document.views.lines() {
+        paragraph(&format!("{label}: {line}."), "", style, out)?;
     }
     write_notes(&document.notes, style, out)?;
     writeln!(out)?;

@@ -50,8 +50,8 @@ pub(crate) fn write_overview(
     let mut writer = Writer { sheet, row: 0 };
     writer.line(&document.title, &appearance::title(16.0))?;
     writer.line(&document.summary, &Format::new().set_bold())?;
-    for view in document.views.all() {
-        writer.line(&format!("{}: {}", view.label, view.line()), &Format::new())?;
+    for (_, label, line) in document.views.lines() {
+        writer.line(&format!("{label}: {line}"), &Format::new())?;
     }
     writer.part("Key facts", &["what", "value", "unit", "meaning"])?;
     for figure in &document.figures {

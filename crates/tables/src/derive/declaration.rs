@@ -95,10 +95,15 @@ pub enum Build {
     Checks,
 }
 
+/// Builds the named tables of a family.
+type BuildFamily = fn(&Process, &Frames, &dyn OnDemandTables, &[&'static str]) -> Result<Vec<DataFrame>>;
+
 /// Tables that share the same parts, and are built together if several are requested.
 pub struct Family {
-    /// Builds the named tables, in that order.
-    pub build: fn(&Process, &Frames, &[&'static str]) -> Result<Vec<DataFrame>>,
+    /// Builds the named tables, in that order, and reads others if those that are always needed call for them.
+    pub build: BuildFamily,
+    /// The source columns that tables may call for, see [`Joint::optional_needs`].
+    pub optional_needs: fn() -> Needs,
 }
 
 /// The part of a process that a joint table needs.

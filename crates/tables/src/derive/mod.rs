@@ -25,7 +25,7 @@ use columns::{WantedColumns, device_of, gpu_columns, repeated};
 pub use declaration::{Build, DerivedTable, Family, Joint, Needs, Owner, ProcessPart, Rows, RowsWhen, WhyEmpty};
 pub use on_demand::OnDemandTables;
 use registry::column;
-pub use registry::{declaration, derive, families, from_facts, is_joint, joint, needs, source_request};
+pub use registry::{all_needs, declaration, derive, families, from_facts, is_joint, joint, needs, source_request};
 pub(crate) use registry::{derive_all, is_of_cut_calls, needs_of, optional_needs};
 pub use source_frames::Frames;
 use source_frames::needed;

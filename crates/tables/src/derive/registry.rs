@@ -6,7 +6,6 @@ use polars::prelude::*;
 use super::declaration::{Build, DerivedTable, Family, Joint, Needs, Wanted};
 use crate::ablation::{Optimization, is_on};
 use crate::columns::requests::Request;
-use crate::derive::Frames;
 use crate::derive::calls::{api_calls, profiler_pauses, region_self_times, region_times};
 use crate::derive::counters::{kernel_bottlenecks, metric_sums, range_metric_sums};
 use crate::derive::features::{dispatch_features, iteration_kernels, process_features};
@@ -20,8 +19,9 @@ use crate::derive::paths::{critical_path, dispatch_slack, kernel_savings};
 use crate::derive::queueing::queue_depths;
 use crate::derive::ranging::{gemm_problems, operators, range_self_times, range_work, ranges};
 use crate::derive::ranks::{clocks, collective_kernels, programs};
-use crate::derive::repeating::{inference_steps, iterations, layers, run_parts};
+use crate::derive::repeating::{inference_steps, iterations, layers, run_parts, unit_offers, units};
 use crate::derive::steadiness::{dispatch_groups, slow_dispatches};
+use crate::derive::{Frames, OnDemandTables};
 use wavesieve_model::schema::process::Process;
 
 static DERIVED_TABLES: &[&DerivedTable] = &[
@@ -68,6 +68,7 @@ static DERIVED_TABLES: &[&DerivedTable] = &[
     &region_times::DECLARATION,
     &run_parts::DECLARATION,
     &slow_dispatches::DECLARATION,
+    &unit_offers::DECLARATION,
 ];
 
 pub fn declaration(name: &str) -> Option<&'static DerivedTable> {
@@ -110,9 +111,13 @@ pub(crate) fn is_of_cut_calls(derived: &str) -> bool {
     declaration(derived).is_some_and(|declared| declared.is_of_cut_calls)
 }
 
-/// The source columns that the rows of a joint table may call for, see [`Joint::optional_needs`].
+/// The source columns that the rows of a table may call for, see [`Joint::optional_needs`].
 pub(crate) fn optional_needs(derived: &str) -> Needs {
-    joint(derived).map(|joint| (joint.optional_needs)()).unwrap_or_default()
+    match declaration(derived).map(|declared| &declared.build) {
+        Some(Build::Joint(joint)) => (joint.optional_needs)(),
+        Some(Build::Family(family)) => (family.optional_needs)(),
+        _ => Vec::new(),
+    }
 }
 
 /// The source columns that a derived table needs, see [`DerivedTable::needs`]; none for other tables.
@@ -123,6 +128,11 @@ pub fn needs(derived: &str) -> Needs {
 /// Like [`needs`], but only for the `wanted` columns of a derived table, see [`DerivedTable::needs_of`].
 pub(crate) fn needs_of(derived: &str, wanted: &Wanted) -> Needs {
     declaration(derived).map(|declared| declared.needs_of(wanted)).unwrap_or_default()
+}
+
+/// Like [`needs`], with the columns that the rows of a table may call for.
+pub fn all_needs(derived: &str) -> Needs {
+    units::merged([needs(derived), optional_needs(derived)])
 }
 
 /// The columns of source tables that the tables of a request need.
@@ -142,15 +152,20 @@ pub fn source_request(request: &Request) -> Request {
 }
 
 /// Builds a derived table of one process, without `process` and `rank`.
-pub fn derive(name: &'static str, process: &Process, tables: &Frames) -> Result<DataFrame> {
-    derive_all(&[name], process, tables)?.pop().with_context(|| format!("internal: {name} was not built"))
+pub fn derive(name: &'static str, process: &Process, tables: &Frames, more: &dyn OnDemandTables) -> Result<DataFrame> {
+    derive_all(&[name], process, tables, more)?.pop().with_context(|| format!("internal: {name} was not built"))
 }
 
 /// Like [`derive`], for tables of one family, see [`families`].
-pub(crate) fn derive_all(names: &[&'static str], process: &Process, tables: &Frames) -> Result<Vec<DataFrame>> {
+pub(crate) fn derive_all(
+    names: &[&'static str],
+    process: &Process,
+    tables: &Frames,
+    more: &dyn OnDemandTables,
+) -> Result<Vec<DataFrame>> {
     let family = names.first().and_then(|name| declaration(name)).and_then(DerivedTable::family);
     if let Some(family) = family {
-        return (family.build)(process, tables, names);
+        return (family.build)(process, tables, more, names);
     }
     let build = |name: &&'static str| match declaration(name).map(|declared| &declared.build) {
         Some(Build::Alone(build)) => build(process, tables),

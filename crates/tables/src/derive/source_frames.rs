@@ -9,6 +9,7 @@ use polars::prelude::*;
 
 use crate::columns::requests::Request;
 use crate::derive::launching::kernel_order::KernelOrder;
+use crate::derive::repeating::UnitChoice;
 use wavesieve_model::analysis::numbering::by_id::ById;
 
 /// Source tables of one process by name, with all rows and the needed columns.
@@ -16,6 +17,7 @@ use wavesieve_model::analysis::numbering::by_id::ById;
 pub struct Frames {
     tables: BTreeMap<&'static str, DataFrame>,
     wanted: Option<Arc<Request>>,
+    unit: UnitChoice,
     launching: Mutex<Option<Arc<ById<u32>>>>,
     no_calls: Mutex<Option<BooleanChunked>>,
     kernel_order: Mutex<Option<KernelOrder>>,
@@ -26,6 +28,32 @@ impl Frames {
     #[must_use]
     pub(crate) fn wanting(self, wanted: &Arc<Request>) -> Self {
         Self { wanted: Some(Arc::clone(wanted)), ..self }
+    }
+
+    /// The same tables, with a choice of the unit of work.
+    #[must_use]
+    pub fn choosing(self, unit: &UnitChoice) -> Self {
+        Self { unit: unit.clone(), ..self }
+    }
+
+    /// The chosen unit of work.
+    pub(crate) fn unit(&self) -> &UnitChoice {
+        &self.unit
+    }
+
+    /// The same tables and others.
+    pub(crate) fn with(&self, others: impl IntoIterator<Item = (&'static str, DataFrame)>) -> Self {
+        let own = self.tables.iter().map(|(name, frame)| (*name, frame.clone()));
+        let tables: Self = own.chain(others).collect();
+        let kernel_order = Mutex::new(self.kernel_order.lock().clone());
+        Self { wanted: self.wanted.clone(), unit: self.unit.clone(), kernel_order, ..tables }
+    }
+
+    /// The same tables but one.
+    pub(crate) fn without(&self, name: &str) -> Self {
+        let mut tables = self.with([]);
+        tables.tables.remove(name);
+        tables
     }
 
     /// Whether a column of a derived table is wanted.

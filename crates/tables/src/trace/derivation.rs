@@ -13,6 +13,7 @@ use super::table_scheduler::{State, TableScheduler, Task};
 use crate::columns::frames::{collected, is_identity, selected};
 use crate::columns::requests::{ProcessTables, Request, only_requested};
 use crate::derive;
+use crate::derive::repeating::UnitChoice;
 use wavesieve_model::schema;
 use wavesieve_model::schema::Table;
 
@@ -28,6 +29,8 @@ pub(crate) struct Derivation<'a> {
     pub read: &'a Request,
     /// The consumers of the tables.
     pub consumers: &'a [&'a TableConsumer<'a>],
+    /// The chosen unit of work.
+    pub unit: &'a UnitChoice,
     /// Whether tables are dropped after their last consumer. For few rows, it costs more than it frees.
     pub evicts: bool,
 }
@@ -233,6 +236,7 @@ where
             Ok((name, std::mem::take(collected(&frame)?.rechunk_mut())))
         };
         let needed = chosen.map(whole).collect::<PolarsResult<derive::Frames>>()?.wanting(&self.wanted);
+        let needed = needed.choosing(self.plan.unit);
         drop(tables);
         let frames = (self.derive)(names, &needed)?;
         // Other tasks would wait forever for a table that does not come.
@@ -311,6 +315,7 @@ mod tests {
             tables: &[schema::table("kernel_overlaps").unwrap()],
             read: &request(&["kernels", "regions"]),
             consumers: &consumers,
+            unit: &UnitChoice::Auto,
             evicts: true,
         };
         let workers = Jobs { count: workers, memory_bytes: u64::MAX };

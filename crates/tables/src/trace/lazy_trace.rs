@@ -217,7 +217,7 @@ impl Trace {
     /// The same trace with only the chosen rows: ranks are removed at once, rows when their tables are requested.
     ///
     /// # Errors
-    /// When a table that a filter is resolved with cannot be built.
+    /// When a table that a filter is resolved with cannot be built, and [`super::MissingUnit`].
     pub fn select(self, choice: Filters) -> Result<Self> {
         self.select_share(choice, |_| None)
     }
@@ -236,6 +236,8 @@ impl Trace {
             self.members.retain(|member| ranks.contains(member.process.rank));
         }
         self.share = share(&self.members);
+        self.choice.unit.clone_from(&choice.unit);
+        self.check_unit()?;
         if choice.chooses_rows() {
             let own: Vec<&TraceProcess> = self.own_members().collect();
             let resolve = |member: &&TraceProcess| {

@@ -14,6 +14,7 @@ pub mod jobs;
 mod joint_tables;
 pub(crate) mod lazy_trace;
 pub mod left_out;
+mod missing_unit;
 pub mod observer;
 mod process_frames;
 mod ready_tables;
@@ -27,3 +28,4 @@ mod unfiltered_tables;
 pub mod views;
 
 pub use lazy_trace::{Trace, TraceProcess};
+pub use missing_unit::MissingUnit;

@@ -125,8 +125,9 @@ impl Trace {
             if is_checked { health::needs().into_iter().map(|(name, _)| name).collect() } else { BTreeSet::new() };
         derived.retain(|table| table.name != ANOMALIES);
         let evicts = is_on(Optimization::Evict) && !member.has_few_rows();
+        let unit = &self.choice.unit;
         let derivation =
-            Derivation { request: &asked, kept: request, tables: &derived, read: &base, consumers, evicts };
+            Derivation { request: &asked, kept: request, tables: &derived, read: &base, consumers, unit, evicts };
         let mut checks = self.checks(member);
         let read = |table: &'static Table| -> Result<SourceRows> {
             let name = table.name;
@@ -156,7 +157,9 @@ impl Trace {
             |name: &str| request.contains_key(name) || consumers.iter().any(|look| look.request.contains_key(name));
         let derive = |names: &[&'static str], needed: &derive::Frames| {
             let joint = if let [name] = names { derive::joint(name).map(|joint| (*name, joint)) } else { None };
-            let Some((name, joint)) = joint else { return derive::derive_all(names, &member.process, needed) };
+            let Some((name, joint)) = joint else {
+                return derive::derive_all(names, &member.process, needed, &self.whole(member));
+            };
             let wanted = asked.get(name).cloned().unwrap_or_default();
             let part = (joint.extract)(&member.process, needed, &self.whole(member), &wanted)?;
             if is_asked(name) {

@@ -13,6 +13,7 @@ use crate::columns::requests::{Request, known_table, only_requested};
 use crate::derive;
 use crate::derive::health;
 use crate::derive::health::ANOMALIES;
+use crate::derive::repeating::units::OF_UNITS;
 use wavesieve_model::schema::Table;
 
 impl Trace {
@@ -35,6 +36,10 @@ impl Trace {
             let rows = self.joint.rows(table.name, wanted, member.process.process, build)?;
             let rows = rows.map(|rows| only_requested(rows, Some(wanted))).transpose()?;
             return Ok(rows.map(IntoLazy::lazy));
+        }
+        // Stored tables have the units with the strongest evidence.
+        if !self.choice.unit.is_auto() && OF_UNITS.contains(&table.name) {
+            return Ok(None);
         }
         let stored = member.source.read_derived(&self.context(member), table, wanted)?;
         self.report_damage(stored.damage);

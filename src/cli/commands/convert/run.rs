@@ -197,6 +197,9 @@ pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &Gl
         refuse!("--csv-flavor requires --to rocprofv3-csv");
     }
     let address = output.to_str().map_or(Ok(None), Address::parse);
+    if format == TableFormat::Parquet && !arguments.input.filters()?.unit.is_auto() {
+        refuse!("a dataset has no unit of work of its own; leave --unit out, and choose one when you read the dataset");
+    }
     if let Some(address) = address.map_err(Failure::usage)? {
         return upload(arguments, &address, format, global);
     }

@@ -2,6 +2,7 @@
 
 pub mod innermost;
 pub mod markers;
+pub mod names;
 pub mod nesting;
 pub mod overlaps;
 pub mod paths;

@@ -7,7 +7,7 @@ use itertools::izip;
 use polars::prelude::*;
 
 use super::model::StepDigest;
-use crate::compare::basis::numbered;
+use wavesieve_model::analysis::ranges::names::numbered;
 use wavesieve_tables::columns::values::I64Values;
 
 /// Counts the ranges with GPU work for each name, with the time of the kernels launched in them.

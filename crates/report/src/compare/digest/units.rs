@@ -4,7 +4,7 @@ use anyhow::Result;
 use itertools::izip;
 use polars::prelude::*;
 
-use crate::compare::basis::is_named;
+use wavesieve_model::analysis::ranges::names::is_named;
 use wavesieve_tables::columns::frames::values_by_text;
 use wavesieve_tables::columns::values::I64Values;
 

@@ -16,7 +16,7 @@ use crate::derive::idling::host_threads;
 use crate::derive::idling::host_threads::HostThreads;
 use crate::derive::launching::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
 use crate::derive::launching::lost_launches::{LostLaunches, RecordedWork};
-use crate::derive::{Build, DerivedTable, Family, Frames, Needs, RowsWhen, WhyEmpty, needed};
+use crate::derive::{Build, DerivedTable, Family, Frames, Needs, OnDemandTables, RowsWhen, WhyEmpty, needed};
 use wavesieve_model::analysis::gpu_time::idle_intervals::Work;
 use wavesieve_model::analysis::intervals::Interval;
 use wavesieve_model::analysis::numbering::lane_ids::IdInterner;
@@ -30,7 +30,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::idling::IDLE_GAPS, needs, Build::Family(&FAMILY))
 };
 
-pub(crate) static FAMILY: Family = Family { build };
+pub(crate) static FAMILY: Family = Family { build, optional_needs: Vec::new };
 
 fn needs() -> Needs {
     let of_both = ["correlation_id", "end_ns", "gpu", "start_ns", "tid", "valid"];
@@ -67,7 +67,12 @@ const GAPS: &str = "idle_gaps";
 const CALLS: &str = "idle_calls";
 
 /// Finds the intervals without kernels of each GPU, splits them by cause, and idle time by what the host did too.
-fn build(process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
+fn build(
+    process: &Process,
+    tables: &Frames,
+    _more: &dyn OnDemandTables,
+    names: &[&'static str],
+) -> Result<Vec<DataFrame>> {
     let [kernels, copies, regions, marks] =
         ["kernels", "memory_copies", "regions", "marks"].map(|name| needed(tables, name));
     let (kernels, copies, regions, marks) = (kernels?, copies?, regions?, marks?);

@@ -7,13 +7,18 @@ use polars::prelude::*;
 
 use crate::derive::ranging::range_forest::RangeForest;
 use crate::derive::ranging::{range_self_times, range_work, ranges};
-use crate::derive::{Family, Frames};
+use crate::derive::{Family, Frames, OnDemandTables};
 use wavesieve_model::schema::process::Process;
 
-pub static FAMILY: Family = Family { build };
+pub static FAMILY: Family = Family { build, optional_needs: Vec::new };
 
 /// Builds some of the tables from one forest; `ranges` comes last, because it adds up the work of nested ranges.
-fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
+fn build(
+    _process: &Process,
+    tables: &Frames,
+    _more: &dyn OnDemandTables,
+    names: &[&'static str],
+) -> Result<Vec<DataFrame>> {
     let [self_times, work, all] =
         [&range_self_times::DECLARATION, &range_work::DECLARATION, &ranges::DECLARATION].map(|one| one.table.name);
     let mut forest = RangeForest::from_frames(tables)?;

@@ -1,24 +1,22 @@
 //! Units of work that enclose repetitions: steps that ranges mark, steps of LLM servers, and launches of graphs.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use regex::Regex;
 use serde::Deserialize;
 
-use crate::columns::frames::{add_texts, rows_named};
+use crate::columns::frames::add_texts;
 use crate::columns::values::FrameValues;
 use crate::derive::launching::kernel_order::KernelOrder;
-use crate::derive::launching::launched_work::{LaunchedWork, Work};
 use crate::derive::launching::launching_calls::LaunchingCalls;
+use crate::derive::repeating::marked_ranges::{MarkedRanges, has_ranges};
 use crate::derive::repeating::step_work::{StepFinder, graph_calls};
 use crate::derive::{Frames, needed};
 use wavesieve_model::analysis::inference::{KernelRoles, Role, StepFacts, StepKind, decide};
-use wavesieve_model::analysis::ranges::tree::Extent;
+use wavesieve_model::analysis::ranges::names::is_named;
 
 const FACTS: &str = data!("share/units.toml");
-const MARKER: &str = "marker";
 
 /// Facts that distinguish units of work; `share/units.toml` documents each.
 #[derive(Deserialize)]
@@ -27,7 +25,12 @@ struct UnitsFile {
     least_within_pct: u32,
     least_layers: u32,
     least_replayed_pct: u32,
+    least_layer_pct: u32,
+    least_covered_pct: u32,
+    least_ranges: usize,
+    most_ranges: usize,
     step: Vec<StepText>,
+    evidence: Vec<EvidenceFact>,
     #[serde(rename = "source")]
     _source: String,
 }
@@ -40,6 +43,39 @@ struct StepText {
     alone: bool,
     #[serde(rename = "source")]
     _source: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EvidenceFact {
+    id: String,
+    confidence: Confidence,
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+/// How sure it is that something is the unit of work; `share/units.toml` has the meanings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Confidence {
+    High,
+    Medium,
+    Low,
+}
+
+impl Confidence {
+    /// Word for it in tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+        }
+    }
+
+    fn less(self) -> Self {
+        if self == Self::High { Self::Medium } else { Self::Low }
+    }
 }
 
 /// How units of work were found, the strongest evidence first.
@@ -108,31 +144,114 @@ impl UnitFacts {
         units > 0 && within as u64 >= units as u64 * u64::from(self.file.least_layers)
     }
 
+    /// Whether layers or ranges with so much kernel time are a part of `all_ns` that matters.
+    pub fn are_parts(&self, parts_ns: i64, all_ns: i64) -> bool {
+        i128::from(parts_ns) * 100 >= i128::from(all_ns) * i128::from(self.file.least_layer_pct)
+    }
+
+    /// How sure units are that were found by such evidence and have so much of all kernel time.
+    pub fn confidence(&self, found_by: &str, kernel_ns: i64, all_ns: i64) -> Confidence {
+        let known = self.file.evidence.iter().find(|evidence| evidence.id == found_by);
+        let confidence = known.map_or(Confidence::Low, |evidence| evidence.confidence);
+        let is_most = i128::from(kernel_ns) * 100 >= i128::from(all_ns) * i128::from(self.file.least_covered_pct);
+        if is_most { confidence } else { confidence.less() }
+    }
+
+    /// The least number of ranges of a name, and the greatest number of names, that are listed as other units.
+    pub fn listed_ranges(&self) -> (usize, usize) {
+        (self.file.least_ranges, self.file.most_ranges)
+    }
+
     /// Units by all kinds of evidence, the strongest first.
     ///
     /// # Errors
     /// When a needed column is missing or has another type.
     pub fn enclosing(&self, tables: &Frames, order: &KernelOrder) -> Result<Vec<Enclosing>> {
-        let found = [self.marked(tables)?, of_server(tables)?, self.replays(tables, order)?];
+        let found = [Some(self.marked(tables, false)?), of_server(tables)?, self.replays(tables, order, false)?];
         Ok(found.into_iter().flatten().map(Enclosing::tidy).filter(|found| !found.times_ns.is_empty()).collect())
     }
 
-    /// Steps that ranges mark.
-    fn marked(&self, tables: &Frames) -> Result<Option<Enclosing>> {
-        let matches = |text: &str| self.texts.iter().find(|(regex, _)| regex.is_match(text));
-        let times_ns = marked_times(tables, &|text| matches(text).is_some())?;
-        let is_alone = times_ns.len() == 1;
-        // One range may be around the whole program.
-        let times_ns = if is_alone {
-            marked_times(tables, &|text| matches(text).is_some_and(|(_, alone)| *alone))?
-        } else {
-            times_ns
-        };
-        Ok(Some(Enclosing { evidence: Evidence::Range, times_ns, prompts: Vec::new() }))
+    /// Steps that ranges mark, or a server; `None` without any. A single range counts, since the user asks for it.
+    ///
+    /// # Errors
+    /// As for [`Self::enclosing`].
+    pub fn steps(&self, tables: &Frames) -> Result<Option<Enclosing>> {
+        let mut found: Vec<Enclosing> = [Some(self.marked(tables, true)?), of_server(tables)?]
+            .into_iter()
+            .flatten()
+            .map(Enclosing::tidy)
+            .filter(|found| !found.times_ns.is_empty())
+            .collect();
+        // A single step may be around several of an LLM server.
+        found.sort_by_key(|one| one.times_ns.len() == 1);
+        Ok(found.into_iter().next())
     }
 
-    /// Launches of graphs, if most kernels were launched so.
-    fn replays(&self, tables: &Frames, order: &KernelOrder) -> Result<Option<Enclosing>> {
+    /// Ranges with a name.
+    ///
+    /// # Errors
+    /// As for [`Self::enclosing`].
+    pub fn named(&self, tables: &Frames, name: &str) -> Result<Enclosing> {
+        let is_of = |text: &str| is_named(text, name);
+        let times_ns = MarkedRanges::find(tables, &is_of)?.map(|ranges| ranges.times_ns(&is_of)).unwrap_or_default();
+        Ok(Enclosing::of_ranges(times_ns))
+    }
+
+    /// Steps that ranges mark. A single one may be around the whole program, unless `alone` ones count too.
+    fn marked(&self, tables: &Frames, alone: bool) -> Result<Enclosing> {
+        let matches = |text: &str| self.texts.iter().find(|(regex, _)| regex.is_match(text));
+        let Some(ranges) = MarkedRanges::find(tables, &|text| matches(text).is_some())? else {
+            return Ok(Enclosing::of_ranges(Vec::new()));
+        };
+        let times_ns = ranges.times_ns(&|_| true);
+        let is_one = times_ns.len() == 1 && !alone;
+        Ok(Enclosing::of_ranges(if is_one {
+            ranges.times_ns(&|text| matches(text).is_some_and(|(_, alone)| *alone))
+        } else {
+            times_ns
+        }))
+    }
+
+    /// Launches of graphs, if most kernels were launched so or `any` count.
+    ///
+    /// # Errors
+    /// As for [`Self::enclosing`].
+    pub fn replays(&self, tables: &Frames, order: &KernelOrder, any: bool) -> Result<Option<Enclosing>> {
+        if tables.get("regions").is_none() {
+            return Ok(None);
+        }
+        let Launches { mut replays, graph_ids } = Launches::find(tables, order)?;
+        if replays.is_empty() {
+            return Ok(None);
+        }
+        let launches = LaunchingCalls::from_frames(tables)?;
+        let graphs = graph_calls(&launches)?;
+        let is_graph = |id: &i64| {
+            let call = launches.get(Some(*id)).and_then(|call| graphs.get(call.row as usize).copied().flatten());
+            call == Some(true) || graph_ids.contains(id)
+        };
+        replays.retain(|id, _| is_graph(id));
+        let replayed: usize = replays.values().map(|(.., kernels)| kernels).sum();
+        let valid = needed(tables, "kernels")?.truths("valid")?.are_true().set_bits();
+        let is_most = any || replayed as u64 * 100 >= valid as u64 * u64::from(self.file.least_replayed_pct);
+        let mut times_ns: Vec<(i64, i64)> =
+            replays.into_values().filter(|_| is_most).map(|(start_ns, end_ns, _)| (start_ns, end_ns)).collect();
+        times_ns.sort_unstable();
+        Ok(Some(Enclosing { evidence: Evidence::Replay, times_ns, prompts: Vec::new() }))
+    }
+}
+
+/// Launches of several kernels at once, which may be graphs.
+#[derive(Default)]
+struct Launches {
+    /// First start, last end and number of kernels by the id that they share.
+    replays: BTreeMap<i64, (i64, i64, usize)>,
+    /// Ids of launches of graphs, as far as kernels show it.
+    graph_ids: BTreeSet<i64>,
+}
+
+impl Launches {
+    fn find(tables: &Frames, order: &KernelOrder) -> Result<Self> {
         let kernels = needed(tables, "kernels")?;
         let [ids, gpus, starts, ends] = kernels.integers(["correlation_id", "gpu", "start_ns", "end_ns"])?;
         let graph_execs = kernels.integer("graph_exec_id")?;
@@ -155,28 +274,17 @@ impl UnitFacts {
                 }
             }
         }
-        if replays.is_empty() {
-            return Ok(None);
-        }
-        let launches = LaunchingCalls::from_frames(tables)?;
-        let graphs = graph_calls(&launches)?;
-        let is_graph = |id: &i64| {
-            let call = launches.get(Some(*id)).and_then(|call| graphs.get(call.row as usize).copied().flatten());
-            call == Some(true) || graph_ids.contains(id)
-        };
-        replays.retain(|id, _| is_graph(id));
-        let replayed: usize = replays.values().map(|(.., kernels)| kernels).sum();
-        let is_most = replayed as u64 * 100 >= valid.set_bits() as u64 * u64::from(self.file.least_replayed_pct);
-        let mut times_ns: Vec<(i64, i64)> =
-            replays.into_values().filter(|_| is_most).map(|(start_ns, end_ns, _)| (start_ns, end_ns)).collect();
-        times_ns.sort_unstable();
-        Ok(Some(Enclosing { evidence: Evidence::Replay, times_ns, prompts: Vec::new() }))
+        Ok(Self { replays, graph_ids })
     }
 }
 
 impl Enclosing {
+    pub fn of_ranges(times_ns: Vec<(i64, i64)>) -> Self {
+        Self { evidence: Evidence::Range, times_ns, prompts: Vec::new() }.tidy()
+    }
+
     /// Without units that are empty or start with the one before.
-    fn tidy(mut self) -> Self {
+    pub fn tidy(mut self) -> Self {
         let mut last_ns = None;
         let is_own: Vec<bool> = self
             .times_ns
@@ -204,69 +312,6 @@ pub fn step_texts() -> Result<impl Fn(&str) -> bool> {
     Ok(move |text: &str| units.texts.iter().any(|(regex, _)| regex.is_match(text)) || steps.marked_step(text).is_some())
 }
 
-/// Times of the work that any thread launched in the outermost ranges with such texts.
-fn marked_times(tables: &Frames, is_step: &dyn Fn(&str) -> bool) -> Result<Vec<(i64, i64)>> {
-    let Some(regions) = tables.get("regions") else { return Ok(Vec::new()) };
-    let is_marker = rows_named(regions.column("domain")?, |domain| domain == MARKER)?;
-    if !is_marker.any() {
-        return Ok(Vec::new());
-    }
-    let chosen = is_marker & rows_named(regions.column("message")?, is_step)?;
-    if !chosen.any() {
-        return Ok(Vec::new());
-    }
-    let chosen = regions.filter(&chosen)?;
-    let tids = chosen.integer("tid")?;
-    let mut by_thread: BTreeMap<Option<i64>, Vec<Extent>> = BTreeMap::new();
-    for (row, [_, start_ns, end_ns]) in chosen.valid_rows(["region_id", "start_ns", "end_ns"])? {
-        by_thread.entry(tids.get(row as usize)).or_default().push(Extent { start_ns, end_ns });
-    }
-    let threads: Vec<Vec<Extent>> = by_thread.into_values().map(outermost).collect();
-    let work = LaunchedWork::from_frames(tables)?;
-    let together = outermost(threads.concat());
-    let is_apart = together.iter().zip(together.iter().skip(1)).all(|(one, next)| one.end_ns <= next.start_ns);
-    let extents = if is_apart {
-        together
-    } else {
-        // Threads that work at the same time have steps of their own: those with most work are the steps of the process.
-        let kernels = |extents: &Vec<Extent>| work_of(&work, extents).iter().map(|work| work.kernels).sum::<i64>();
-        threads.into_iter().rev().max_by_key(kernels).unwrap_or_default()
-    };
-    let found = work_of(&work, &extents);
-    let mut times_ns: Vec<(i64, i64)> =
-        found.into_iter().filter(|work| work.kernels > 0).filter_map(|work| work.gpu).collect();
-    times_ns.sort_unstable();
-    Ok(times_ns)
-}
-
-/// The extents that lie in no other, in order.
-fn outermost(mut extents: Vec<Extent>) -> Vec<Extent> {
-    extents.sort_by_key(|extent| (extent.start_ns, Reverse(extent.end_ns)));
-    let mut reached_ns = i64::MIN;
-    extents.retain(|extent| {
-        let is_outside = extent.end_ns > reached_ns;
-        reached_ns = reached_ns.max(extent.end_ns);
-        is_outside
-    });
-    extents
-}
-
-/// Work launched within each extent; without any recorded call, work that started in it.
-fn work_of(work: &LaunchedWork, extents: &[Extent]) -> Vec<Work> {
-    if work.launched.iter().any(|launched| launched.call().is_some()) {
-        return work.between_each(extents);
-    }
-    let mut sums = vec![Work::default(); extents.len()];
-    for launched in &work.launched {
-        let place = extents.partition_point(|extent| extent.start_ns <= launched.start_ns).checked_sub(1);
-        let place = place.filter(|place| extents.get(*place).is_some_and(|one| launched.start_ns < one.end_ns));
-        if let Some(sum) = place.and_then(|place| sums.get_mut(place)) {
-            sum.add(launched);
-        }
-    }
-    sums
-}
-
 /// Steps of an LLM server.
 fn of_server(tables: &Frames) -> Result<Option<Enclosing>> {
     let facts = StepFacts::builtin()?;
@@ -288,17 +333,33 @@ fn of_server(tables: &Frames) -> Result<Option<Enclosing>> {
     }))
 }
 
+/// Whether more than the kernels must be read to find units: there are ranges, kernels that choose tokens, or launches
+/// of several kernels. Of `regions`, only the domains are needed.
+///
+/// # Errors
+/// When a needed column is missing or has another type.
+pub(super) fn is_there_evidence(tables: &Frames) -> Result<bool> {
+    Ok(has_ranges(tables)?
+        || chooses_tokens(tables)?
+        || !Launches::find(tables, &tables.kernel_order()?)?.replays.is_empty())
+}
+
 /// Whether ranges of a server or kernels that choose tokens exist at all, by their different texts.
 fn may_serve(tables: &Frames, facts: &StepFacts) -> Result<bool> {
-    let texts = |table: &str, column: &str| -> Result<BTreeSet<String>> {
-        let mut texts = BTreeSet::new();
-        add_texts(needed(tables, table)?.column(column)?, &mut texts)?;
-        Ok(texts)
-    };
-    let roles = KernelRoles::builtin()?;
-    if texts("kernels", "kernel_name")?.iter().any(|name| roles.role(name) == Some(Role::TokenChoice)) {
+    if chooses_tokens(tables)? {
         return Ok(true);
     }
-    let has_ranges = rows_named(needed(tables, "regions")?.column("domain")?, |domain| domain == MARKER)?.any();
-    Ok(has_ranges && texts("regions", "message")?.iter().any(|text| facts.marked_step(text).is_some()))
+    let is_step = |text: &String| facts.marked_step(text).is_some();
+    Ok(has_ranges(tables)? && texts_of(tables, "regions", "message")?.iter().any(is_step))
+}
+
+fn chooses_tokens(tables: &Frames) -> Result<bool> {
+    let roles = KernelRoles::builtin()?;
+    Ok(texts_of(tables, "kernels", "kernel_name")?.iter().any(|name| roles.role(name) == Some(Role::TokenChoice)))
+}
+
+fn texts_of(tables: &Frames, table: &str, column: &str) -> Result<BTreeSet<String>> {
+    let mut texts = BTreeSet::new();
+    add_texts(needed(tables, table)?.column(column)?, &mut texts)?;
+    Ok(texts)
 }

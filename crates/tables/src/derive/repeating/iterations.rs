@@ -15,7 +15,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     rows: Rows::Events,
     rows_when: RowsWhen::all(&["kernels"]).if_found(),
     why_empty: WhyEmpty::Because(NO_UNITS),
-    ..DerivedTable::new(&tables::ranging::ITERATIONS, units::needs, Build::Family(&run_parts::FAMILY))
+    ..DerivedTable::new(&tables::ranging::ITERATIONS, units::kernel_needs, Build::Family(&run_parts::FAMILY))
 };
 
 /// The reason if a process has none.

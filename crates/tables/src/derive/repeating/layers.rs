@@ -3,8 +3,8 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::derive::repeating::periods::Iteration;
 use crate::derive::repeating::run_parts;
+use crate::derive::repeating::unit_layers::UnitLayer;
 use crate::derive::repeating::units::{self, Units};
 use crate::derive::{Build, DerivedTable, Rows, RowsWhen, WhyEmpty, column};
 use wavesieve_model::schema::tables;
@@ -12,24 +12,23 @@ use wavesieve_model::schema::tables;
 pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     rows: Rows::Events,
     rows_when: RowsWhen::all(&["kernels"]).if_found(),
-    why_empty: WhyEmpty::Because(
-        "no sequence of kernels repeats within a step, a graph replay or another enclosing unit",
-    ),
-    ..DerivedTable::new(&tables::ranging::LAYERS, units::needs, Build::Family(&run_parts::FAMILY))
+    why_empty: WhyEmpty::Because("no kernels repeat within a unit of work at least three times"),
+    ..DerivedTable::new(&tables::ranging::LAYERS, units::kernel_needs, Build::Family(&run_parts::FAMILY))
 };
 
 /// The table of layers.
 pub(super) fn table(units: &Units) -> Result<DataFrame> {
     let places = units.places_of_layers();
-    let whole = |name, value: &dyn Fn(&Iteration) -> i64| column(name, units.layers.iter().map(value).collect());
+    let whole = |name, value: &dyn Fn(&UnitLayer) -> i64| column(name, units.layers.iter().map(value).collect());
     Ok(DataFrame::new_infer_height(vec![
         column("iteration", places.iter().map(|(unit, _)| *unit).collect()),
         column("layer", places.iter().map(|(_, layer)| *layer).collect()),
-        whole("start_ns", &|one| one.start_ns),
-        whole("end_ns", &|one| one.end_ns),
-        whole("duration_ns", &Iteration::duration_ns),
-        whole("kernels", &|one| one.kernels),
-        whole("kernel_ns", &|one| one.kernel_ns),
-        whole("period", &|one| one.period),
+        whole("kind", &|layer| layer.kind),
+        whole("start_ns", &|layer| layer.own.start_ns),
+        whole("end_ns", &|layer| layer.own.end_ns),
+        whole("duration_ns", &|layer| layer.own.duration_ns()),
+        whole("kernels", &|layer| layer.own.kernels),
+        whole("kernel_ns", &|layer| layer.own.kernel_ns),
+        whole("period", &|layer| layer.own.period),
     ])?)
 }

@@ -4,9 +4,15 @@ mod enclosing;
 pub mod inference_steps;
 pub mod iterations;
 pub mod layers;
+mod marked_ranges;
 pub mod periods;
 pub mod run_parts;
 mod step_work;
+mod unit_choice;
+mod unit_layers;
+pub mod unit_offers;
+mod unit_search;
 pub mod units;
 
 pub use enclosing::step_texts;
+pub use unit_choice::UnitChoice;

@@ -9,7 +9,6 @@ use polars::prelude::*;
 use crate::columns::frames::categorical;
 use crate::columns::values::{FrameValues, I64Values, present_in};
 use crate::derive::launching::kernel_order::KernelOrder;
-use crate::derive::repeating::enclosing::UnitFacts;
 use wavesieve_model::analysis::iterations::{Repetitions, repetitions};
 use wavesieve_model::analysis::numbering::dense_groups::DenseGroups;
 use wavesieve_model::analysis::numbering::value_order::order_of;
@@ -58,22 +57,22 @@ impl Iteration {
 
 /// The valid kernels of a process in the order of their starts; all columns except the times are numbered in order of appearance.
 pub(super) struct Kernels {
-    start_ns: Vec<i64>,
-    end_ns: Vec<i64>,
+    pub start_ns: Vec<i64>,
+    pub end_ns: Vec<i64>,
     gpu: DenseGroups,
     queue: DenseGroups,
     stream: DenseGroups,
-    name: DenseGroups,
-    shape: DenseGroups,
+    pub name: DenseGroups,
+    pub shape: DenseGroups,
     /// The rows in the order in which they were launched, if it differs.
     launched: Option<Vec<u32>>,
 }
 
 /// Consecutive kernels: of a GPU, or of one of its streams or queues.
-struct Lane {
-    rows: Rc<[u32]>,
+pub(super) struct Lane {
+    pub rows: Rc<[u32]>,
     of_gpu: bool,
-    by_shape: bool,
+    pub by_shape: bool,
 }
 
 impl Lane {
@@ -89,9 +88,10 @@ impl Lane {
     }
 }
 
-struct LaneRepetitions {
-    rows: Rc<[u32]>,
-    repetitions: Repetitions,
+/// Repetitions of the kernels of a lane.
+pub(super) struct LaneRepetitions {
+    pub rows: Rc<[u32]>,
+    pub repetitions: Repetitions,
     covered: f64,
 }
 
@@ -145,7 +145,7 @@ impl Kernels {
     }
 
     /// Finds the period of the sequence and its repetitions; none without a period.
-    pub(super) fn repetitions(&self) -> Vec<Iteration> {
+    pub(super) fn repetitions(&self) -> Option<LaneRepetitions> {
         let mut found: Option<LaneRepetitions> = None;
         let mut tried: Vec<u32> = Vec::new();
         for lane in self.lanes() {
@@ -161,13 +161,23 @@ impl Kernels {
             found = lane.repetitions(&sequence).filter(|other| other.score() > best).or(found);
             tried = sequence;
         }
-        found.map(|found| self.iterations(&found)).unwrap_or_default()
+        found
+    }
+
+    /// Sum of the durations of all kernels.
+    pub(super) fn total_ns(&self) -> i64 {
+        self.kernel_ns(0..self.start_ns.len())
+    }
+
+    fn kernel_ns(&self, rows: Range<usize>) -> i64 {
+        let durations = self.start_ns.iter().zip(&self.end_ns).skip(rows.start).take(rows.len());
+        durations.fold(0_i64, |sum, (start, end)| sum.saturating_add(end.saturating_sub(*start)))
     }
 
     /// Sequences that may repeat, the likeliest first. First all kernels of the GPU with most kernels, in the order of their launches,
     /// which a program repeats even if its streams interleave differently, and in the order of their starts. Then the kernels of its
     /// busiest stream and queue. Each sequence is distinguished by name and grid, then by name.
-    fn lanes(&self) -> impl Iterator<Item = Lane> {
+    pub(super) fn lanes(&self) -> impl Iterator<Item = Lane> {
         let all: Vec<u32> = (0..self.start_ns.len() as u32).collect();
         let of_gpu = busiest(&all, &self.gpu);
         let of_stream = busiest(&of_gpu, &self.stream);
@@ -204,43 +214,46 @@ impl Kernels {
     }
 
     /// The repetitions as intervals, with all kernels of the process that start in each.
-    fn iterations(&self, found: &LaneRepetitions) -> Vec<Iteration> {
-        let start_of = |position: u32| {
-            let row = *found.rows.get(position as usize)?;
-            self.start_ns.get(row as usize).copied()
-        };
-        let end_of = |range: &Range<u32>| {
-            let rows = found.rows.get(range.start as usize..range.end as usize)?;
-            rows.iter().filter_map(|row| self.end_ns.get(*row as usize).copied()).max()
-        };
+    pub(super) fn iterations(&self, found: &LaneRepetitions) -> Vec<Iteration> {
         let ranges = &found.repetitions.ranges;
         let mut iterations = Vec::with_capacity(ranges.len());
         for (place, range) in ranges.iter().enumerate() {
             let next = ranges.get(place + 1).filter(|next| next.start == range.end);
-            let ends = next.map_or_else(|| end_of(range), |next| start_of(next.start));
-            let (Some(start_ns), Some(end_ns)) = (start_of(range.start), ends) else { continue };
+            let ends =
+                next.map_or_else(|| self.end_of(&found.rows, range), |next| self.start_at(&found.rows, next.start));
+            let (Some(start_ns), Some(end_ns)) = (self.start_at(&found.rows, range.start), ends) else { continue };
             iterations.push(self.iteration(start_ns, end_ns, i64::from(found.repetitions.period)));
         }
         iterations
     }
 
+    /// Start of the kernel at a position among some rows.
+    pub(super) fn start_at(&self, rows: &[u32], position: u32) -> Option<i64> {
+        self.start_ns.get(*rows.get(position as usize)? as usize).copied()
+    }
+
+    /// Last end of the kernels at some positions among some rows.
+    pub(super) fn end_of(&self, rows: &[u32], range: &Range<u32>) -> Option<i64> {
+        let rows = rows.get(range.start as usize..range.end as usize)?;
+        rows.iter().filter_map(|row| self.end_ns.get(*row as usize).copied()).max()
+    }
+
     /// The kernels that start in an interval, as a repetition.
-    fn iteration(&self, start_ns: i64, end_ns: i64, period: i64) -> Iteration {
+    pub(super) fn iteration(&self, start_ns: i64, end_ns: i64, period: i64) -> Iteration {
         // Later work outside all repetitions may have started while the last kernel of one ran.
         let begun = self.start_ns.partition_point(|time_ns| *time_ns < start_ns);
         let over = self.start_ns.partition_point(|time_ns| *time_ns < end_ns);
         let rows = begun..over.max(begun);
-        let durations = self.start_ns.iter().zip(&self.end_ns).skip(rows.start).take(rows.len());
-        let kernel_ns = durations.fold(0_i64, |sum, (start, end)| sum.saturating_add(end.saturating_sub(*start)));
-        Iteration { start_ns, end_ns, kernels: rows.len() as i64, kernel_ns, period }
+        let kernels = rows.len() as i64;
+        Iteration { start_ns, end_ns, kernels, kernel_ns: self.kernel_ns(rows), period }
     }
 
-    /// Whether most kernels from the first to the last of some steps are in one of them.
-    pub(super) fn are_in(&self, facts: &UnitFacts, times_ns: &[(i64, i64)]) -> bool {
+    /// How many of the kernels from the first to the last of some steps are in one of them, and all of these.
+    pub(super) fn within(&self, times_ns: &[(i64, i64)]) -> (usize, usize) {
         let within: i64 = self.steps(times_ns).iter().map(|step| step.kernels).sum();
         let ends = times_ns.first().zip(times_ns.iter().map(|(_, end_ns)| *end_ns).max());
         let all = ends.map_or(0, |((start_ns, _), end_ns)| self.iteration(*start_ns, end_ns, 0).kernels);
-        facts.are_within(within.unsigned_abs() as usize, all.unsigned_abs() as usize)
+        (within.unsigned_abs() as usize, all.unsigned_abs() as usize)
     }
 
     /// Steps whose work starts and ends at these times, in order. Each lasts until the next one starts, unless other kernels run before it.

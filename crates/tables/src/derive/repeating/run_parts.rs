@@ -2,15 +2,17 @@
 
 use std::ops::Range;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use polars::prelude::*;
 
 use crate::columns::frames::{categories, integers};
 use crate::columns::values::FrameValues;
 use crate::derive::repeating::periods::Iteration;
+use crate::derive::repeating::unit_choice::UnitChoice;
+use crate::derive::repeating::unit_search::UnitSearch;
 use crate::derive::repeating::units::{self, Units};
-use crate::derive::repeating::{iterations, layers};
-use crate::derive::{Build, DerivedTable, Family, Frames, Needs, Rows, RowsWhen, column, needed};
+use crate::derive::repeating::{iterations, layers, unit_offers};
+use crate::derive::{Build, DerivedTable, Family, Frames, Needs, OnDemandTables, Rows, RowsWhen, column, needed};
 use wavesieve_model::analysis::intervals::Interval;
 use wavesieve_model::analysis::iterations::dense_part::PartThresholds;
 use wavesieve_model::analysis::iterations::{Phase, even_part};
@@ -23,20 +25,48 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::ranging::RUN_PARTS, needs, Build::Family(&FAMILY))
 };
 
-/// The family of both tables: run parts are derived from the iterations.
-pub static FAMILY: Family = Family { build };
+/// The family of tables about units. Few of them read more than kernels.
+pub static FAMILY: Family = Family { build, optional_needs: units::evidence_needs };
 
 fn needs() -> Needs {
-    units::merged([units::needs(), vec![("memory_copies", vec!["gpu", "start_ns", "end_ns", "valid"])]])
+    units::merged([units::kernel_needs(), vec![("memory_copies", vec!["gpu", "start_ns", "end_ns", "valid"])]])
 }
 
 /// Builds the requested tables.
-fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
-    let units = Units::find(tables)?;
-    let table = |name: &&'static str| match *name {
-        "iterations" => iterations::table(&units),
-        "layers" => layers::table(&units),
-        _ => table(&parts(&units, tables)?, &units),
+fn build(
+    _process: &Process,
+    tables: &Frames,
+    more: &dyn OnDemandTables,
+    names: &[&'static str],
+) -> Result<Vec<DataFrame>> {
+    let is_listed = names.contains(&"units");
+    let is_none = *tables.unit() == UnitChoice::None && !is_listed;
+    let with_evidence = if is_none { None } else { units::with_evidence(tables, more)? };
+    let all = with_evidence.as_ref().unwrap_or(tables);
+    let search = if is_none { None } else { Some(UnitSearch::new(all)?) };
+    let mut units = Units::default();
+    if let Some(search) = &search {
+        let found = search.find(tables.unit())?;
+        let layers = if names == ["iterations"] { Vec::new() } else { search.layers(&found) };
+        units = Units { layers, ..found.units };
+    }
+    let mut built = Vec::with_capacity(names.len());
+    for name in names.iter().filter(|name| **name != "units") {
+        built.push((
+            *name,
+            match *name {
+                "iterations" => iterations::table(&units)?,
+                "layers" => layers::table(&units)?,
+                _ => table(&parts(&units, tables)?, &units)?,
+            },
+        ));
+    }
+    if let Some(search) = search.filter(|_| is_listed) {
+        built.push(("units", unit_offers::table(all, &search, units)?));
+    }
+    let table = |name: &&'static str| {
+        let frame = built.iter().find(|(built, _)| built == name).map(|(_, frame)| frame.clone());
+        frame.with_context(|| format!("internal: {name} is no table of units"))
     };
     names.iter().map(table).collect()
 }

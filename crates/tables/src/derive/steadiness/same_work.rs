@@ -5,13 +5,18 @@ use polars::prelude::*;
 
 use crate::derive::steadiness::launch_shapes::ShapeGroups;
 use crate::derive::steadiness::{dispatch_groups, slow_dispatches};
-use crate::derive::{Family, Frames, needed};
+use crate::derive::{Family, Frames, OnDemandTables, needed};
 use wavesieve_model::schema::process::Process;
 
-pub static FAMILY: Family = Family { build };
+pub static FAMILY: Family = Family { build, optional_needs: Vec::new };
 
 /// Builds one or both of the tables from dispatches that are grouped once.
-fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
+fn build(
+    _process: &Process,
+    tables: &Frames,
+    _more: &dyn OnDemandTables,
+    names: &[&'static str],
+) -> Result<Vec<DataFrame>> {
     let kernels = needed(tables, "kernels")?;
     let works = ShapeGroups::new(kernels, tables.kernel_order()?)?;
     let by_work = works.by_work()?;

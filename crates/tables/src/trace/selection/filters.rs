@@ -8,6 +8,10 @@ use super::number_set::NumberSet;
 use super::text_mask::SharedMask;
 use super::window::Window;
 use super::window_mode::WindowMode;
+use crate::derive::repeating::UnitChoice;
+
+/// The option that chooses the unit of work.
+pub const UNIT: &str = "--unit";
 
 /// The filters of a trace; without a filter, all rows are kept.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +39,8 @@ pub struct Filters {
     pub min_duration_ns: Option<i64>,
     /// Condition in SQL.
     pub condition: Option<Condition>,
+    /// The unit of work, which filters nothing but decides what iterations are.
+    pub unit: UnitChoice,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -148,13 +154,16 @@ impl Filters {
         }
     }
 
-    /// The filters that are set, as words of the command line, with names in place of tokens.
+    /// The filters that are set and the chosen unit, as words of the command line, with names in place of tokens.
     pub fn command_line(&self) -> Vec<String> {
         let all = [Filter::Rank].into_iter().chain(Filter::OF_ROWS);
         let set = all.filter_map(|filter| Some([filter.flag().to_owned(), self.with_names(filter)?]));
         let mut words: Vec<String> = set.flatten().collect();
         if self.is_windowed() && self.window_mode != WindowMode::default() {
             words.extend(["--window-mode".to_owned(), self.window_mode.word().to_owned()]);
+        }
+        if !self.unit.is_auto() {
+            words.extend([UNIT.to_owned(), self.unit.to_string()]);
         }
         words
     }

@@ -26,7 +26,7 @@ mod window_mode;
 pub use apply::apply;
 pub(crate) use apply::{clipped_regions, extend_request, is_touched};
 pub use condition::Condition;
-pub use filters::{Filter, Filters, parse_kernel_pattern};
+pub use filters::{Filter, Filters, UNIT, parse_kernel_pattern};
 pub use notes::{beyond, effective, emptying, explained, lost_ranks, untouched};
 pub use partly::partly_unmatched;
 pub(crate) use resolve::steady_part_of;

@@ -7,6 +7,7 @@ use polars::prelude::*;
 
 use super::filters::{Filter, Filters};
 use super::resolve::{Kernel, kernels, matches_category, matches_name};
+use crate::derive::repeating::UnitChoice;
 use crate::trace::Trace;
 use wavesieve_model::text::similar::{closest, closest_by_word};
 
@@ -110,7 +111,9 @@ fn iterations(trace: &Trace, choice: &Filters) -> Result<Option<String>> {
     let Some(written) = choice.written(Filter::Iterations) else { return Ok(None) };
     let known = trace.unfiltered("iterations", &["iteration"])?.select([col("iteration").unique()]).collect()?;
     let known: BTreeSet<i64> = known.column("iteration")?.i64()?.iter().flatten().collect();
-    Ok(Some(if known.is_empty() {
+    Ok(Some(if choice.unit == UnitChoice::None {
+        "--unit none claims no unit, so --iter has no iterations".to_owned()
+    } else if known.is_empty() {
         "no process repeats a sequence of kernels, so --iter has no iterations".to_owned()
     } else {
         format!("no process has the iterations {written}; available: {}", list(known.into_iter()))

@@ -1,0 +1,131 @@
+//! The layers of units of work: what repeats within each of them.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::derive::repeating::enclosing::UnitFacts;
+use crate::derive::repeating::periods::{Iteration, Kernels, LaneRepetitions};
+use crate::derive::repeating::units::unit_at;
+use wavesieve_model::analysis::iterations::{Layer, layers_of, layers_within};
+
+/// Share of the kernels of units that are in layers, from which on no other lane is tried.
+const ENOUGH: f64 = 0.7;
+
+/// A repetition within a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnitLayer {
+    /// Ordinal of its kind within the process.
+    pub kind: i64,
+    pub own: Iteration,
+}
+
+/// A layer with the stretch that it belongs to.
+type Placed = (u32, UnitLayer);
+
+/// Layers within units that were found without them.
+pub(super) fn within(kernels: &Kernels, facts: &UnitFacts, units: &[Iteration]) -> Vec<UnitLayer> {
+    let times_ns: Vec<(i64, i64)> = units.iter().map(|unit| (unit.start_ns, unit.end_ns)).collect();
+    let mut best: (usize, Vec<Placed>) = (0, Vec::new());
+    let mut tried: Vec<u32> = Vec::new();
+    for lane in kernels.lanes() {
+        let (rows, ranges) = rows_in(kernels, &lane.rows, &times_ns);
+        let symbols = if lane.by_shape { &kernels.shape } else { &kernels.name };
+        let sequence = symbols_of(&symbols.of_rows, &rows);
+        // If every kernel has only one grid, names are numbered as shapes are, and carry no more information.
+        if sequence.is_empty() || sequence == tried {
+            continue;
+        }
+        let found = layers_within(&ranges, &sequence, &symbols_of(&kernels.name.of_rows, &rows));
+        let covered: usize = found.iter().map(|layer| layer.range.len()).sum();
+        if covered > best.0 {
+            best = (covered, placed(kernels, &rows, &found, &times_ns));
+        }
+        if covered as f64 >= ENOUGH * rows.len() as f64 {
+            break;
+        }
+        tried = sequence;
+    }
+    large(facts, best.1, units)
+}
+
+/// Layers that are repetitions of the whole sequence, several in each unit, or consist of several kinds of layers.
+pub(super) fn repeated(
+    kernels: &Kernels,
+    facts: &UnitFacts,
+    found: &LaneRepetitions,
+    units: &[Iteration],
+) -> Vec<UnitLayer> {
+    let times_ns: Vec<(i64, i64)> = units.iter().map(|unit| (unit.start_ns, unit.end_ns)).collect();
+    let layers = layers_of(&found.repetitions.ranges, &symbols_of(&kernels.name.of_rows, &found.rows));
+    large(facts, placed(kernels, &found.rows, &layers, &times_ns), units)
+}
+
+/// The rows of a lane that start in a unit, unit by unit, with their positions.
+fn rows_in(kernels: &Kernels, lane: &[u32], times_ns: &[(i64, i64)]) -> (Vec<u32>, Vec<Range<u32>>) {
+    let mut by_unit: Vec<Vec<u32>> = vec![Vec::new(); times_ns.len()];
+    for row in lane {
+        let unit = kernels.start_ns.get(*row as usize).and_then(|start_ns| unit_at(times_ns, *start_ns));
+        if let Some(rows) = unit.and_then(|unit| by_unit.get_mut(unit)) {
+            rows.push(*row);
+        }
+    }
+    let mut end = 0;
+    let range = |rows: &Vec<u32>| {
+        let start = end;
+        end += rows.len() as u32;
+        start..end
+    };
+    let ranges = by_unit.iter().map(range).collect();
+    (by_unit.concat(), ranges)
+}
+
+fn symbols_of(symbols: &[u32], rows: &[u32]) -> Vec<u32> {
+    rows.iter().filter_map(|row| symbols.get(*row as usize).copied()).collect()
+}
+
+/// Layers with their times. Each lasts until the next one of its unit starts, if that follows at once.
+fn placed(kernels: &Kernels, rows: &[u32], layers: &[Layer], times_ns: &[(i64, i64)]) -> Vec<Placed> {
+    let mut lengths: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for layer in layers {
+        lengths.entry(layer.kind).or_default().push(layer.range.len());
+    }
+    lengths.values_mut().for_each(|lengths| lengths.sort_unstable());
+    let usual = |kind: u32| lengths.get(&kind).and_then(|lengths| lengths.get(lengths.len() / 2)).copied();
+    let timed = |(place, layer): (usize, &Layer)| {
+        let start_ns = kernels.start_at(rows, layer.range.start)?;
+        let unit = unit_at(times_ns, start_ns)?;
+        let next = layers.get(place + 1).filter(|next| next.range.start == layer.range.end);
+        let next_ns = next.and_then(|next| kernels.start_at(rows, next.range.start));
+        let next_ns = next_ns.filter(|next_ns| *next_ns > start_ns && unit_at(times_ns, *next_ns) == Some(unit));
+        let end_ns = next_ns.or_else(|| kernels.end_of(rows, &layer.range))?;
+        let own = kernels.iteration(start_ns, end_ns, usual(layer.kind).unwrap_or_default() as i64);
+        Some((layer.stretch, UnitLayer { kind: i64::from(layer.kind), own }))
+    };
+    layers.iter().enumerate().filter_map(timed).collect()
+}
+
+/// The layers of stretches with enough of the time, in order of time.
+fn large(facts: &UnitFacts, layers: Vec<Placed>, units: &[Iteration]) -> Vec<UnitLayer> {
+    let sum = |times: &mut dyn Iterator<Item = i64>| times.fold(0, i64::saturating_add);
+    let all_ns = sum(&mut units.iter().map(|unit| unit.kernel_ns));
+    let mut of_stretch: BTreeMap<u32, i64> = BTreeMap::new();
+    for (stretch, layer) in &layers {
+        let sum = of_stretch.entry(*stretch).or_default();
+        *sum = sum.saturating_add(layer.own.kernel_ns);
+    }
+    let is_large = |stretch: &u32| facts.are_parts(of_stretch.get(stretch).copied().unwrap_or_default(), all_ns);
+    let mut kept: Vec<UnitLayer> =
+        layers.into_iter().filter(|(stretch, _)| is_large(stretch)).map(|(_, layer)| layer).collect();
+    kept.sort_by_key(|layer| (layer.own.start_ns, layer.own.end_ns));
+    // Numbers of kinds that are left.
+    let kinds: Vec<i64> = {
+        let mut kinds: Vec<i64> = kept.iter().map(|layer| layer.kind).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        kinds
+    };
+    for layer in &mut kept {
+        layer.kind = kinds.partition_point(|kind| *kind < layer.kind) as i64;
+    }
+    kept
+}
