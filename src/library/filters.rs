@@ -74,7 +74,7 @@ impl Trace {
         Ok(self.with_filter(|filters| filters.queues = Some(queues)))
     }
 
-    /// Kernels whose full or short name matches a regular expression.
+    /// Kernels whose full or short name matches a regular expression, or else whose readable name this is.
     ///
     /// # Errors
     /// [`Error::Invalid`] if it is not a regular expression.

@@ -6,8 +6,8 @@ import { axeSource, open } from "./browser.mjs";
 const notShown = () => {
   const document_ = JSON.parse(document.getElementById("wavesieve-document").textContent);
   const missing = [];
-  // Names of more than 400 characters are cut for good in tables, and listed in full.
-  const listed = [...document.querySelectorAll("ol.names li")].map((name) => name.textContent);
+  // Names of more than 400 characters are cut for good in tables, and listed in full. Readable names have the full one as title.
+  const listed = [...document.querySelectorAll("ol.names li")].map((name) => name.lastChild.textContent.trim());
   const isShown = (text, shown) => {
     const [begin, end, more] = shown.split("…");
     const isCut = text.length > 400 && shown.length <= 401 && begin && end && more === undefined;
@@ -27,7 +27,7 @@ const notShown = () => {
           if (!cell.classList.contains("missing")) missing.push(`${where}: ${column.name} is missing, shown as ${cell.textContent}`);
         } else if (typeof value === "number") {
           if (Number(cell.dataset.v) !== value) missing.push(`${where}: ${column.name} ${value} is shown as ${cell.dataset.v}`);
-        } else if (!/[^\x20-\x7e]/.test(String(value)) && !isShown(String(value), cell.textContent)) {
+        } else if (!/[^\x20-\x7e]/.test(String(value)) && !isShown(String(value), cell.title || cell.textContent)) {
           missing.push(`${where}: ${column.name} ${value} is shown as ${cell.textContent}`);
         }
       });

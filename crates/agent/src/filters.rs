@@ -35,7 +35,7 @@ pub struct FilterArguments {
     /// Keep these GPUs, by index in the process
     #[arg(long = "gpu", value_name = "LIST", help_heading = "Filters")]
     gpus: Option<NumberSet>,
-    /// Keep kernels whose full or short name matches this regular expression
+    /// Keep kernels whose full or short name matches this regular expression, or else whose readable name this is
     #[arg(long, value_name = "REGEX", value_parser = parse_kernel_pattern, allow_hyphen_values = true,
           help_heading = "Filters")]
     kernel: Option<Regex>,

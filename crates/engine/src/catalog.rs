@@ -64,5 +64,6 @@ fn answer(columns: &[(&str, Vec<&str>)]) -> Result<Answer, QueryError> {
     let made = columns.iter().map(|(name, texts)| Column::new((*name).into(), texts));
     let frame = DataFrame::new_infer_height(made.collect()).map_err(anyhow::Error::from)?;
     let column = |name: &str| OutputColumn { name: name.to_owned(), unit: ColumnUnit::Text, doc: String::new() };
-    Ok(Answer { frame, columns: columns.iter().map(|(name, _)| column(name)).collect() })
+    let columns = columns.iter().map(|(name, _)| column(name)).collect();
+    Ok(Answer { frame, columns, is_readable: false })
 }

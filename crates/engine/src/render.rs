@@ -14,6 +14,8 @@ use wavesieve_model::text::similar::closest;
 /// Which form of a kernel's name a query shows and groups by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum NameForm {
+    /// What the kernel does, its types and its tile, on screens; files have the whole demangled name.
+    Readable,
     /// The whole demangled name.
     #[default]
     Full,
@@ -26,10 +28,10 @@ pub enum NameForm {
 }
 
 impl NameForm {
-    /// The word for the form in templates.
+    /// The word for the form in templates. Readable names are full ones that are shown in another way.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Full => "full",
+            Self::Readable | Self::Full => "full",
             Self::Short => "short",
             Self::Base => "base",
             Self::Mangled => "mangled",

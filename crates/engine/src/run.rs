@@ -20,7 +20,7 @@ use super::execution::{AfterStep, ExecOptions, Frames, executed, nothing};
 use super::groups::without_groupings;
 use super::parsed::{ParsedStatement, PreparedStatement};
 use super::referenced_columns::referenced_columns;
-use super::render::{QueryOptions, grouping, render};
+use super::render::{NameForm, QueryOptions, grouping, render};
 use super::statement::hidden_table;
 use crate::failures::reasons::reason_of;
 use wavesieve_model::schema;
@@ -38,6 +38,8 @@ pub struct Answer {
     pub frame: DataFrame,
     /// Name, unit and documentation of every column in order.
     pub columns: Vec<OutputColumn>,
+    /// Whether screens show the readable form of its kernel names, which are full.
+    pub is_readable: bool,
 }
 
 impl Answer {
@@ -234,6 +236,7 @@ fn run_batch<T: Send, E: From<QueryError> + Send>(
 
 /// A result with the declared descriptions of its columns.
 fn described(mut answer: Answer, query: &Query, options: &QueryOptions) -> Result<Answer, QueryError> {
+    answer.is_readable = options.name == NameForm::Readable;
     let by = grouping(query, options)?;
     for column in &mut answer.columns {
         if let Some(declared) = query.declaration.columns.iter().find(|declared| declared.name == column.name) {
@@ -436,7 +439,7 @@ fn answer_of(frame: DataFrame) -> Result<Answer, QueryError> {
             OutputColumn { name, unit, doc: String::new() }
         })
         .collect();
-    Ok(Answer { frame, columns })
+    Ok(Answer { frame, columns, is_readable: false })
 }
 
 /// Widens numbers and removes the sign of zeros, so that every output has the same values.
@@ -476,7 +479,6 @@ fn unsigned_zero(value: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::declarations::Registry;
-    use crate::render::NameForm;
 
     /// Queries whose steps are computed for some processes at a time, or which read merged segments.
     #[test]

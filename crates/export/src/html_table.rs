@@ -9,25 +9,27 @@ use polars::prelude::DataFrame;
 
 use super::cell::Cell;
 use super::unit::is_number;
+use wavesieve_model::analysis::kernel_names::ReadableNames;
 use wavesieve_model::text::hidden::escape_hidden;
 
 const TABLE: &str = "table.html";
 const PAGE: &str = "page.html";
 
-/// Writes a table with all rows. Numbers are written as in files, so that they stay numbers when they are pasted.
+/// Writes a table with all rows. Numbers are written as in files, so that they stay numbers when they are pasted. A cell
+/// with the readable name of a kernel has the full one as its tooltip.
 ///
 /// # Errors
 /// When writing fails.
-pub fn write(frame: &DataFrame, out: &mut dyn Write) -> Result<()> {
-    Ok(out.write_all(table(frame)?.as_bytes())?)
+pub fn write(frame: &DataFrame, names: &ReadableNames, out: &mut dyn Write) -> Result<()> {
+    Ok(out.write_all(table(frame, names)?.as_bytes())?)
 }
 
 /// The table in a page of its own, to be printed.
 ///
 /// # Errors
 /// When the template fails.
-pub fn page(frame: &DataFrame) -> Result<String> {
-    let table = table(frame)?;
+pub fn page(frame: &DataFrame, names: &ReadableNames) -> Result<String> {
+    let table = table(frame, names)?;
     Ok(environment()?.get_template(PAGE)?.render(context! { table })?)
 }
 
@@ -38,7 +40,7 @@ fn environment() -> Result<Environment<'static>> {
     Ok(environment)
 }
 
-fn table(frame: &DataFrame) -> Result<String> {
+fn table(frame: &DataFrame, names: &ReadableNames) -> Result<String> {
     let headers = frame.columns().iter().map(|column| {
         let align = if is_number(column) { "right" } else { "left" };
         context! { name => column.name().as_str(), align }
@@ -47,8 +49,13 @@ fn table(frame: &DataFrame) -> Result<String> {
     let rows = (0..frame.height())
         .map(|row| {
             let cells = frame.columns().iter().map(|column| Cell::new(column, row).plain());
-            cells.map(|text| escape_hidden(&text).into_owned()).collect()
+            let cell = |full: String| {
+                let text = names.shown(&full);
+                let title = (text != full).then(|| escape_hidden(&full).into_owned());
+                context! { text => escape_hidden(&text), title }
+            };
+            cells.map(cell).collect()
         })
-        .collect::<Vec<Vec<String>>>();
+        .collect::<Vec<Vec<Value>>>();
     Ok(environment()?.get_template(TABLE)?.render(context! { headers, rows })?)
 }

@@ -67,7 +67,7 @@ impl AnalysisOptions {
             registry: Registry::embedded(),
             rules: RuleBook::builtin()?,
             layout: Layout::builtin()?,
-            name: NameForm::default(),
+            name: NameForm::Readable,
             rows: 10,
             questions: Vec::new(),
             prompt: None,

@@ -176,7 +176,7 @@ fn processes(
     let declared = columns.iter().map(|(column, unit)| OutputColumn::new(column.name().as_str(), *unit, "")).collect();
     let columns = columns.into_iter().map(|(column, _)| column).collect();
     let frame = DataFrame::new_infer_height(columns).map_err(anyhow::Error::from)?;
-    Ok(Answer { frame, columns: declared })
+    Ok(Answer { frame, columns: declared, is_readable: false })
 }
 
 fn gpu_name(member: &TraceProcess) -> Option<String> {

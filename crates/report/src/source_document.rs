@@ -42,6 +42,7 @@ pub fn source_document(tree: &TreeScan, rows: usize) -> Result<Document> {
         findings,
         sections,
         provenance: provenance(tree),
+        names: Default::default(),
     })
 }
 

@@ -123,7 +123,7 @@ fn table(rows: &[Row]) -> Result<Answer, Failure> {
         unit: ColumnUnit::Text,
         doc: String::new(),
     });
-    Ok(Answer { frame, columns: columns.into() })
+    Ok(Answer { frame, columns: columns.into(), is_readable: false })
 }
 
 fn kind(origin: &Origin) -> &'static str {

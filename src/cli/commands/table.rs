@@ -218,5 +218,5 @@ fn list(registry: &Registry) -> Result<Answer, Failure> {
         .iter()
         .map(|name| OutputColumn { name: name.to_string(), unit: ColumnUnit::Text, doc: String::new() })
         .collect();
-    Ok(Answer { frame, columns })
+    Ok(Answer { frame, columns, is_readable: false })
 }

@@ -23,8 +23,8 @@ use wavesieve_tables::trace::Trace;
 /// Options of commands that present an analysis.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DocumentArguments {
-    /// Form of kernel names to show and group by
-    #[arg(long, value_enum, default_value_t, help_heading = "Analysis")]
+    /// Form of kernel names to show and group by; `readable` groups by full names, which files have
+    #[arg(long, value_enum, default_value = "readable", help_heading = "Analysis")]
     name: NameForm,
     /// Set a rule threshold; repeatable
     #[arg(long, value_name = "RULE.THRESHOLD=NUMBER", help_heading = "Analysis")]
@@ -186,7 +186,7 @@ impl DocumentArguments {
         if let Some(trace) = trace {
             print_partly_unmatched(trace, global);
         }
-        let has_failed = self.print_failed(&analysis.document.findings, None, global);
+        let has_failed = self.print_failed(&analysis.document.readable().findings, None, global);
         let is_damaged = trace.is_some_and(|trace| messages::report_damage(trace, global));
         let is_partial = is_damaged || of_source == PARTIAL;
         let is_unmatched = match trace {

@@ -96,7 +96,9 @@ impl Pictures {
         if answer.frame.height() == 0 || !self.plot && self.charts.is_none() {
             return Ok(None);
         }
-        let Some(chart) = Chart::of_answer(&query.declaration, answer)? else { return Ok(None) };
+        let Some(chart) = Chart::of_answer(&query.declaration, &answer.shown_with(&answer.readable_names()))? else {
+            return Ok(None);
+        };
         if let Some(directory) = &self.charts {
             write_chart(&chart, directory, &query.name, &self.formats)?;
             global.outbox.add(directory);

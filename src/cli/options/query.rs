@@ -14,8 +14,8 @@ pub(crate) struct QueryArguments {
     /// Group by these columns; percentages are within the group
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = "Query")]
     by: Option<Vec<String>>,
-    /// Form of kernel names to show and group by
-    #[arg(long, value_enum, default_value_t, help_heading = "Query")]
+    /// Form of kernel names to show and group by; `readable` groups by full names, which files have
+    #[arg(long, value_enum, default_value = "readable", help_heading = "Query")]
     name: NameForm,
     /// Show only these columns, in this order; other columns are not computed
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = "Query")]

@@ -11,12 +11,13 @@ use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::InputArguments;
 use crate::cli::options::output::{AnswerFormat, OutputArguments};
 use crate::invocation::{is_stdout_terminal, stdout_columns};
-use wavesieve_engine::{Answer, QueryError};
+use wavesieve_engine::{Answer, QueryError, with_readable_names};
 use wavesieve_export::atomic::write_file;
 use wavesieve_export::parquet::file as parquet_file;
 use wavesieve_export::terminal::Style;
 use wavesieve_export::unit::{convert_times, displays};
 use wavesieve_export::{columnar, delimited, html_table, json, markdown, terminal};
+use wavesieve_model::analysis::kernel_names::ReadableNames;
 
 /// Rejects an output that would replace an input, or that cannot be written, before anything is read.
 pub(crate) fn check_output(input: &InputArguments, output: &OutputArguments) -> Result<(), Failure> {
@@ -122,7 +123,10 @@ fn write_as(
     style: Style,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let frame = &answer.frame;
+    // Names of kernels are readable where people read them; files keep the full ones.
+    let is_page = matches!(format, AnswerFormat::Html | AnswerFormat::Pdf);
+    let names = if is_page || is_for_people(format) { answer.readable_names() } else { ReadableNames::default() };
+    let frame = &if is_page { answer.frame.clone() } else { with_readable_names(&answer.frame, &names) };
     let display = || displays(frame, &answer.columns, output.time_unit);
     match format {
         AnswerFormat::Table => terminal::write(frame, &display(), style, out),
@@ -131,8 +135,8 @@ fn write_as(
         AnswerFormat::Json => json::write_array(frame, out),
         AnswerFormat::Jsonl => json::write_lines(frame, out),
         AnswerFormat::Md => markdown::write(frame, &display(), None, out),
-        AnswerFormat::Html => html_table::write(frame, out),
-        AnswerFormat::Pdf => Ok(out.write_all(&pdf::from_page(html_table::page(frame)?.as_bytes())?)?),
+        AnswerFormat::Html => html_table::write(frame, &names, out),
+        AnswerFormat::Pdf => Ok(out.write_all(&pdf::from_page(html_table::page(frame, &names)?.as_bytes())?)?),
         AnswerFormat::Arrow => {
             let rows = columnar::described_rows(frame, &answer.columns, output.times())?;
             if output.path().is_some() { columnar::write_file(&rows, out) } else { columnar::write_stream(&rows, out) }

@@ -44,6 +44,11 @@ impl Answers {
         self.given.get(question)?.as_ref().ok().filter(|answer| answer.frame.height() > 0)
     }
 
+    /// All answers.
+    pub fn all(&self) -> impl Iterator<Item = &Answer> {
+        self.given.values().filter_map(|answer| answer.as_ref().ok())
+    }
+
     /// The rows of the answer to a question; none if it has no answer.
     pub(crate) fn rows(&self, question: QueryRequest) -> Rows<'_> {
         Rows { answer: self.get(&question), question: Some(question) }

@@ -50,6 +50,6 @@ pub use rules::NOTHING;
 pub use rules::RULES;
 pub use run_views::{RunView, RunViews};
 pub use spans::{BROKEN_SPAN, Spans};
-pub use texts::{bytes, counted, duration, pieces, shortened};
+pub use texts::{bytes, counted, duration, pieces, shortened, shortened_as_in_findings};
 pub use unit_of_work::{OfferedUnit, UnitOfWork};
 pub use verdict::{Limit, Verdict, verdict};

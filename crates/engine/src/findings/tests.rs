@@ -62,7 +62,7 @@ fn answer(query: &str, text: &str, registry: &Registry) -> (QueryRequest, Answer
     let frame = DataFrame::new(rows.len(), columns).unwrap();
     let columns =
         names.iter().filter_map(|name| declared.iter().find(|column| column.name == *name).cloned()).collect();
-    (question, Answer { frame, columns })
+    (question, Answer { frame, columns, is_readable: false })
 }
 
 fn collected() -> Collected {

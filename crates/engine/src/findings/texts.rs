@@ -15,6 +15,12 @@ const LONGEST_NAME: usize = 60;
 /// Text for an unknown number.
 const UNKNOWN: &str = "an unknown amount";
 
+/// A name as the texts of findings have it.
+pub fn shortened_as_in_findings(name: &str) -> String {
+    let text = shortened(name, LONGEST_NAME).replace('`', "'");
+    text.split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
 /// Fills a template with values. Text between backticks is code; values contain no backticks, so that they cannot end it. `duration`,
 /// `bytes`, `pct`, `count` and `name` are filters for numbers with units and for names. `counted("call")` is a number with its noun,
 /// `agrees("is", "are")` the word for one or for several.

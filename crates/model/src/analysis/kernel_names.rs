@@ -6,6 +6,9 @@
 //! that is not empty.
 
 mod pieces;
+mod readable;
+
+pub use crate::analysis::kernel_names::readable::{ReadableNames, is_readable_form, kernels_in_row};
 
 use crate::analysis::kernel_names::pieces::{Piece, pieces};
 
@@ -99,7 +102,7 @@ fn qualified(name: &str) -> Option<Vec<Piece<'_>>> {
     }
     let mut all = pieces(name);
     drop_inner_qualifiers(&mut all);
-    let parameters = all.iter().rposition(|piece| *piece == Piece::Parameters);
+    let parameters = all.iter().rposition(|piece| matches!(piece, Piece::Parameters(_)));
     let has_parameters = parameters.is_some_and(|at| all.iter().skip(at + 1).all(is_trailer));
     if let Some(at) = parameters.filter(|_| has_parameters) {
         all.truncate(at);
@@ -111,7 +114,7 @@ fn qualified(name: &str) -> Option<Vec<Piece<'_>>> {
     }
     let after_space = all.iter().rposition(|piece| *piece == Piece::Space).map_or(0, |at| at + 1);
     let tail = all.get(after_space..)?;
-    let is_function = has_parameters || tail.iter().any(|piece| matches!(piece, Piece::Template | Piece::Scope));
+    let is_function = has_parameters || tail.iter().any(|piece| matches!(piece, Piece::Template(_) | Piece::Scope));
     if is_function || all.iter().take(after_space).all(is_leader) {
         return Some(all.split_off(after_space));
     }
@@ -123,7 +126,7 @@ fn drop_inner_qualifiers(all: &mut Vec<Piece<'_>>) {
     let mut kept: Vec<Piece<'_>> = Vec::with_capacity(all.len());
     for piece in all.drain(..) {
         if piece == Piece::Scope {
-            while let [.., Piece::Parameters, Piece::Space, Piece::Text(word)] = kept.as_slice()
+            while let [.., Piece::Parameters(_), Piece::Space, Piece::Text(word)] = kept.as_slice()
                 && TRAILING_WORDS.contains(word)
             {
                 kept.truncate(kept.len().saturating_sub(2));
@@ -163,8 +166,8 @@ fn join(kept: &[Piece<'_>], with_templates: bool) -> String {
             Piece::Text(text) => name.push_str(text),
             Piece::Scope => name.push_str("::"),
             Piece::Space => name.push(' '),
-            Piece::Template if with_templates => name.push_str("<...>"),
-            Piece::Template | Piece::Parameters | Piece::Attribute | Piece::Comma => {}
+            Piece::Template(_) if with_templates => name.push_str("<...>"),
+            Piece::Template(_) | Piece::Parameters(_) | Piece::Attribute | Piece::Comma => {}
         }
     }
     // Rest of a returned pointer or reference: `float *kernel(int)`.

@@ -2,6 +2,7 @@
 
 pub mod bytes;
 pub mod causes;
+pub mod demangle;
 pub mod fnv;
 pub mod hidden;
 pub mod natural_order;

@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use crate::analysis::Analysis;
+use crate::document::Sentences;
 use wavesieve_engine::findings::{Priority, QueryRequest, Rows, time_question};
 use wavesieve_export::cell::Cell;
 
@@ -97,6 +98,9 @@ fn by_priority<S: Serializer>(counts: &[usize; 4], serializer: S) -> Result<S::O
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TopKernel {
     pub name: String,
+    /// Whether screens show its readable name.
+    #[serde(skip)]
+    pub is_readable: bool,
     /// Sum of the durations of its dispatches.
     pub total_ns: Option<i64>,
     /// Its share of all kernel time.
@@ -111,6 +115,9 @@ pub struct TopFinding {
     /// How much it matters.
     pub priority: Priority,
     pub title: String,
+    /// The title with readable names of kernels.
+    #[serde(skip)]
+    pub shown: String,
 }
 
 /// Anomalies of a recording, and data that could not be read.
@@ -178,6 +185,7 @@ impl RunFigures {
             idle_pct: share("idle_pct"),
             top_kernel: kernels.text(0, "kernel_name").map(|name| TopKernel {
                 name: name.to_owned(),
+                is_readable: !document.names.is_empty(),
                 total_ns: kernels.integer(0, "total_ns"),
                 pct: kernels.number(0, "pct"),
             }),
@@ -186,6 +194,7 @@ impl RunFigures {
                 id: finding.id.clone(),
                 priority: finding.priority,
                 title: finding.title.clone(),
+                shown: Sentences::new(&document.names).shown(&finding.title, Some(finding)),
             }),
             health: Health {
                 errors: kinds("error"),

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::index::Index;
 use super::page_view::{RunView, chart};
 use crate::html::{ChartView, Shell, render};
+use wavesieve_model::analysis::kernel_names::ReadableNames;
 
 /// Input of the template.
 #[derive(Serialize)]
@@ -28,7 +29,10 @@ struct IndexPage<'a> {
 /// # Errors
 /// When the chart cannot be drawn, or writing fails.
 pub fn write(index: &Index, out: &mut dyn Write) -> Result<()> {
-    let runs: Vec<RunView> = index.entries.iter().filter_map(|entry| RunView::new(index, entry)).collect();
+    let kernels = index.entries.iter().filter_map(|entry| entry.figures()?.top_kernel.as_ref());
+    let kernels = kernels.filter(|kernel| kernel.is_readable);
+    let names = ReadableNames::new(kernels.map(|kernel| kernel.name.as_str()));
+    let runs: Vec<RunView> = index.entries.iter().filter_map(|entry| RunView::new(index, entry, &names)).collect();
     let has_high =
         |entry: &&super::RunEntry| entry.figures().is_some_and(|figures| figures.findings.first() > Some(&0));
     let page = IndexPage {

@@ -8,6 +8,7 @@ use super::index::Index;
 use crate::charts::{Axis, BarPart, Chart};
 use crate::html::{Badge, Piece, anchor, grouped, halves, text};
 use wavesieve_engine::findings::{Priority, duration};
+use wavesieve_model::analysis::kernel_names::ReadableNames;
 
 /// A run with a document.
 #[derive(Serialize)]
@@ -45,6 +46,8 @@ struct ChangeView {
 struct KernelView {
     head: String,
     tail: Option<String>,
+    /// The full name, if another is shown.
+    title: Option<String>,
     share: String,
 }
 
@@ -63,7 +66,7 @@ struct HealthView {
 
 impl RunView {
     /// A run with its changes; `None` if it has no document.
-    pub fn new(index: &Index, entry: &RunEntry) -> Option<Self> {
+    pub fn new(index: &Index, entry: &RunEntry, names: &ReadableNames) -> Option<Self> {
         let (figures, file) = (entry.figures()?, entry.file()?.to_owned());
         let changes = index.changes(entry);
         let change = |figure: &str| changes.iter().find(|change| change.figure == figure).map(change_view);
@@ -91,14 +94,16 @@ impl RunView {
                 share("exposed_comm_pct", figures.exposed_comm_pct),
             ],
             kernel: figures.top_kernel.as_ref().map(|kernel| {
-                let (head, tail) = halves(kernel.name.clone());
+                let shown = names.shown(&kernel.name);
+                let title = (shown != kernel.name).then(|| kernel.name.clone());
+                let (head, tail) = halves(shown.into_owned());
                 let share = kernel.pct.map(|pct| format!("{pct:.1}%")).unwrap_or_default();
-                KernelView { head, tail, share }
+                KernelView { head, tail, title, share }
             }),
             findings: counts.map(|(priority, count)| Badge { priority, count }).collect(),
             finding: figures.top_finding.as_ref().map(|finding| FindingView {
                 priority: finding.priority,
-                title: text(&finding.title),
+                title: text(&finding.shown),
                 link: if is_page(&file) { format!("{file}#{}", anchor("finding", &finding.id)) } else { file.clone() },
             }),
             health: health(figures),

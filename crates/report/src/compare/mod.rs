@@ -16,6 +16,7 @@ mod lengths;
 mod matching;
 mod paths;
 mod places;
+mod readable;
 mod render;
 mod side;
 mod summary;

@@ -13,7 +13,8 @@ use crate::charts::{Chart, Plot};
 use wavesieve_engine::findings::{
     Answers, Finding, InputWords, Priority, QueryRequest, RunViews, Spans, Unanswered, time_question,
 };
-use wavesieve_engine::{Answer, ColumnUnit, OutputColumn, QueryDeclaration, Registry};
+use wavesieve_engine::{Answer, ColumnUnit, OutputColumn, QueryDeclaration, Registry, readable_names};
+use wavesieve_model::analysis::kernel_names::ReadableNames;
 use wavesieve_model::schema::facts::Role;
 use wavesieve_tables::trace::selection::effective;
 use wavesieve_tables::trace::views::View;
@@ -53,10 +54,11 @@ const OF_WHOLE_RUN: &str = " Shows the whole run; `--window steady` shows its st
 /// When a result lacks a column of the layout.
 pub fn document(sources: Sources<'_>) -> Result<Document> {
     let mut provenance = provenance(sources.trace);
+    let names = readable_names(sources.answers.all());
     let mut sections = Vec::new();
     let mut ids = Ids::default();
     for layout in &sources.layout.sections {
-        match section(layout, &sources, &mut ids)? {
+        match section(layout, &sources, &names, &mut ids)? {
             Ok(section) => sections.push(section),
             Err(reason) => provenance.left_out.push((layout.title.clone(), reason)),
         }
@@ -83,6 +85,7 @@ pub fn document(sources: Sources<'_>) -> Result<Document> {
         findings: sources.findings,
         sections,
         provenance,
+        names,
     })
 }
 
@@ -120,11 +123,16 @@ impl Ids {
 }
 
 /// A section with its tables, or the reason why it is left out.
-fn section(layout: &SectionLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<Result<Section, String>> {
+fn section(
+    layout: &SectionLayout,
+    sources: &Sources<'_>,
+    names: &ReadableNames,
+    ids: &mut Ids,
+) -> Result<Result<Section, String>> {
     let mut blocks = Vec::new();
     let mut missing: BTreeSet<String> = BTreeSet::new();
     for chart_layout in layout.charts.iter().filter(|chart| chart.least_ranks <= sources.ranks) {
-        blocks.extend(chart(chart_layout, sources, ids)?);
+        blocks.extend(chart(chart_layout, sources, names, ids)?);
     }
     for table_layout in &layout.tables {
         if table_layout.least_ranks > sources.ranks {
@@ -165,11 +173,11 @@ fn section(layout: &SectionLayout, sources: &Sources<'_>, ids: &mut Ids) -> Resu
 }
 
 /// The chart of an answer, or a sentence in its place; `None` if there is nothing to draw.
-fn chart(layout: &ChartLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<Option<Block>> {
+fn chart(layout: &ChartLayout, sources: &Sources<'_>, names: &ReadableNames, ids: &mut Ids) -> Result<Option<Block>> {
     let question = layout.question();
     let Some(answer) = sources.answers.get(&question) else { return Ok(None) };
     let declaration = &sources.registry.get(&layout.query)?.declaration;
-    let Some(mut chart) = Chart::of_answer(declaration, answer)? else { return Ok(None) };
+    let Some(mut chart) = Chart::of_answer(declaration, &answer.shown_with(names))? else { return Ok(None) };
     if let Some(title) = &layout.title {
         chart.title.clone_from(title);
     }

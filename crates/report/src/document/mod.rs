@@ -6,6 +6,7 @@ mod figures;
 mod layout;
 mod model;
 mod notes;
+mod readable;
 
 pub use build::{Sources, answer_table, document, provenance, ranks, summary};
 pub(crate) use figures::finding_counts;
@@ -16,3 +17,4 @@ pub use model::{
     STEPS_SECTION, Section, Status, Table,
 };
 pub use notes::head_notes;
+pub(crate) use readable::Sentences;

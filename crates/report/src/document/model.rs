@@ -9,6 +9,7 @@ use crate::charts::Chart;
 use wavesieve_engine::findings::{Finding, Priority, QueryRequest, RunViews, bytes, duration};
 use wavesieve_engine::{ColumnUnit, OutputColumn};
 use wavesieve_export::cell::Cell;
+use wavesieve_model::analysis::kernel_names::ReadableNames;
 
 /// Id of the section that a language model wrote.
 pub const MODEL_SECTION: &str = "model_answer";
@@ -46,6 +47,8 @@ pub struct Document {
     pub sections: Vec<Section>,
     /// Its provenance.
     pub provenance: Provenance,
+    /// Readable names of its kernels, for screens; none if they have another form.
+    pub names: ReadableNames,
 }
 
 impl Document {

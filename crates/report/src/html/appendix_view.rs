@@ -15,8 +15,8 @@ pub(crate) struct AppendixView {
     provenance: Provenance,
     tier: u8,
     tier_name: String,
-    /// Full names that tables cut.
-    names: Vec<String>,
+    /// Full names that tables cut or show in readable form, each after that form.
+    names: Vec<(String, String)>,
     glossary: Vec<AppendixEntry>,
 }
 
@@ -43,7 +43,14 @@ impl AppendixView {
             provenance: document.provenance.clone(),
             tier: document.tier,
             tier_name: document.depth(),
-            names: of_sections.chain(of_findings).filter(|name| seen.insert(name.clone())).collect(),
+            names: of_sections
+                .chain(of_findings)
+                .filter(|name| seen.insert(name.clone()))
+                .map(|name| {
+                    let form = document.names.shown(&name).into_owned();
+                    (if form == name { String::new() } else { form }, name)
+                })
+                .collect(),
             glossary: glossary.collect(),
         }
     }

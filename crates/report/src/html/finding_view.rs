@@ -6,6 +6,7 @@ use super::anchors::anchor;
 use super::table_view::{TableView, capped};
 use crate::document::Note;
 use wavesieve_engine::findings::{Finding, Priority, pieces};
+use wavesieve_model::analysis::kernel_names::ReadableNames;
 
 #[derive(Serialize)]
 pub(crate) struct FindingView {
@@ -79,11 +80,11 @@ impl FindingView {
     }
 
     /// A finding and its number, counted from 1.
-    pub fn new(number: usize, finding: &Finding) -> Self {
+    pub fn new(number: usize, finding: &Finding, names: &ReadableNames) -> Self {
         let id = anchor("finding", &finding.id);
         let evidence = finding.evidence.iter().enumerate();
         let evidence =
-            evidence.map(|(place, evidence)| TableView::of_evidence(evidence, format!("{id}/evidence-{}", place + 1)));
+            evidence.map(|(place, rows)| TableView::of_evidence(rows, format!("{id}/evidence-{}", place + 1), names));
         let commands = finding.commands.iter().map(|command| CommandView {
             tool: command.tool.clone(),
             description: text(&command.description),

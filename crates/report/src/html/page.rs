@@ -12,7 +12,7 @@ use super::finding_view::{Badge, FindingView, NoteView, Piece, badges, text};
 use super::section_view::SectionView;
 use super::shell::{Shell, render};
 use super::table_view::grouped;
-use crate::document::{Document, Figure, Status};
+use crate::document::{Document, Figure, Sentences, Status};
 use crate::json;
 use wavesieve_engine::ColumnUnit;
 use wavesieve_engine::findings::shortened;
@@ -82,16 +82,20 @@ pub fn write(document: &Document, out: &mut dyn Write) -> Result<()> {
 }
 
 fn page(document: &Document) -> Result<Page> {
-    let mut answers = document.sections.iter().map(SectionView::new).collect::<Result<Vec<SectionView>>>()?;
+    let names = &document.names;
+    let sentences = Sentences::new(names);
+    let views = document.sections.iter().map(|section| SectionView::new(section, names));
+    let mut answers = views.collect::<Result<Vec<SectionView>>>()?;
     let findings = document.findings.iter().enumerate();
-    let findings: Vec<FindingView> = findings.map(|(place, finding)| FindingView::new(place + 1, finding)).collect();
+    let findings: Vec<FindingView> =
+        findings.map(|(place, finding)| FindingView::new(place + 1, &sentences.finding(finding), names)).collect();
     let (facts, cards): (Vec<&Figure>, Vec<&Figure>) =
         document.figures.iter().partition(|figure| figure.unit == ColumnUnit::Count);
     let gpus: BTreeSet<&str> =
         document.provenance.inputs.iter().flat_map(|input| &input.gpus).map(String::as_str).collect();
     Ok(Page {
         title: document.title.clone(),
-        summary: text(&document.summary),
+        summary: text(&sentences.shown(&document.summary, document.findings.first())),
         views: document.views.lines().into_iter().map(|(id, label, text)| ViewLine { id, label, text }).collect(),
         notes: document.notes.iter().map(NoteView::new).collect(),
         is_judged: document.is_judged,

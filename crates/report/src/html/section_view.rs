@@ -8,6 +8,7 @@ use super::finding_view::{NoteView, Piece, text};
 use super::table_view::TableView;
 use crate::charts::Chart;
 use crate::document::{Block, Drawn, Section};
+use wavesieve_model::analysis::kernel_names::ReadableNames;
 
 #[derive(Serialize)]
 pub(crate) struct SectionView {
@@ -50,11 +51,11 @@ struct DrawnView {
 
 impl SectionView {
     /// A section.
-    pub fn new(section: &Section) -> Result<Self> {
+    pub fn new(section: &Section, names: &ReadableNames) -> Result<Self> {
         let block = |block: &Block| {
             Ok(match block {
                 Block::Chart(drawn) => BlockView::Chart(chart(drawn)?),
-                Block::Table(table) => BlockView::Table(Box::new(TableView::of_table(table))),
+                Block::Table(table) => BlockView::Table(Box::new(TableView::of_table(table, names))),
                 Block::Note(note) => BlockView::Note(NoteView::new(note)),
             })
         };

@@ -11,6 +11,7 @@ use wavesieve_engine::findings::{Evidence, shortened};
 use wavesieve_engine::{ColumnUnit, OutputColumn};
 use wavesieve_export::cell::Cell;
 use wavesieve_export::unit::{Display, TimeUnit, displays, is_number};
+use wavesieve_model::analysis::kernel_names::ReadableNames;
 
 /// Names with more characters are cut in the middle.
 const LONG: usize = 34;
@@ -62,28 +63,30 @@ struct CellView {
     share: Option<String>,
     /// End of a long name; `text` is its start.
     tail: Option<String>,
-    /// The whole name, if `text` and `tail` are only parts of it.
+    /// The full name of a kernel, if `text` is its readable name.
+    title: Option<String>,
+    /// The whole name, if `text` and `tail` are not all of it.
     #[serde(skip)]
     whole: Option<String>,
 }
 
 impl TableView {
     /// A table of a section.
-    pub fn of_table(table: &Table) -> Self {
+    pub fn of_table(table: &Table, names: &ReadableNames) -> Self {
         let keys = table.row_keys().iter().map(|key| anchor(&table.id, key)).collect();
         Self {
             about: pieces_of(&table.about),
             others: table.total_rows.saturating_sub(table.frame.height()),
-            ..Self::from_frame(anchor("table", &table.id), &table.title, &table.frame, &table.columns, keys)
+            ..Self::from_frame((anchor("table", &table.id), &table.title), &table.frame, &table.columns, keys, names)
                 .commanded(table.command.clone().unwrap_or_default())
         }
     }
 
     /// Rows that support a finding.
-    pub fn of_evidence(evidence: &Evidence, id: String) -> Self {
+    pub fn of_evidence(evidence: &Evidence, id: String, names: &ReadableNames) -> Self {
         Self {
             others: evidence.rows.saturating_sub(evidence.frame.height()),
-            ..Self::from_frame(id, &evidence.title, &evidence.frame, &evidence.columns, Vec::new())
+            ..Self::from_frame((id, &evidence.title), &evidence.frame, &evidence.columns, Vec::new(), names)
                 .commanded(evidence.command.clone())
         }
     }
@@ -100,7 +103,7 @@ impl TableView {
         cells.filter_map(move |cell| cell.whole.clone().or_else(|| long(cell)))
     }
 
-    /// The full names that are cut permanently in it.
+    /// The full names that it shows nowhere.
     pub(crate) fn cut_names(&self) -> impl Iterator<Item = String> {
         self.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.whole.clone())
     }
@@ -110,12 +113,18 @@ impl TableView {
         (&self.title, &self.id)
     }
 
-    fn from_frame(id: String, title: &str, frame: &DataFrame, columns: &[OutputColumn], keys: Vec<String>) -> Self {
+    fn from_frame(
+        (id, title): (String, &str),
+        frame: &DataFrame,
+        columns: &[OutputColumn],
+        keys: Vec<String>,
+        names: &ReadableNames,
+    ) -> Self {
         let display = displays(frame, columns, TimeUnit::Auto);
         let declared = || frame.columns().iter().zip(columns).zip(&display);
         let header = declared().map(|((column, declared), display)| header(column, declared, display)).collect();
         let by_column: Vec<Vec<CellView>> =
-            declared().map(|((column, declared), display)| cells(column, declared, display)).collect();
+            declared().map(|((column, declared), display)| cells(column, declared, display, names)).collect();
         let mut by_column: Vec<_> = by_column.into_iter().map(Vec::into_iter).collect();
         let mut keys = keys.into_iter();
         let rows = (0..frame.height()).map(|_| RowView {
@@ -162,7 +171,7 @@ fn header(column: &Column, declared: &OutputColumn, display: &Display) -> Column
     }
 }
 
-fn cells(column: &Column, declared: &OutputColumn, display: &Display) -> Vec<CellView> {
+fn cells(column: &Column, declared: &OutputColumn, display: &Display, names: &ReadableNames) -> Vec<CellView> {
     let values: Vec<Cell> = (0..column.len()).map(|row| Cell::new(column, row)).collect();
     let share = |cell: &Cell| match cell {
         Cell::Float(pct) if declared.unit == ColumnUnit::Percent && (0.0..=100.0).contains(pct) => Some(*pct),
@@ -173,10 +182,12 @@ fn cells(column: &Column, declared: &OutputColumn, display: &Display) -> Vec<Cel
     let is_numeric = is_number(column);
     let groups = is_numeric && declared.unit != ColumnUnit::Id;
     let view = |cell: Cell| {
-        let text = display.text(&cell);
+        let full = display.text(&cell);
+        let text = names.shown(&full).into_owned();
+        let title = (text != full).then(|| capped(full.clone()));
         let is_missing = matches!(&cell, Cell::Null) || matches!(&cell, Cell::Float(value) if !value.is_finite());
         let is_name = declared.unit == ColumnUnit::Name;
-        let whole = (is_name && text.chars().nth(LONGEST).is_some()).then(|| text.clone());
+        let whole = (title.is_some() || is_name && full.chars().nth(LONGEST).is_some()).then_some(full);
         let (text, tail) = match declared.unit {
             ColumnUnit::Name => halves(text),
             _ if groups => (grouped(&text), None),
@@ -196,6 +207,7 @@ fn cells(column: &Column, declared: &OutputColumn, display: &Display) -> Vec<Cel
                 .collect::<Vec<&str>>()
                 .join(" "),
             tail,
+            title,
             whole,
         }
     };

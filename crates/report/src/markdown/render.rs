@@ -19,6 +19,7 @@ const LONGEST_NAME: Option<usize> = Some(300);
 /// # Errors
 /// When writing fails.
 pub fn write(document: &Document, unit: TimeUnit, out: &mut dyn Write) -> Result<()> {
+    let document = document.readable();
     writeln!(out, "# {}\n\n{}\n", escaped(&document.title), prose(&document.summary))?;
     for (_, label, line) in document.views.lines() {
         writeln!(out, "**{}:** {}.\n", escaped(label), prose(&line))?;
@@ -49,7 +50,7 @@ pub fn write(document: &Document, unit: TimeUnit, out: &mut dyn Write) -> Result
     for section in after {
         write_section(section, unit, out)?;
     }
-    write_provenance(document, out)
+    write_provenance(&document, out)
 }
 
 fn write_note(note: &Note, out: &mut dyn Write) -> Result<()> {

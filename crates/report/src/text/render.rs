@@ -34,6 +34,7 @@ pub struct TextStyle {
 /// When writing fails.
 pub fn write(document: &Document, style: TextStyle, out: &mut dyn Write) -> Result<()> {
     let style = TextStyle { width: style.width.max(NARROWEST), ..style };
+    let document = document.readable();
     heading(&document.title, '=', style, out)?;
     paragraph(&document.summary, "", style, out)?;
     for (_, label, line) in document.views.lines() {
@@ -65,7 +66,7 @@ pub fn write(document: &Document, style: TextStyle, out: &mut dyn Write) -> Resu
         write_section(section, style, out)?;
     }
     writeln!(out)?;
-    write_provenance(document, style, out)
+    write_provenance(&document, style, out)
 }
 
 fn heading(title: &str, rule: char, style: TextStyle, out: &mut dyn Write) -> Result<()> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::demangle::demangled;
+use super::demangled;
 
 /// The code for one target.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

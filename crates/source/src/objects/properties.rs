@@ -1,6 +1,6 @@
 //! Properties that the reader of code objects guarantees for any bytes.
 
-use super::demangle::demangled;
+use super::demangled;
 use super::guard::{launch_refusal, occupancy, static_facts};
 use super::interface::{interface_difference, kernarg_difference, launch_difference};
 use super::reader::code_objects;

@@ -186,7 +186,7 @@ impl OfProcess {
     fn named(&self, kernel: &str, form: NameForm) -> Result<LazyFrame> {
         let text = |column: &str| col(column).cast(DataType::String).eq(lit(kernel));
         let condition: Expr = match form {
-            NameForm::Full => text("kernel_name"),
+            NameForm::Readable | NameForm::Full => text("kernel_name"),
             NameForm::Short => text("short_name"),
             NameForm::Base => self.has_symbol("base_name", kernel)?,
             NameForm::Mangled => self.has_symbol("mangled_name", kernel)?.or(text("kernel_name")),

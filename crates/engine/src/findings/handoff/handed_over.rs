@@ -31,7 +31,8 @@ pub struct HandoffRequest<'a> {
 /// When the dispatches cannot be read.
 pub fn handoffs(trace: &Trace, query: &Query, answer: &Answer, request: &HandoffRequest<'_>) -> Result<Vec<Handoff>> {
     let rows = if request.rows == 0 { answer.frame.height() } else { request.rows.min(answer.frame.height()) };
-    let answer = Answer { frame: answer.frame.head(Some(rows)), columns: answer.columns.clone() }.with_texts()?;
+    let (frame, columns) = (answer.frame.head(Some(rows)), answer.columns.clone());
+    let answer = Answer { frame, columns, is_readable: answer.is_readable }.with_texts()?;
     // Times in queries with clocks may be on a common axis of several nodes.
     let has_raw_times = !query.declaration.needs.iter().any(|table| table == "clocks");
     let mut dispatches = Dispatches::new(trace, request.name);

@@ -6,9 +6,9 @@ pub(super) enum Piece<'a> {
     /// An identifier, an operator, a lambda or another unnamed thing, as written.
     Text(&'a str),
     /// Template arguments with their brackets.
-    Template,
+    Template(&'a str),
     /// A parameter list with its brackets.
-    Parameters,
+    Parameters(&'a str),
     /// `[clone …]`, `[abi:…]`, `[with …]`.
     Attribute,
     /// `::`
@@ -35,24 +35,59 @@ pub(super) fn pieces(name: &str) -> Vec<Piece<'_>> {
         let (piece, length) = next_piece(rest, first, found.last(), after_word);
         let (taken, remaining) = rest.split_at_checked(length.max(first.len_utf8())).unwrap_or((rest, ""));
         after_word = taken.ends_with(is_word);
-        found.push(piece.unwrap_or(Piece::Text(taken)));
+        found.push(match piece {
+            Some(Piece::Template(_)) => Piece::Template(taken),
+            Some(Piece::Parameters(_)) => Piece::Parameters(taken),
+            other => other.unwrap_or(Piece::Text(taken)),
+        });
         rest = remaining;
     }
     found
 }
 
+/// The arguments in a bracketed group or without brackets: the parts between commas that no bracket encloses.
+pub(super) fn arguments(group: &str) -> Vec<&str> {
+    let inner = match group.chars().next() {
+        Some('<') => group.strip_prefix('<').map(|inner| inner.strip_suffix('>').unwrap_or(inner)),
+        Some('(') => group.strip_prefix('(').map(|inner| inner.strip_suffix(')').unwrap_or(inner)),
+        _ => None,
+    };
+    let mut rest = inner.unwrap_or(group);
+    let mut found = Vec::new();
+    let (mut start, mut at) = (rest, 0);
+    let (mut last, mut after_word) = (None, false);
+    while let Some(first) = rest.chars().next() {
+        let (piece, length) = next_piece(rest, first, last.as_ref(), after_word);
+        let (taken, remaining) = rest.split_at_checked(length.max(first.len_utf8())).unwrap_or((rest, ""));
+        after_word = taken.ends_with(is_word);
+        rest = remaining;
+        if piece == Some(Piece::Comma) {
+            found.push(start.get(..at).unwrap_or_default().trim());
+            (start, at) = (rest, 0);
+        } else {
+            at += taken.len();
+        }
+        last = Some(piece.unwrap_or(Piece::Text("")));
+    }
+    found.push(start.trim());
+    found.retain(|argument| !argument.is_empty());
+    found
+}
+
 /// The piece `rest` starts with (`None` for text) and its length in bytes.
-fn next_piece<'a>(rest: &str, first: char, last: Option<&Piece<'_>>, after_word: bool) -> (Option<Piece<'a>>, usize) {
+fn next_piece(rest: &str, first: char, last: Option<&Piece<'_>>, after_word: bool) -> (Option<Piece<'static>>, usize) {
     if let Some(unnamed) = UNNAMED.iter().find(|unnamed| rest.starts_with(**unnamed)) {
         return (None, unnamed.len());
     }
     if let Some(length) = operator_length(rest, after_word) {
         return (None, length);
     }
-    let after_name = matches!(last, Some(Piece::Text(_) | Piece::Template | Piece::Attribute));
+    let after_name = matches!(last, Some(Piece::Text(_) | Piece::Template(_) | Piece::Attribute));
     match first {
-        '<' if matches!(last, Some(Piece::Text(_) | Piece::Attribute)) => (Some(Piece::Template), group_length(rest)),
-        '(' if after_name => (Some(Piece::Parameters), group_length(rest)),
+        '<' if matches!(last, Some(Piece::Text(_) | Piece::Attribute)) => {
+            (Some(Piece::Template("")), group_length(rest))
+        }
+        '(' if after_name => (Some(Piece::Parameters("")), group_length(rest)),
         '<' if last == Some(&Piece::Space) => (None, 1),
         '[' if is_attribute(rest) => (Some(Piece::Attribute), group_length(rest)),
         '<' | '(' | '{' | '[' => (None, group_length(rest)),
@@ -67,7 +102,7 @@ fn is_attribute(rest: &str) -> bool {
     ["[clone ", "[abi:", "[with "].iter().any(|start| rest.starts_with(start))
 }
 
-fn is_word(character: char) -> bool {
+pub(super) fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_' || character == '$'
 }
 
@@ -109,7 +144,7 @@ fn operator_length(rest: &str, after_word: bool) -> Option<usize> {
 ///
 /// A `>` closes only a `<` opened in the same brackets, since otherwise it compares. Other closing brackets also
 /// close any `<` opened inside, which then compared as well; without their partner they mean nothing.
-fn group_length(rest: &str) -> usize {
+pub(super) fn group_length(rest: &str) -> usize {
     let mut levels = Levels::default();
     let mut at = 0;
     let mut previous = ' ';

@@ -11,6 +11,7 @@ use crate::compare::history::{History, Series};
 use crate::compare::summary::{signed_pct, time};
 use crate::document::{Document, Note, Provenance, Section};
 use wavesieve_engine::findings::{RunViews, counted, shortened};
+use wavesieve_model::analysis::kernel_names::ReadableNames;
 use wavesieve_model::text::hidden::escape_hidden;
 
 const LONGEST_NAME: usize = 100;
@@ -36,13 +37,18 @@ pub fn write_text(history: &History, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "  {span:>10}  {busy:>10}  {idle:>10}  {}", escape_hidden(run))?;
     }
     writeln!(out, "\nSteps\n  {:>10}  {:<40}  what", "change", "from run")?;
+    let names = readable_names(history);
     let mut steps = history.series.iter().filter(|series| series.step_at.is_some()).peekable();
     if steps.peek().is_none() {
         writeln!(out, "  none above the resolution")?;
     }
     for series in steps {
         let (change, run) = step(series);
-        writeln!(out, "  {change:>10}  {run:<40}  {}", escape_hidden(&shortened(&series.name, LONGEST_NAME)))?;
+        writeln!(
+            out,
+            "  {change:>10}  {run:<40}  {}",
+            escape_hidden(&shortened(&names.shown(&series.name), LONGEST_NAME))
+        )?;
     }
     let resolution =
         history.series.iter().find(|series| series.name == "span").and_then(|series| series.resolution_pct);
@@ -50,6 +56,11 @@ pub fn write_text(history: &History, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "\nA step of the span of {pct:.1}% in the middle would have been found.")?;
     }
     Ok(())
+}
+
+fn readable_names(history: &History) -> ReadableNames {
+    let kernels = history.series.iter().filter(|series| series.kind == STEPS_ONLY);
+    ReadableNames::new(kernels.map(|series| series.name.as_str()))
 }
 
 /// Size of a step, and the run at which it starts.
@@ -62,9 +73,10 @@ fn step(series: &Series) -> (String, String) {
 /// # Errors
 /// When a table cannot be built, which is a defect.
 pub fn document(history: &History) -> Result<Document> {
+    let names = readable_names(history);
     let line = |series: &Series| {
         let points = (1..).zip(&series.values_ns).filter_map(|(run, value)| Some((f64::from(run), (*value)? as f64)));
-        Line { name: shortened(&series.name, LONGEST_NAME), points: points.collect() }
+        Line { name: shortened(&names.shown(&series.name), LONGEST_NAME), points: points.collect() }
     };
     let chart = |title: &str, lines: Vec<Line>| {
         Chart::pace(title, Axis::count("run"), Axis::time(format!("time per {}", history.basis)), lines)
@@ -108,5 +120,6 @@ pub fn document(history: &History) -> Result<Document> {
         findings: Vec::new(),
         sections: vec![Section::new("history", "History", "The same times in every run, and where they step.", blocks)],
         provenance: Provenance { version: env!("CARGO_PKG_VERSION").to_owned(), ..Provenance::default() },
+        names,
     })
 }

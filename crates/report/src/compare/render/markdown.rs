@@ -25,6 +25,7 @@ const LONGEST_COMMAND: usize = 2_000;
 /// # Errors
 /// When writing fails.
 pub fn write(comparison: &Comparison, name: &str, command: &str, out: &mut dyn Write) -> Result<()> {
+    let comparison = &comparison.readable(&comparison.readable_names());
     let marker: String = name.chars().filter(|letter| letter.is_alphanumeric() || "-_.".contains(*letter)).collect();
     let mut text = format!("<!-- wavesieve-compare:{marker} -->\n");
     text.push_str(&format!("**{}:** {}\n\n", comparison.verdict, markdown_text(&comparison.reason)));

@@ -66,14 +66,16 @@ const KERNEL_COLUMNS: [&str; 16] = [
 /// # Errors
 /// When a table cannot be built, which is a defect.
 pub fn document(comparison: &Comparison) -> Result<Document> {
-    let mut sections = vec![span(comparison)?, kernels(comparison, 0)?];
+    let names = comparison.readable_names();
+    let shown = comparison.readable(&names);
+    let mut sections = vec![span(&shown)?, kernels(comparison, &shown, 0)?];
     sections.extend(iterations(comparison));
     sections.extend(alignment(comparison)?);
     sections.extend(others(comparison)?);
     Ok(Document {
         title: "Comparison of two runs".to_owned(),
-        summary: format!("{}: {}.", comparison.verdict, comparison.reason),
-        notes: notes(comparison),
+        summary: format!("{}: {}.", shown.verdict, shown.reason),
+        notes: notes(&shown),
         views: RunViews::default(),
         is_judged: false,
         tier: 1,
@@ -81,6 +83,7 @@ pub fn document(comparison: &Comparison) -> Result<Document> {
         findings: Vec::new(),
         sections,
         provenance: provenance(comparison),
+        names,
     })
 }
 
@@ -89,9 +92,10 @@ pub fn document(comparison: &Comparison) -> Result<Document> {
 /// # Errors
 /// When a table cannot be built, which is a defect.
 pub fn baseline_section(comparison: &Comparison, rows: usize) -> Result<Section> {
-    let mut blocks: Vec<Block> = notes(comparison).into_iter().map(Block::Note).collect();
-    blocks.extend(span(comparison)?.blocks);
-    blocks.extend(kernels(comparison, rows)?.blocks);
+    let shown = comparison.readable(&comparison.readable_names());
+    let mut blocks: Vec<Block> = notes(&shown).into_iter().map(Block::Note).collect();
+    blocks.extend(span(&shown)?.blocks);
+    blocks.extend(kernels(comparison, &shown, rows)?.blocks);
     for block in &mut blocks {
         match block {
             Block::Chart(drawn) => drawn.id.insert_str(0, "baseline_"),
@@ -99,7 +103,7 @@ pub fn baseline_section(comparison: &Comparison, rows: usize) -> Result<Section>
             Block::Note(_) => {}
         }
     }
-    let about = format!("{}: {}. {}", comparison.verdict, comparison.reason, rest(comparison));
+    let about = format!("{}: {}. {}", shown.verdict, shown.reason, rest(comparison));
     Ok(Section::new("baseline", "Compared with the baseline", &about, blocks))
 }
 
@@ -212,7 +216,8 @@ fn span(comparison: &Comparison) -> Result<Section> {
     Ok(Section::new("span", "Where the span changed", about, blocks))
 }
 
-fn kernels(comparison: &Comparison, rows: usize) -> Result<Section> {
+/// The kernels: a chart with readable names, and a table.
+fn kernels(comparison: &Comparison, shown: &Comparison, rows: usize) -> Result<Section> {
     let all = frames(comparison)?.into_iter().find(|table| table.name == "kernels").map(|table| table.frame);
     let pct = |ratio: f64| (ratio - 1.0) * 100.0;
     let change = |kernel: &KernelRow| {
@@ -225,7 +230,7 @@ fn kernels(comparison: &Comparison, rows: usize) -> Result<Section> {
             is_sure: matches!(kernel.verdict, "slower" | "faster"),
         })
     };
-    let changes = comparison.kernels.iter().filter_map(change).collect();
+    let changes = shown.kernels.iter().filter_map(change).collect();
     let title = "Change of the typical duration of each kernel";
     let chart = Chart::changes(title, "share of the kernel time", comparison.settings.effect_pct, changes);
     let mut blocks: Vec<Block> = drawn("changes", chart).into_iter().collect();

@@ -23,6 +23,7 @@ const LONGEST_NAME: usize = 100;
 /// # Errors
 /// When writing fails.
 pub fn write(comparison: &Comparison, out: &mut dyn Write) -> Result<()> {
+    let comparison = &comparison.readable(&comparison.readable_names());
     writeln!(out, "{}: {}\n", comparison.verdict, escape_hidden(&comparison.reason))?;
     let unit = if comparison.basis.kind == "range" { "range" } else { "steady iteration" };
     writeln!(out, "base  {}", side(&comparison.base, unit))?;

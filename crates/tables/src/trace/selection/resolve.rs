@@ -12,6 +12,7 @@ use super::window::WindowSpan;
 use crate::columns::reading::ScanHint;
 use crate::derive::OnDemandTables;
 use crate::trace::unfiltered_tables::UnfilteredTables;
+use wavesieve_model::analysis::kernel_names::is_readable_form;
 
 /// Filters resolved in one process: a window and kernels.
 #[derive(Clone, Debug, Default)]
@@ -79,7 +80,8 @@ pub fn resolve(choice: &Filters, whole: &UnfilteredTables<'_>) -> Result<Resolve
         }
     }
     if choice.kernel.is_some() || !choice.categories.is_empty() {
-        let chosen = kernels(whole)?.into_iter().filter(|kernel| is_chosen(choice, kernel));
+        let all = kernels(whole)?;
+        let chosen = named(choice, &all).into_iter().filter(|kernel| matches_category(choice, kernel));
         resolved.kernel_ids = Some(chosen.map(|kernel| kernel.kernel_id).collect());
     }
     Ok(resolved)
@@ -217,12 +219,20 @@ pub fn kernels(whole: &UnfilteredTables<'_>) -> Result<Vec<Kernel>> {
     Ok(kernels)
 }
 
-fn is_chosen(choice: &Filters, kernel: &Kernel) -> bool {
-    matches_name(choice, kernel) && matches_category(choice, kernel)
+/// The kernels with a requested name: those whose full or short name matches the pattern, otherwise those of which the
+/// pattern is the readable name, as screens show it.
+pub(crate) fn named<'a>(choice: &Filters, kernels: &'a [Kernel]) -> Vec<&'a Kernel> {
+    let found: Vec<&Kernel> = kernels.iter().filter(|kernel| matches_name(choice, kernel)).collect();
+    match &choice.kernel {
+        Some(pattern) if found.is_empty() && choice.kernel_mask.is_none() => {
+            kernels.iter().filter(|kernel| is_readable_form(pattern.as_str(), &kernel.name)).collect()
+        }
+        _ => found,
+    }
 }
 
-/// Whether the name of a kernel, in full or short, is requested.
-pub(crate) fn matches_name(choice: &Filters, kernel: &Kernel) -> bool {
+/// Whether the name of a kernel, in full or short, matches the pattern.
+fn matches_name(choice: &Filters, kernel: &Kernel) -> bool {
     let Some(pattern) = &choice.kernel else { return true };
     match &choice.kernel_mask {
         Some(mask) => {

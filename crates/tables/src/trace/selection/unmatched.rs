@@ -6,7 +6,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::filters::{Filter, Filters};
-use super::resolve::{Kernel, kernels, matches_category, matches_name};
+use super::resolve::{Kernel, kernels, matches_category, named};
 use crate::derive::repeating::UnitChoice;
 use crate::trace::Trace;
 use wavesieve_model::text::similar::{closest, closest_by_word};
@@ -156,7 +156,7 @@ fn all_kernels(trace: &Trace) -> Result<Vec<Kernel>> {
 fn kernel(trace: &Trace, choice: &Filters) -> Result<Option<String>> {
     let Some(pattern) = &choice.kernel else { return Ok(None) };
     let kernels = all_kernels(trace)?;
-    if kernels.is_empty() || kernels.iter().any(|kernel| matches_name(choice, kernel)) {
+    if kernels.is_empty() || !named(choice, &kernels).is_empty() {
         return Ok(None);
     }
     if choice.kernel_mask.is_some() {
