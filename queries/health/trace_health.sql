@@ -4,6 +4,7 @@
 -- needs: anomalies metric_sums
 -- by:
 -- dimensions: rank, process
+-- param: missing word = show [show, hide, only] -- rows of `not_recorded`: next to the anomalies, left out, or alone and without these words
 -- column: check_id id -- the check
 -- column: severity name -- error, warning or info
 -- column: table_name name -- table the rows are in
@@ -16,6 +17,9 @@ WITH keyed AS (
         -- Keys that are numbers stand in the order of numbers: by their digits, then as texts.
         CAST(CASE WHEN LTRIM(first_key, '0123456789') = '' THEN LENGTH(first_key) ELSE 0 END AS BIGINT) AS digits
     FROM anomalies
+{%- if missing != 'show' %}
+    WHERE check_id {{ '=' if missing == 'only' else '<>' }} 'not_recorded'
+{%- endif %}
 ),
 numbered AS (
     SELECT
@@ -39,7 +43,7 @@ doubtful AS (
     SELECT
         {{ keys }}{{ texts('metric, reason') }}
     FROM metric_sums
-    WHERE per_ordinal = 0
+    WHERE per_ordinal = 0{{ ' AND 1 = 0' if missing == 'only' else '' }}
 ),
 implausible AS (
     SELECT
@@ -74,6 +78,6 @@ SELECT
     table_name,
     "count",
     first_key,
-    detail
+    {{ "SUBSTR(detail, 15) AS detail" if missing == 'only' else 'detail' }}
 FROM rows_of_checks
 {{ order_by('severity_order, severity, check_id, table_name, detail') }}

@@ -46,6 +46,7 @@ mod features;
 mod few_threads;
 mod filters;
 mod findings;
+mod first_screen;
 mod following_kernels;
 mod formulas;
 mod gates;

@@ -106,7 +106,7 @@ fn an_answer_is_in_every_format_and_marked() {
 fn a_prompt_is_answered_before_the_findings() {
     let server = Server::saying("It is all idle.");
     for (format, answer, findings) in [
-        ("text", "Answer of the model tiny-1\n", "\nFindings\n"),
+        ("text", "Answer of the model tiny-1\n", "\nFindings: "),
         ("markdown", "## Answer of the model tiny-1", "## Findings"),
         ("html", "id=\"model_answer\"", "id=\"findings\""),
     ] {

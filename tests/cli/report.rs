@@ -80,7 +80,7 @@ fn a_report_is_one_page_of_all_inputs() {
     let wrong = run_in(place.path(), &["report", "traces", "--sections", "hotspot"]);
     assert_eq!(wrong.code, 2);
     assert!(
-        wrong.stderr.contains("--sections hotspot is not a section; choose among health, time, hotspots"),
+        wrong.stderr.contains("--sections hotspot is not a section; choose among time, hotspots, categories"),
         "{}",
         wrong.stderr
     );

@@ -108,7 +108,7 @@ fn one_threshold_is_that_of_all_short_kernels() {
     let directory = tempfile::tempdir().unwrap();
     let short_below = |options: &[&str]| -> Vec<(i64, Value)> {
         let folder = directory.path().join(options.len().to_string());
-        succeed(&[&["analyze", RANKS, "-f", "csv", "-q", "-o", in_text(&folder)], options].concat());
+        succeed(&[&["analyze", RANKS, "--whole-run", "-f", "csv", "-q", "-o", in_text(&folder)], options].concat());
         let index: Value = serde_json::from_slice(&fs::read(folder.join("tables.json")).unwrap()).unwrap();
         let of = |file: &str| {
             let table = index["tables"].as_array().unwrap().iter().find(|table| table["file"] == file).unwrap();

@@ -80,13 +80,16 @@ impl AnalysisOptions {
 
 impl AnalysisOptions {
     /// Analyzes a trace: runs the queries of all rules and sections, and makes a document of findings and tables.
-    /// Figures and findings cover the part of the run that repeats evenly, if there is one; tables cover the whole run.
+    /// Figures, findings, and charts and tables about repeating work cover the part of the run that repeats evenly, if there is one; other tables
+    /// cover the whole run.
     ///
     /// # Errors
     /// When the tables cannot be read, or a rule or section does not fit the queries.
     pub fn analyze(&self, trace: &Trace) -> Result<Analysis> {
         let ranks = ranks(trace);
-        let others = self.layout.questions(ranks.len()).into_iter().chain(self.questions.iter().cloned());
+        // A chosen interval has no steady part of its own.
+        let with_steady = !self.whole_run && !trace.choice().is_windowed();
+        let others = self.layout.questions(ranks.len(), with_steady).into_iter().chain(self.questions.iter().cloned());
         let Self { registry, rules, name, whole_run, .. } = self;
         let judgement = Judgement { registry, rules, name: *name, whole_run: *whole_run };
         let Judged { answers, collected, views, findings } = judgement.of(trace, others)?;

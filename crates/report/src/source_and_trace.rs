@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use super::analysis::Analysis;
-use super::document::{Block, Document, Note, Section, finding_counts, summary};
+use super::document::{Block, Document, Note, Section, finding_counts};
 use super::source_document::{
     command, finding, found_at, kernels, patterns, places, provenance, scan_summary, source_document, text_table,
 };
 use wavesieve_engine::ColumnUnit;
-use wavesieve_engine::findings::{Answers, Collected, Finding, Priority, QueryRequest, Rows, time_question};
+use wavesieve_engine::findings::{Answers, Collected, Finding, Priority, QueryRequest, Rows, headline, time_question};
 use wavesieve_model::analysis::kernel_names::{base_name, mangled_base};
 use wavesieve_source::scan::{self, Recommendation, SourceScan, TreeScan};
 
@@ -127,7 +127,7 @@ impl Analysis {
         let document = &mut self.document;
         document.sections.extend(sections);
         document.title = "GPU trace and source code analysis".to_owned();
-        document.summary = summary(&document.findings, self.verdict.is_some());
+        document.summary = headline(&document.findings, &document.views)?;
         for counted in finding_counts(&document.findings) {
             if let Some(figure) = document.figures.iter_mut().find(|figure| figure.id == counted.id) {
                 *figure = counted;

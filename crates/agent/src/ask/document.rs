@@ -52,6 +52,7 @@ pub(crate) fn document_of(question: &str, summary: String, sections: Vec<Section
     Document {
         title: title(question),
         summary,
+        head: Vec::new(),
         notes: Vec::new(),
         views: Default::default(),
         is_judged: false,

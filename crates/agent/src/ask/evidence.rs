@@ -36,6 +36,7 @@ pub(crate) fn evidence_document(like: &Document, steps: &[DialogueStep]) -> Resu
         title: String::new(),
         summary: String::new(),
         views: Default::default(),
+        head: Vec::new(),
         notes: Vec::new(),
         findings: Vec::new(),
         figures,

@@ -12,7 +12,7 @@ use wavesieve_report::document::{
     Block, Document, Note, ROWS_SECTION, Section, answer_table, head_notes, provenance, ranks,
 };
 use wavesieve_report::overview::Overview;
-use wavesieve_tables::derive::health::{Missing, Others, missing};
+use wavesieve_tables::derive::health::{Missing, Others, Recorder, missing};
 use wavesieve_tables::trace::Trace;
 use wavesieve_tables::trace::selection::{effective, explained};
 
@@ -124,13 +124,17 @@ fn lacking(
     search: &Search<'_>,
     recorded: &BTreeSet<&'static str>,
 ) -> Result<Vec<Missing>> {
-    let is_pytorch = trace.members().iter().any(|member| member.process.facts.is_of_pytorch());
+    let recorders: Vec<Recorder> = trace.members().iter().map(|member| Recorder::new(&member.process.facts)).collect();
+    let recorder = Recorder {
+        is_pytorch: recorders.iter().any(|recorder| recorder.is_pytorch),
+        is_other: recorders.iter().any(|recorder| recorder.is_other),
+    };
     let has_rows = |table: &str| recorded.contains(table);
-    let missing = missing(&has_rows, &domains(trace, recorded)?, Others::default(), is_pytorch);
+    let missing = missing(&has_rows, &domains(trace, recorded)?, Others::default(), recorder);
     let (records, tables) = (search.records(&query.name), missing_tables(query, recorded));
     let is_about = |kind: &Missing| match records {
         [] => tables.iter().any(|table| table == kind.table),
-        records => records.iter().any(|what| what == kind.what),
+        records => records.iter().any(|what| what == kind.kind),
     };
     Ok(missing.into_iter().filter(is_about).collect())
 }
@@ -149,7 +153,7 @@ fn unmatched(trace: &Trace) -> Result<Option<String>> {
 }
 
 fn not_recorded(lacking: &[Missing]) -> Option<String> {
-    let texts: Vec<String> = lacking.iter().map(|Missing { what, how, .. }| format!("{what} ({how})")).collect();
+    let texts: Vec<String> = lacking.iter().map(Missing::text).collect();
     (!texts.is_empty()).then(|| texts.join(", "))
 }
 

@@ -23,6 +23,8 @@ pub struct Finding {
     pub category: String,
     /// One sentence with the numbers.
     pub title: String,
+    /// The same as a clause for readers without knowledge of GPUs; empty if there is none.
+    pub verdict: String,
     /// Its meaning.
     pub explanation: String,
     /// How sure it is, from 0 to 1.

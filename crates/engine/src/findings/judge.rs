@@ -76,12 +76,12 @@ pub fn judge(
     for rule in RULES {
         let case = case(rule.id, rule.repeats)?;
         for observation in rule.observations(&case) {
-            findings.extend(finding(&case, observation)?);
+            findings.extend(finding(&case, observation, views)?);
         }
     }
     if !findings.iter().any(|finding| finding.priority < Priority::Info) {
         let case = case(NOTHING, true)?;
-        findings.extend(finding(&case, nothing_stands_out(&case))?);
+        findings.extend(finding(&case, nothing_stands_out(&case), views)?);
     }
     let saved = |finding: &Finding| finding.saving.as_ref().map_or(0, |saving| saving.wall.whole_ns());
     // Problems of the trace itself come first among equals: they decide how far to trust the rest.
@@ -92,7 +92,7 @@ pub fn judge(
     Ok(findings)
 }
 
-fn finding(case: &RuleContext<'_>, observation: Observation) -> Result<Option<Finding>> {
+fn finding(case: &RuleContext<'_>, observation: Observation, views: &RunViews) -> Result<Option<Finding>> {
     // A finding without evidence is not reported.
     let Some(priority) = observation.priority.filter(|_| !observation.evidence.is_empty()) else { return Ok(None) };
     let (rule, text): (&str, &RuleText) = (case.id, case.rule);
@@ -109,6 +109,10 @@ fn finding(case: &RuleContext<'_>, observation: Observation) -> Result<Option<Fi
     if let Some(subject) = &observation.subject {
         values.insert("subject".to_owned(), subject.as_str().into());
     }
+    // A rule may have the same name for a share of its own.
+    let mut of_verdict: BTreeMap<String, Value> = views.sentence_values().collect();
+    of_verdict.insert("of_part".to_owned(), views.of_part(case.view).into());
+    of_verdict.extend(values.clone());
     let of = |subject: &String| format!("{rule}:{}", shortened(subject, LONGEST_SUBJECT));
     let advice = observation.advice.iter().copied().chain(text.advice.iter().map(String::as_str));
     let advice = advice.map(|advice| rendered(advice, &values)).collect::<Result<Vec<String>>>()?;
@@ -124,6 +128,7 @@ fn finding(case: &RuleContext<'_>, observation: Observation) -> Result<Option<Fi
         priority,
         category: text.category.clone(),
         title: rendered(&text.title, &values)?,
+        verdict: rendered(&text.verdict, &of_verdict)?,
         explanation: rendered(&text.explanation, &values)?,
         confidence: observation.confidence.unwrap_or(text.confidence),
         subject: observation.subject,

@@ -16,6 +16,7 @@ mod collected;
 mod fact_tests;
 mod finding;
 mod handoff;
+mod headline;
 mod input_words;
 mod judge;
 mod missing_ranks;
@@ -40,6 +41,7 @@ pub use finding::{Evidence, Finding, Saving, WallTime};
 pub use handoff::{
     Handoff, HandoffRequest, can_hand_over, hand_over_findings, handoffs, missing_commands, with_handoff_columns,
 };
+pub use headline::{caveats, headline};
 pub use input_words::InputWords;
 pub use missing_ranks::MissingRanks;
 pub use query_request::QueryRequest;

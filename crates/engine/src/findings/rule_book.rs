@@ -30,6 +30,10 @@ pub struct RuleText {
     pub confidence: f64,
     /// Template of one sentence with the numbers.
     pub title: String,
+    /// Template of the same for readers without knowledge of GPUs, a clause that begins in lower case (`share/report/verdict.toml`); empty if
+    /// the finding is never the first of a document.
+    #[serde(default)]
+    pub verdict: String,
     /// Template of the explanation.
     pub explanation: String,
     /// Templates of advice, the most helpful first.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use minijinja::value::Value;
+
 use super::answers::Answers;
 use super::questions::{run_parts, time_question};
 use super::rule_book::RuleBook;
@@ -28,6 +30,18 @@ const KINDS: [(&str, &str); 10] = [
     ("tail", "after the last"),
 ];
 
+/// Shares of the spans by the ids of figures, and the columns that they are computed from.
+const SHARES: [(&str, &str); 5] = [
+    ("busy_pct", "busy_ns"),
+    ("compute_pct", "compute_ns"),
+    ("exposed_comm_pct", "exposed_comm_ns"),
+    ("exposed_copy_pct", "exposed_copy_ns"),
+    ("idle_pct", "idle_ns"),
+];
+
+/// Label of a run of which only an interval was chosen.
+const CHOSEN_TIME: &str = "Chosen time";
+
 /// The views of a run, the one that figures and findings are about first.
 #[derive(Clone, Debug, Default)]
 pub struct RunViews {
@@ -46,6 +60,8 @@ pub struct RunView {
     pub view: View,
     /// The longest span of a GPU in nanoseconds, without intervals that are not part of the run.
     pub span_ns: i64,
+    /// GPUs that worked in it.
+    pub gpus: usize,
     /// Shares of the spans of all GPUs in percent, by the ids of figures.
     pub shares: Vec<(&'static str, f64)>,
     /// Its iterations, if it has any.
@@ -142,7 +158,7 @@ impl RunViews {
     #[must_use]
     pub(crate) fn of_window(mut self) -> Self {
         for view in &mut self.all {
-            view.label = "Chosen time";
+            view.label = CHOSEN_TIME;
         }
         self
     }
@@ -167,6 +183,31 @@ impl RunViews {
         self.all.iter().map(|view| (view.id, view.label, view.line())).chain(unit).collect()
     }
 
+    /// The view that figures and findings are about, in a few words: `Steady: 3 of 5 iterations on 1 GPU, 1.05 s each: busy 6.8%, idle
+    /// 93.2%`. `None` if no GPU worked.
+    pub fn short(&self) -> Option<String> {
+        self.all.first().map(RunView::short)
+    }
+
+    /// A part of the run in a sentence: `of the run`, `of the time in steady steps`, `of the chosen time`.
+    pub(super) fn of_part(&self, view: View) -> String {
+        let Some(first) = self.all.first() else { return "of the run".to_owned() };
+        match (view, &first.iterations) {
+            (View::Steady, Some(iterations)) => format!("of the time in steady {}s", iterations.unit),
+            (View::Steady, None) => "of the dense work".to_owned(),
+            (View::WholeRun, _) if first.label == CHOSEN_TIME => "of the chosen time".to_owned(),
+            (View::WholeRun, _) => "of the run".to_owned(),
+        }
+    }
+
+    /// Values for sentences about the view that figures and findings are about: `gpus_are`, and the shares by the ids of figures.
+    pub(super) fn sentence_values(&self) -> impl Iterator<Item = (String, Value)> + use<> {
+        let gpus_are = if self.all.first().is_some_and(|view| view.gpus > 1) { "the GPUs are" } else { "the GPU is" };
+        let share = |id: &str| self.all.first().and_then(|view| view.share(id));
+        let shares = SHARES.map(|(id, _)| (id.to_owned(), share(id).into()));
+        shares.into_iter().chain([("gpus_are".to_owned(), gpus_are.into())])
+    }
+
     /// The iterations of each rank in the first view, where all have as many.
     pub(crate) fn iterations_of_each(&self) -> Option<Iterations> {
         let iterations = self.all.first()?.iterations.as_ref()?;
@@ -176,9 +217,31 @@ impl RunViews {
 }
 
 impl RunView {
+    /// A share of the spans in percent, by the id of its figure.
+    pub(super) fn share(&self, id: &str) -> Option<f64> {
+        self.shares.iter().find(|(known, _)| *known == id).map(|(_, pct)| *pct)
+    }
+
+    fn short(&self) -> String {
+        let gpus = counted(self.gpus as f64, "GPU");
+        let pct = |id: &str| self.share(id).unwrap_or_default();
+        let head = match &self.iterations {
+            Some(iterations) => {
+                let (chosen, found) =
+                    (thousands(iterations.chosen as f64), counted(iterations.found as f64, iterations.unit));
+                format!("{chosen} of {found} on {gpus}, {} each", duration(iterations.mean_ns))
+            }
+            None => {
+                let units = self.units.as_ref().map(|units| format!(", {}", units.counts())).unwrap_or_default();
+                format!("{} on {gpus}{units}", duration(self.span_ns as f64))
+            }
+        };
+        format!("{}: {head}: busy {:.1}%, idle {:.1}%", self.label, pct("busy_pct"), pct("idle_pct"))
+    }
+
     /// Its summary, in a line.
     pub fn line(&self) -> String {
-        let pct = |id: &str| self.shares.iter().find(|(known, _)| *known == id).map_or(0.0, |(_, pct)| *pct);
+        let pct = |id: &str| self.share(id).unwrap_or_default();
         let shares = format!(
             "busy {:.1}% (compute {:.1}%, exposed communication {:.1}%, exposed copies {:.1}%), idle {:.1}%",
             pct("busy_pct"),
@@ -202,6 +265,11 @@ impl RunView {
 
 impl UnitCounts {
     fn line(&self) -> String {
+        format!(", {} ({})", self.counts(), evidence_words(self.found_by))
+    }
+
+    /// `12 steps of each of 3 processes`.
+    fn counts(&self) -> String {
         let count = |count: i64, noun: &str| counted(count as f64, noun);
         let units = match (self.prefills, self.of_each) {
             (0, Some(each)) => count(each, self.unit),
@@ -226,7 +294,7 @@ impl UnitCounts {
             }
             layers => format!(" with {} in all", count(layers, "layer")),
         };
-        format!(", {units}{layers}{of_ranks} ({})", evidence_words(self.found_by))
+        format!("{units}{layers}{of_ranks}")
     }
 }
 
@@ -371,13 +439,8 @@ fn view_of(answers: &Answers, book: &RuleBook, view: View) -> Option<RunView> {
         label: "Whole run",
         view,
         span_ns: spans.longest_ns().unwrap_or_default(),
-        shares: vec![
-            ("busy_pct", share("busy_ns")),
-            ("compute_pct", share("compute_ns")),
-            ("exposed_comm_pct", share("exposed_comm_ns")),
-            ("exposed_copy_pct", share("exposed_copy_ns")),
-            ("idle_pct", share("idle_ns")),
-        ],
+        gpus: spans.gpus(),
+        shares: SHARES.map(|(id, column)| (id, share(column))).to_vec(),
         iterations: None,
         units: None,
         parts: Vec::new(),

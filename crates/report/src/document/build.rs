@@ -8,10 +8,10 @@ use super::chart_layout::ChartLayout;
 use super::figures::figures;
 use super::layout::{Layout, SectionLayout, TableLayout, numbered};
 use super::model::{Block, Document, Drawn, Input, Note, Provenance, Section, Table};
-use super::notes::{head_notes, section_notes};
+use super::notes::{head, head_notes, section_notes};
 use crate::charts::{Chart, Plot};
 use wavesieve_engine::findings::{
-    Answers, Finding, InputWords, Priority, QueryRequest, RunViews, Spans, Unanswered, time_question,
+    Answers, Finding, InputWords, QueryRequest, RunViews, Spans, Unanswered, headline, time_question,
 };
 use wavesieve_engine::{Answer, ColumnUnit, OutputColumn, QueryDeclaration, Registry, readable_names};
 use wavesieve_model::analysis::kernel_names::ReadableNames;
@@ -47,6 +47,11 @@ pub struct Sources<'a> {
 
 /// Text that is added to sections if findings cover only a part of the run.
 const OF_WHOLE_RUN: &str = " Shows the whole run; `--window steady` shows its steady part.";
+/// The same for sections about that part.
+const OF_STEADY_PART: &str = " Shows the steady part, as the findings do; `--whole-run` shows all.";
+/// Ends the headings of tables in such sections, and of all charts: they are files too.
+const STEADY_PART: &str = ", steady part";
+const WHOLE_RUN: &str = ", whole run";
 
 /// The document of an analysis.
 ///
@@ -76,7 +81,8 @@ pub fn document(sources: Sources<'_>) -> Result<Document> {
     };
     Ok(Document {
         title: "GPU trace analysis".to_owned(),
-        summary: summary(&sources.findings, sources.spans.gpus() > 0),
+        summary: headline(&sources.findings, &sources.views)?,
+        head: head(sources.trace, sources.unmatched, &sources.findings),
         notes: head_notes(sources.trace, sources.unmatched, of_figures.iter().map(String::as_str)),
         is_judged: true,
         tier,
@@ -87,24 +93,6 @@ pub fn document(sources: Sources<'_>) -> Result<Document> {
         provenance,
         names,
     })
-}
-
-/// The findings, summarized in a sentence.
-pub fn summary(findings: &[Finding], has_work: bool) -> String {
-    let count = |priority| findings.iter().filter(|finding| finding.priority == priority).count();
-    match (findings.first(), count(Priority::High), count(Priority::Medium)) {
-        (None, ..) if !has_work => "No work of a GPU was found, so that there is little to judge.".to_owned(),
-        (None, ..) => "Nothing stands out in what was recorded.".to_owned(),
-        (Some(first), 0, 0) => format!("No high or medium findings. {}.", first.title),
-        (Some(first), high, medium) => {
-            let counted = [(high, "high"), (medium, "medium")].into_iter().filter(|(count, _)| *count > 0);
-            let parts: Vec<String> = counted.map(|(count, priority)| format!("{count} {priority}")).collect();
-            // In English, the last number determines the plural.
-            let last = if medium > 0 { medium } else { high };
-            let findings = if last == 1 { "finding" } else { "findings" };
-            format!("{} {findings}; first: {}.", parts.join(" and "), first.title)
-        }
-    }
 }
 
 /// Ids that are in use.
@@ -154,6 +142,7 @@ fn section(
         return Ok(Err(missing.into_iter().collect::<Vec<String>>().join(", ")));
     }
     let mut needs: BTreeSet<&str> = BTreeSet::new();
+    let mut has_times = false;
     for block in &blocks {
         let query = match block {
             Block::Chart(drawn) => drawn.question.as_ref().map(|question| &question.query),
@@ -161,20 +150,47 @@ fn section(
             Block::Note(_) => None,
         };
         if let Some(query) = query {
-            needs.extend(sources.registry.get(query)?.declaration.needs.iter().map(String::as_str));
+            let declaration = &sources.registry.get(query)?.declaration;
+            needs.extend(declaration.needs.iter().map(String::as_str));
+            has_times |= declaration.kind != "health";
         }
     }
     blocks.extend(section_notes(sources.trace, needs.into_iter()).into_iter().map(Block::Note));
     let (id, title, mut about) = (layout.id.clone(), layout.title.clone(), sources.inputs.filled(&layout.about()));
-    if sources.views.headline() != View::WholeRun {
-        about.push_str(OF_WHOLE_RUN);
+    if has_times && sources.views.headline() != View::WholeRun {
+        about.push_str(if end_with_parts(&mut blocks) { OF_STEADY_PART } else { OF_WHOLE_RUN });
     }
     Ok(Ok(Section { id, title, about, blocks }))
 }
 
+/// Ends headings with the part of the run that they are about. Whether any is about the steady part.
+fn end_with_parts(blocks: &mut [Block]) -> bool {
+    let view_of = |block: &Block| match block {
+        Block::Chart(drawn) => drawn.question.as_ref().map(|question| question.view),
+        Block::Table(table) => table.question.as_ref().map(|question| question.view),
+        Block::Note(_) => None,
+    };
+    let has_steady = blocks.iter().any(|block| view_of(block) == Some(View::Steady));
+    for block in blocks {
+        let part = if view_of(block) == Some(View::Steady) { STEADY_PART } else { WHOLE_RUN };
+        match block {
+            Block::Chart(drawn) => drawn.chart.title.push_str(part),
+            Block::Table(table) if has_steady => table.title.push_str(part),
+            Block::Table(_) | Block::Note(_) => {}
+        }
+    }
+    has_steady
+}
+
+/// The question about the part of the run that findings are about, if that has rows; otherwise about the whole run.
+fn of_findings(question: QueryRequest, repeats: bool, sources: &Sources<'_>) -> QueryRequest {
+    let of_view = question.clone().of_view(sources.views.headline());
+    if repeats && sources.answers.get(&of_view).is_some() { of_view } else { question }
+}
+
 /// The chart of an answer, or a sentence in its place; `None` if there is nothing to draw.
 fn chart(layout: &ChartLayout, sources: &Sources<'_>, names: &ReadableNames, ids: &mut Ids) -> Result<Option<Block>> {
-    let question = layout.question();
+    let question = of_findings(layout.question(), layout.repeats, sources);
     let Some(answer) = sources.answers.get(&question) else { return Ok(None) };
     let declaration = &sources.registry.get(&layout.query)?.declaration;
     let Some(mut chart) = Chart::of_answer(declaration, &answer.shown_with(names))? else { return Ok(None) };
@@ -203,7 +219,7 @@ fn has_values(chart: &Chart) -> bool {
 }
 
 fn table(layout: &TableLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<Option<Table>> {
-    let question = layout.question();
+    let question = of_findings(layout.question(), layout.repeats, sources);
     let Some(answer) = sources.answers.get(&question) else { return Ok(None) };
     let declaration = &sources.registry.get(&layout.query)?.declaration;
     let names =
@@ -216,7 +232,7 @@ fn table(layout: &TableLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<O
         return Ok(None);
     }
     let mut table = answer_table(question, declaration, answer, &names, shown, sources.inputs)?;
-    table.id = Ids::next(&mut ids.tables, &layout.query);
+    table.id = Ids::next(&mut ids.tables, layout.id.as_ref().unwrap_or(&layout.query));
     if let Some(title) = &layout.title {
         table.title.clone_from(title);
     }

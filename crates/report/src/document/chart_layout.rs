@@ -22,6 +22,9 @@ pub struct ChartLayout {
     /// Minimum number of ranks.
     #[serde(default)]
     pub least_ranks: usize,
+    /// Whether it is about repeating work, and shows the same part of the run as the findings.
+    #[serde(default)]
+    pub repeats: bool,
 }
 
 impl ChartLayout {

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use super::chart_layout::ChartLayout;
 use wavesieve_engine::findings::QueryRequest;
+use wavesieve_tables::trace::views::View;
 
 const BUILTIN: &str = data!("share/report/sections.toml");
 
@@ -54,12 +55,17 @@ pub struct TableLayout {
     pub rows: Option<usize>,
     /// Heading, if not the one of the query.
     pub title: Option<String>,
+    /// Stable id, if not the name of the query.
+    pub id: Option<String>,
     /// Columns of which at least one must have a value; without any, the table is useless.
     #[serde(default)]
     pub requires_any: Vec<String>,
     /// Minimum number of ranks.
     #[serde(default)]
     pub least_ranks: usize,
+    /// Whether it is about repeating work, and shows the same part of the run as the findings.
+    #[serde(default)]
+    pub repeats: bool,
 }
 
 /// Why a layout is wrong.
@@ -84,12 +90,19 @@ impl Layout {
         Ok(toml::from_str(BUILTIN)?)
     }
 
-    /// The queries of its tables and charts for this number of ranks.
-    pub fn questions(&self, ranks: usize) -> BTreeSet<QueryRequest> {
+    /// The queries of its tables and charts for this number of ranks, also about the steady part if findings may be about it.
+    pub fn questions(&self, ranks: usize, with_steady: bool) -> BTreeSet<QueryRequest> {
         let tables = self.sections.iter().flat_map(|section| &section.tables);
         let charts = self.sections.iter().flat_map(|section| &section.charts);
-        let of_tables = tables.filter(|table| table.least_ranks <= ranks).map(TableLayout::question);
-        of_tables.chain(charts.filter(|chart| chart.least_ranks <= ranks).map(ChartLayout::question)).collect()
+        let of_tables =
+            tables.filter(|table| table.least_ranks <= ranks).map(|table| (table.question(), table.repeats));
+        let of_charts =
+            charts.filter(|chart| chart.least_ranks <= ranks).map(|chart| (chart.question(), chart.repeats));
+        let both = |(question, repeats): (QueryRequest, bool)| {
+            let steady = (repeats && with_steady).then(|| question.clone().of_view(View::Steady));
+            [Some(question), steady].into_iter().flatten()
+        };
+        of_tables.chain(of_charts).flat_map(both).collect()
     }
 
     /// File names that charts may get.

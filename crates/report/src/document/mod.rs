@@ -8,7 +8,7 @@ mod model;
 mod notes;
 mod readable;
 
-pub use build::{Sources, answer_table, document, provenance, ranks, summary};
+pub use build::{Sources, answer_table, document, provenance, ranks};
 pub(crate) use figures::finding_counts;
 pub use layout::{Layout, chart_name};
 pub(crate) use model::SECTIONS_IN_WORDS;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
 use polars::prelude::DataFrame;
 use serde::Serialize;
 
@@ -29,9 +30,11 @@ pub const QUERIES_SECTION: &str = "queries";
 pub struct Document {
     /// Its subject, in a line.
     pub title: String,
-    /// One or two sentences that sum it up.
+    /// One or two sentences that sum it up; of an analysis the verdict.
     pub summary: String,
-    /// Notes to read before the first number: effective filters, anomalies of the inputs.
+    /// What is said before the first finding about the notes, at most two lines.
+    pub head: Vec<Note>,
+    /// Notes about all numbers: effective filters, anomalies of the inputs. They come at the end if there are findings, otherwise at the start.
     pub notes: Vec<Note>,
     /// How the GPUs spent the run; the view of figures and findings comes first.
     pub views: RunViews,
@@ -76,6 +79,31 @@ impl Document {
     pub(crate) fn around_findings(&self) -> (&[Section], &[Section]) {
         let is_first = self.sections.first().is_some_and(|section| section.id == MODEL_SECTION);
         self.sections.split_at(usize::from(is_first))
+    }
+
+    /// The lines between the summary and the first finding, at most three: the part of the run that findings are about, and what makes its
+    /// numbers wrong. Without findings, all views and notes.
+    pub(crate) fn opening(&self) -> (Vec<String>, &[Note]) {
+        if self.findings.is_empty() {
+            return (self.view_lines().collect(), &self.notes);
+        }
+        (self.views.short().map(|line| format!("{line}.")).into_iter().collect(), &self.head)
+    }
+
+    /// The views and notes that [`Self::opening`] shortens.
+    pub(crate) fn details(&self) -> (Vec<String>, &[Note]) {
+        if self.findings.is_empty() { (Vec::new(), &[]) } else { (self.view_lines().collect(), &self.notes) }
+    }
+
+    fn view_lines(&self) -> impl Iterator<Item = String> {
+        self.views.lines().into_iter().map(|(_, label, line)| format!("{label}: {line}."))
+    }
+
+    /// `2 high, 1 medium`: how many findings there are of each priority that has any.
+    pub(crate) fn counted_findings(&self) -> String {
+        let count = |priority| self.findings.iter().filter(|finding| finding.priority == priority).count();
+        let counts = Priority::ALL.map(|priority| (count(priority), priority.word())).into_iter();
+        counts.filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).join(", ")
     }
 
     /// The names of its chart files, without extensions.

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
+
 use super::model::Note;
-use wavesieve_engine::findings::InputWords;
+use wavesieve_engine::findings::{Finding, InputWords, caveats, counted, shortened};
 use wavesieve_model::schema::anomaly::Severity;
 use wavesieve_tables::trace::Trace;
 use wavesieve_tables::trace::selection::{Filter, UNIT, beyond, effective, lost_ranks, partly_unmatched, untouched};
@@ -11,23 +13,50 @@ use wavesieve_tables::trace::selection::{Filter, UNIT, beyond, effective, lost_r
 /// Maximum number of notes of a kind that are written out; the rest is counted.
 const NOTES_OF_A_KIND: usize = 3;
 
-/// Notes about a trace as a whole: the effective filters, filters that match nothing, suspicious facts about the
-/// inputs, and parts that could not be read. `figures` are the tables behind the times of GPUs.
-pub fn head_notes<'a>(trace: &Trace, unmatched: &[String], figures: impl Iterator<Item = &'a str>) -> Vec<Note> {
-    let note = |is_warning: bool, text: String| Note { is_warning, text };
-    let mut notes = Vec::new();
-    // Values from a model would come back as tokens if they are names.
+/// Longest clause of the line about what makes numbers wrong.
+const LONGEST_CLAUSE: usize = 70;
+/// Clauses of that line; the rest is counted.
+const CLAUSES: usize = 2;
+
+/// What comes before the first finding, a line each: what makes numbers wrong, and the effective filters.
+pub fn head(trace: &Trace, unmatched: &[String], findings: &[Finding]) -> Vec<Note> {
+    let damaged = Some(trace.damage().len()).filter(|parts| *parts > 0);
+    let damaged = damaged.map(|parts| format!("{} of the inputs could not be read", counted(parts as f64, "part")));
+    let no_match =
+        unmatched.iter().cloned().chain(partly_unmatched(trace)).map(|sentence| format!("no match: {sentence}"));
+    let lost = lost_ranks(trace).map(|sentence| format!("of the ranks, {sentence}"));
+    let clauses: Vec<String> = damaged.into_iter().chain(no_match).chain(lost).chain(caveats(findings)).collect();
+    let mut line: String = clauses.iter().take(CLAUSES).map(|clause| shortened(clause, LONGEST_CLAUSE)).join("; ");
+    if clauses.len() > CLAUSES {
+        line.push_str(&format!("; {} more", clauses.len() - CLAUSES));
+    }
+    let wrong = (!line.is_empty()).then(|| Note { is_warning: true, text: format!("{line}; see the end.") });
+    let filters = filters(trace);
+    let filters = (!filters.is_empty()).then(|| Note { is_warning: false, text: format!("filters: {filters}.") });
+    wrong.into_iter().chain(filters).collect()
+}
+
+/// The effective filters as code. Values from a model would come back as tokens if they are names.
+fn filters(trace: &Trace) -> String {
     let is_masked = trace.choice().is_masked();
-    let filters: Vec<String> = effective(trace.choice())
-        .into_iter()
+    let filters = effective(trace.choice()).into_iter();
+    filters
         .map(
             |(filter, value)| {
                 if is_masked { format!("`{}`", filter.flag()) } else { format!("`{} {value}`", filter.flag()) }
             },
         )
-        .collect();
+        .join(" ")
+}
+
+/// Notes about a trace as a whole: the effective filters, filters that match nothing, suspicious facts about the
+/// inputs, and parts that could not be read. `figures` are the tables behind the times of GPUs.
+pub fn head_notes<'a>(trace: &Trace, unmatched: &[String], figures: impl Iterator<Item = &'a str>) -> Vec<Note> {
+    let note = |is_warning: bool, text: String| Note { is_warning, text };
+    let mut notes = Vec::new();
+    let filters = filters(trace);
     if !filters.is_empty() {
-        let mut text = format!("Numbers are of what these filters choose: {}.", filters.join(" "));
+        let mut text = format!("Numbers are of what these filters choose: {filters}.");
         let beyond: Vec<&str> = beyond(trace.choice(), figures).into_iter().map(Filter::flag).collect();
         if !beyond.is_empty() {
             let flags = beyond.join("`, `");

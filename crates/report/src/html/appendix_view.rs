@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::finding_view::FindingView;
+use super::finding_view::{FindingView, NoteView};
 use super::section_view::SectionView;
 use super::table_view::TableView;
 use crate::document::{Document, Provenance};
@@ -12,6 +12,7 @@ use crate::document::{Document, Provenance};
 /// The end of the page.
 #[derive(Serialize)]
 pub(crate) struct AppendixView {
+    notes: Vec<NoteView>,
     provenance: Provenance,
     tier: u8,
     tier_name: String,
@@ -40,6 +41,7 @@ impl AppendixView {
         let of_findings = findings.iter().flat_map(FindingView::evidence).flat_map(TableView::cut_names);
         let mut seen = BTreeSet::new();
         Self {
+            notes: document.details().1.iter().map(NoteView::new).collect(),
             provenance: document.provenance.clone(),
             tier: document.tier,
             tier_name: document.depth(),

@@ -27,8 +27,10 @@ const LONGEST_TEXT: usize = 4000;
 struct Page {
     title: String,
     summary: Vec<Piece>,
-    views: Vec<ViewLine>,
+    /// Lines before the first finding.
+    opening: Vec<Vec<Piece>>,
     notes: Vec<NoteView>,
+    views: Vec<ViewLine>,
     is_judged: bool,
     badges: Vec<Badge>,
     facts: Vec<FigureView>,
@@ -93,11 +95,14 @@ fn page(document: &Document) -> Result<Page> {
         document.figures.iter().partition(|figure| figure.unit == ColumnUnit::Count);
     let gpus: BTreeSet<&str> =
         document.provenance.inputs.iter().flat_map(|input| &input.gpus).map(String::as_str).collect();
+    let (opening, notes) = document.opening();
     Ok(Page {
         title: document.title.clone(),
         summary: text(&sentences.shown(&document.summary, document.findings.first())),
+        // Without findings, the figures with the views follow at once.
+        opening: opening.iter().filter(|_| !document.findings.is_empty()).map(|line| text(line)).collect(),
         views: document.views.lines().into_iter().map(|(id, label, text)| ViewLine { id, label, text }).collect(),
-        notes: document.notes.iter().map(NoteView::new).collect(),
+        notes: notes.iter().map(NoteView::new).collect(),
         is_judged: document.is_judged,
         badges: badges(&document.findings),
         // The badges already show the number of findings.

@@ -15,7 +15,7 @@ use super::table_view::grouped;
 use crate::charts::style_sheet;
 use wavesieve_model::text::hidden::escape_hidden;
 
-const TEMPLATES: [(&str, &str); 9] = [
+const TEMPLATES: [(&str, &str); 10] = [
     ("frame.html", data!("templates/report/frame.html")),
     ("index.html", data!("templates/report/index.html")),
     ("page.html", data!("templates/report/page.html")),
@@ -23,6 +23,7 @@ const TEMPLATES: [(&str, &str); 9] = [
     ("icons.html", data!("templates/report/icons.html")),
     ("overview.html", data!("templates/report/overview.html")),
     ("findings.html", data!("templates/report/findings.html")),
+    ("figures.html", data!("templates/report/figures.html")),
     ("sections.html", data!("templates/report/sections.html")),
     ("appendix.html", data!("templates/report/appendix.html")),
 ];

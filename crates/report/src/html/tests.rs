@@ -73,6 +73,7 @@ fn a_page_of_a_thousand_ranks_is_small() {
         title: "A thousand ranks".to_owned(),
         summary: "Nothing stands out.".to_owned(),
         views: RunViews::default(),
+        head: Vec::new(),
         notes: Vec::new(),
         is_judged: true,
         tier: 1,

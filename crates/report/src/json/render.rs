@@ -12,7 +12,7 @@ use wavesieve_export::cell::Cell;
 use wavesieve_tables::trace::views::View;
 
 /// Version of the schema: the first number changes when something is taken away or means something else.
-pub const SCHEMA_VERSION: &str = "1.5";
+pub const SCHEMA_VERSION: &str = "1.4";
 
 pub const SCHEMA: &str = data!("share/schemas/document.json");
 

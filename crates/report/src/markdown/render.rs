@@ -21,11 +21,45 @@ const LONGEST_NAME: Option<usize> = Some(300);
 pub fn write(document: &Document, unit: TimeUnit, out: &mut dyn Write) -> Result<()> {
     let document = document.readable();
     writeln!(out, "# {}\n\n{}\n", escaped(&document.title), prose(&document.summary))?;
-    for (_, label, line) in document.views.lines() {
-        writeln!(out, "**{}:** {}.\n", escaped(label), prose(&line))?;
+    let (views, notes) = document.opening();
+    for view in views {
+        writeln!(out, "{}\n", prose(&view))?;
     }
-    for note in &document.notes {
+    for note in notes {
         write_note(note, out)?;
+    }
+    let (before, after) = document.around_findings();
+    for section in before {
+        write_section(section, unit, out)?;
+    }
+    if !document.findings.is_empty() {
+        if !before.is_empty() {
+            writeln!(out)?;
+        }
+        writeln!(out, "## Findings: {}", document.counted_findings())?;
+        for (number, finding) in document.findings.iter().enumerate() {
+            write_finding(number + 1, finding, unit, out)?;
+        }
+    }
+    write_figures(&document, out)?;
+    for section in after {
+        write_section(section, unit, out)?;
+    }
+    write_provenance(&document, out)
+}
+
+/// Writes the figures, and the views of the run.
+fn write_figures(document: &Document, out: &mut dyn Write) -> Result<()> {
+    let views = document.details().0;
+    if document.figures.is_empty() && views.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n## Figures\n")?;
+    for view in views {
+        writeln!(out, "{}\n", prose(&view))?;
+    }
+    if document.figures.is_empty() {
+        return Ok(());
     }
     writeln!(out, "| figure | value | status |\n| --- | ---: | --- |")?;
     for figure in &document.figures {
@@ -37,20 +71,7 @@ pub fn write(document: &Document, unit: TimeUnit, out: &mut dyn Write) -> Result
         };
         writeln!(out, "| {} | {} | {status} |", escaped(&figure.label), escaped(&figure.shown()))?;
     }
-    let (before, after) = document.around_findings();
-    for section in before {
-        write_section(section, unit, out)?;
-    }
-    if !document.findings.is_empty() {
-        writeln!(out, "\n## Findings")?;
-        for (number, finding) in document.findings.iter().enumerate() {
-            write_finding(number + 1, finding, unit, out)?;
-        }
-    }
-    for section in after {
-        write_section(section, unit, out)?;
-    }
-    write_provenance(&document, out)
+    Ok(())
 }
 
 fn write_note(note: &Note, out: &mut dyn Write) -> Result<()> {
@@ -119,7 +140,11 @@ fn write_table(table: &Table, unit: TimeUnit, out: &mut dyn Write) -> Result<()>
 
 fn write_provenance(document: &Document, out: &mut dyn Write) -> Result<()> {
     let provenance = &document.provenance;
-    writeln!(out, "\n## Appendix\n\nwavesieve {}, tier {}\n", provenance.version, document.tier)?;
+    writeln!(out, "\n## Appendix\n")?;
+    for note in document.details().1 {
+        write_note(note, out)?;
+    }
+    writeln!(out, "wavesieve {}, tier {}\n", provenance.version, document.tier)?;
     for input in &provenance.inputs {
         writeln!(out, "- rank {}: {} ({})", input.rank, code(&input.path), escaped(&input.described()))?;
     }

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::document::{Block, Document, Figure, Note, Section, Status, Table};
 use wavesieve_engine::ColumnUnit;
-use wavesieve_engine::findings::{Evidence, Finding, counted};
+use wavesieve_engine::findings::{Evidence, Finding, counted, shortened};
 use wavesieve_export::cell::Cell;
 use wavesieve_export::terminal;
 use wavesieve_export::unit::{TimeUnit, displays};
@@ -15,6 +15,8 @@ use wavesieve_model::text::hidden::escape_hidden;
 
 /// Width of the bar behind a share.
 const BAR: usize = 30;
+/// Maximum number of lines between the summary and the first finding.
+const OPENING_LINES: usize = 3;
 /// Minimum width of a text.
 const NARROWEST: usize = 40;
 
@@ -28,7 +30,7 @@ pub struct TextStyle {
     pub unit: TimeUnit,
 }
 
-/// Writes the document.
+/// Writes the document: what matters on the first screen, then what supports it.
 ///
 /// # Errors
 /// When writing fails.
@@ -37,15 +39,7 @@ pub fn write(document: &Document, style: TextStyle, out: &mut dyn Write) -> Resu
     let document = document.readable();
     heading(&document.title, '=', style, out)?;
     paragraph(&document.summary, "", style, out)?;
-    for (_, label, line) in document.views.lines() {
-        paragraph(&format!("{label}: {line}."), "", style, out)?;
-    }
-    write_notes(&document.notes, style, out)?;
-    writeln!(out)?;
-    let label = document.figures.iter().map(|figure| figure.label.chars().count()).max().unwrap_or(0);
-    for figure in &document.figures {
-        write_figure(figure, label, style, out)?;
-    }
+    write_opening(&document, style, out)?;
     let (before, after) = document.around_findings();
     for section in before {
         writeln!(out)?;
@@ -53,20 +47,66 @@ pub fn write(document: &Document, style: TextStyle, out: &mut dyn Write) -> Resu
     }
     if !document.findings.is_empty() {
         writeln!(out)?;
-        heading("Findings", '-', style, out)?;
+        heading(&format!("Findings: {}", document.counted_findings()), '-', style, out)?;
         for (number, finding) in document.findings.iter().enumerate() {
             if number > 0 {
                 writeln!(out)?;
             }
             write_finding(number + 1, finding, style, out)?;
         }
+        writeln!(out)?;
+        heading("Evidence", '-', style, out)?;
+        for (number, finding) in document.findings.iter().enumerate() {
+            if number > 0 {
+                writeln!(out)?;
+            }
+            write_support(number + 1, finding, style, out)?;
+        }
     }
+    write_figures(&document, style, out)?;
     for section in after {
         writeln!(out)?;
         write_section(section, style, out)?;
     }
     writeln!(out)?;
     write_provenance(&document, style, out)
+}
+
+/// Writes the lines before the first finding. If they take too many, each is cut to one.
+fn write_opening(document: &Document, style: TextStyle, out: &mut dyn Write) -> Result<()> {
+    let (views, notes) = document.opening();
+    let lines: Vec<String> = views.into_iter().chain(notes.iter().map(noted)).collect();
+    if lines.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let total: usize = lines.iter().map(|line| wrapped(&escape_hidden(line), style.width).len()).sum();
+    for line in lines {
+        if document.findings.is_empty() || total <= OPENING_LINES {
+            paragraph(&line, "", style, out)?;
+        } else {
+            writeln!(out, "{}", shortened(&line, style.width))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the figures, and the views of the run.
+fn write_figures(document: &Document, style: TextStyle, out: &mut dyn Write) -> Result<()> {
+    let views = document.details().0;
+    if document.figures.is_empty() && views.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    heading("Figures", '-', style, out)?;
+    for view in views {
+        paragraph(&view, "", style, out)?;
+    }
+    let label = document.figures.iter().map(|figure| figure.label.chars().count()).max().unwrap_or(0);
+    for figure in &document.figures {
+        write_figure(figure, label, style, out)?;
+    }
+    Ok(())
 }
 
 fn heading(title: &str, rule: char, style: TextStyle, out: &mut dyn Write) -> Result<()> {
@@ -76,15 +116,8 @@ fn heading(title: &str, rule: char, style: TextStyle, out: &mut dyn Write) -> Re
     Ok(())
 }
 
-fn write_notes(notes: &[Note], style: TextStyle, out: &mut dyn Write) -> Result<()> {
-    if !notes.is_empty() {
-        writeln!(out)?;
-    }
-    for note in notes {
-        let mark = if note.is_warning { "warning" } else { "note" };
-        paragraph(&format!("{mark}: {}", note.text), "", style, out)?;
-    }
-    Ok(())
+fn noted(note: &Note) -> String {
+    format!("{}: {}", if note.is_warning { "warning" } else { "note" }, note.text)
 }
 
 fn write_figure(figure: &Figure, label: usize, style: TextStyle, out: &mut dyn Write) -> Result<()> {
@@ -114,17 +147,11 @@ fn color_of(status: Status) -> Style {
 }
 
 fn write_finding(number: usize, finding: &Finding, style: TextStyle, out: &mut dyn Write) -> Result<()> {
-    let priority = finding.priority.word().to_uppercase();
-    let paint = color_of(finding.priority.into()).bold();
-    let paint = if style.color { paint } else { Style::new() };
-    let confidence = finding.confidence * 100.0;
-    writeln!(
-        out,
-        "{paint}{number}. [{priority}] {}{paint:#}  ({}, confidence {confidence:.0}%)",
-        finding.category,
-        escape_hidden(&finding.id)
-    )?;
-    paragraph(&finding.title, "   ", style, out)?;
+    let paint = if style.color { color_of(finding.priority.into()).bold() } else { Style::new() };
+    let title = format!("{number}. [{}] {}", finding.priority.word().to_uppercase(), finding.title);
+    for (place, line) in wrapped(&escape_hidden(&title), style.width.saturating_sub(3)).into_iter().enumerate() {
+        writeln!(out, "{}{paint}{line}{paint:#}", if place == 0 { "" } else { "   " })?;
+    }
     if let Some(saving) = &finding.saving {
         paragraph(&format!("Potential saving: up to {}.", saving.text()), "   ", style, out)?;
     }
@@ -136,6 +163,18 @@ fn write_finding(number: usize, finding: &Finding, style: TextStyle, out: &mut d
             writeln!(out, "     {line}")?;
         }
     }
+    Ok(())
+}
+
+/// Writes the rows that show a finding, and the commands to find out more.
+fn write_support(number: usize, finding: &Finding, style: TextStyle, out: &mut dyn Write) -> Result<()> {
+    let confidence = finding.confidence * 100.0;
+    writeln!(
+        out,
+        "{number}. {} ({}, confidence {confidence:.0}%)",
+        escape_hidden(&finding.id),
+        escape_hidden(&finding.category)
+    )?;
     for evidence in &finding.evidence {
         write_evidence(evidence, style, out)?;
     }
@@ -209,6 +248,9 @@ fn write_table(table: &Table, style: TextStyle, out: &mut dyn Write) -> Result<(
 fn write_provenance(document: &Document, style: TextStyle, out: &mut dyn Write) -> Result<()> {
     let provenance = &document.provenance;
     heading("Appendix", '-', style, out)?;
+    for note in document.details().1 {
+        paragraph(&noted(note), "", style, out)?;
+    }
     writeln!(out, "wavesieve {}, tier {}", provenance.version, document.tier)?;
     for input in &provenance.inputs {
         let text = format!("rank {}: {} ({})", input.rank, input.path, input.described());

@@ -50,18 +50,23 @@ pub(crate) fn write_overview(
     let mut writer = Writer { sheet, row: 0 };
     writer.line(&document.title, &appearance::title(16.0))?;
     writer.line(&document.summary, &Format::new().set_bold())?;
-    for (_, label, line) in document.views.lines() {
-        writer.line(&format!("{label}: {line}"), &Format::new())?;
-    }
-    writer.part("Key facts", &["what", "value", "unit", "meaning"])?;
-    for figure in &document.figures {
-        writer.figure(figure, unit)?;
+    let (views, notes) = document.opening();
+    for line in views.iter().chain(notes.iter().map(|note| &note.text)) {
+        writer.line(line, &Format::new())?;
     }
     if !document.findings.is_empty() {
         writer.part("First findings", &["finding", "could save at most", "unit", "in words"])?;
     }
     for finding in document.findings.iter().take(MAX_FINDINGS) {
         writer.figure(&headline(finding), unit)?;
+    }
+    writer.part("Key facts", &["what", "value", "unit", "meaning"])?;
+    for figure in &document.figures {
+        writer.figure(figure, unit)?;
+    }
+    let (views, notes) = document.details();
+    for line in &views {
+        writer.line(line, &Format::new())?;
     }
     for section in document.sections.iter().filter(|section| SECTIONS_IN_WORDS.contains(&section.id.as_str())) {
         writer.part(&section.title, &[])?;
@@ -85,6 +90,9 @@ pub(crate) fn write_overview(
         ("Damaged inputs", provenance.damage.len().to_string()),
     ] {
         writer.texts(&[what, &value])?;
+    }
+    for note in notes {
+        writer.line(&note.text, &Format::new())?;
     }
     writer.part("How to read it", &[])?;
     for text in &texts.reading {

@@ -166,6 +166,7 @@ pub fn low_occupancy(case: &RuleContext<'_>) -> Vec<Observation> {
             "kernel_name",
             "vgpr",
             "accum_vgpr",
+            "allocated_vgpr",
             "lds_bytes",
             "waves_per_simd",
             "max_waves_per_simd",

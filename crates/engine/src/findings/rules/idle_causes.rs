@@ -65,6 +65,7 @@ pub(super) fn with_host_activity(
     let columns = ["rank", "gpu", "cause", "name", "idle_ns", "short_ns", "cause_pct"];
     let mut observation = observation
         .value("blocker", blocker.map(|blocker| blocker.name))
+        .value("blocker_noun", blocker.and_then(|blocker| blocker.kind).map(|kind| kind.noun.as_str()))
         .value("during", named.as_ref().map(|named| named.name))
         .value("during_ns", named.as_ref().map(|named| named.ns))
         .value("during_pct", named.as_ref().map(|named| RuleContext::pct(named.ns, total_ns)))

@@ -70,6 +70,8 @@ pub fn straggler(case: &RuleContext<'_>) -> Observation {
         ["rank", "gpu", "hostname", "what", "amount_ns", "median_ns", "excess_ns", "excess_pct", "slower_pct", "z"];
     let waits = case.rows(collectives());
     let waited = most_waited(&waits);
+    let (wait_ns, cost_ns) = (waits.sum(waits.places(), "wait_ns"), waits.sum(waits.places(), "cost_ns"));
+    let comm_wait_pct = waited.map(|_| RuleContext::pct(wait_ns, wait_ns.saturating_add(cost_ns)));
     case.observe(pct)
         .integers(&rows, worst, &["rank", "gpu"])
         .value("hostname", rows.text(worst, "hostname"))
@@ -79,6 +81,8 @@ pub fn straggler(case: &RuleContext<'_>) -> Observation {
         .value("slower_pct", slower_pct(&rows, of(worst)))
         .value("wait_pct", waited.and_then(|row| waits.number(row, "wait_pct")))
         .value("collective", waited.and_then(|row| waits.text(row, "kernel_name")))
+        .value("comm_wait_pct", comm_wait_pct)
+        .value("late", own.contains(&"late"))
         .value("ranks", gpus)
         .value("slow_kernels", own.contains(&"slow_kernels"))
         .value("more_work", own.contains(&"more_work"))

@@ -11,6 +11,8 @@ pub struct IdleKind {
     pub kind: String,
     #[serde(rename = "doc")]
     _doc: String,
+    /// The same as a noun.
+    pub noun: String,
     /// Whether such a call keeps its thread from launching, so that neither graphs nor fusion shorten the idle time.
     #[serde(default)]
     pub blocks: bool,

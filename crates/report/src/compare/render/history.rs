@@ -112,6 +112,7 @@ pub fn document(history: &History) -> Result<Document> {
     Ok(Document {
         title: "History of runs".to_owned(),
         summary,
+        head: Vec::new(),
         notes: vec![Note { is_warning: false, text: format!("Times are per {}, averaged over GPUs.", history.basis) }],
         views: RunViews::default(),
         is_judged: false,

@@ -75,6 +75,7 @@ pub fn document(comparison: &Comparison) -> Result<Document> {
     Ok(Document {
         title: "Comparison of two runs".to_owned(),
         summary: format!("{}: {}.", shown.verdict, shown.reason),
+        head: Vec::new(),
         notes: notes(&shown),
         views: RunViews::default(),
         is_judged: false,

@@ -12,7 +12,7 @@ use crate::derive::health::clock::Timeline;
 use crate::derive::health::correlation::Correlations;
 use crate::derive::health::lost_kernels::LostKernels;
 use crate::derive::health::named_by_marks::NamesAndMarks;
-use crate::derive::health::not_recorded::{Others, advice};
+use crate::derive::health::not_recorded::{Others, Recorder, advice};
 use crate::derive::health::{counter_gaps, dead_counters, gl2c_instances, migrating_durations, times};
 use wavesieve_model::schema;
 use wavesieve_model::schema::anomaly::{Anomaly, Damage, Severity};
@@ -249,7 +249,8 @@ impl<'a> Checks<'a> {
             let found = Anomaly::new(id, Severity::Error, "kernels", count, detail.to_owned());
             self.anomalies.push(found.first(first));
         }
-        for (table, detail) in advice(&self.rows, &self.domains, self.others, self.process.facts.is_of_pytorch()) {
+        let recorder = Recorder::new(&self.process.facts);
+        for (table, detail) in advice(&self.rows, &self.domains, self.others, recorder) {
             self.note("not_recorded", Severity::Info, table, 0, detail);
         }
     }

@@ -19,4 +19,4 @@ pub use crate::derive::health::checks::{Checks, DAMAGED_INPUT, needs};
 pub(crate) use crate::derive::health::checks::{anomaly_of, with_later};
 pub use crate::derive::health::dead_counters::DEAD_COUNTERS;
 pub use crate::derive::health::not_recorded::is_kind;
-pub use crate::derive::health::not_recorded::{Missing, Others, missing};
+pub use crate::derive::health::not_recorded::{Missing, Others, Recorder, missing};

@@ -5,6 +5,8 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
+use wavesieve_model::schema::facts::{AgentFacts, ProcessFacts};
+
 const KINDS: &str = data!("share/not_recorded.toml");
 
 #[derive(Debug, Deserialize)]
@@ -17,6 +19,8 @@ struct RecordKind {
     how: String,
     #[serde(default)]
     pytorch: Option<String>,
+    #[serde(default)]
+    other: Option<String>,
     #[serde(default)]
     elsewhere: bool,
 }
@@ -44,6 +48,36 @@ impl Others {
     }
 }
 
+/// The profiler of a process and the vendor of its GPUs, which decide how more can be recorded.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Recorder {
+    pub is_pytorch: bool,
+    /// Whether they are not known to be AMD's.
+    pub is_other: bool,
+}
+
+impl Recorder {
+    pub fn new(facts: &ProcessFacts) -> Self {
+        let mut gpus = facts.agents.iter().filter(|agent| agent.is_gpu());
+        let is_pytorch = facts.is_of_pytorch();
+        // Other profilers are AMD's, unless they state the GPU of another vendor.
+        let is_other = match is_pytorch {
+            true => gpus.all(|gpu| !gpu.name.starts_with("gfx")),
+            false => gpus.any(AgentFacts::is_of_nvidia),
+        };
+        Self { is_pytorch, is_other }
+    }
+
+    /// What a kind is called, and how to record it, if anything can.
+    fn naming(self, kind: &RecordKind) -> Option<(&str, Option<&str>)> {
+        let pytorch = kind.pytorch.as_deref().filter(|_| self.is_pytorch);
+        match self.is_other {
+            true => Some((kind.other.as_deref()?, pytorch)),
+            false => Some((&kind.what, pytorch.or(Some(&kind.how)))),
+        }
+    }
+}
+
 /// The built-in kinds; a test ensures that the file can be read.
 fn kinds() -> &'static [RecordKind] {
     static FILE: OnceLock<RecordKindsFile> = OnceLock::new();
@@ -55,9 +89,19 @@ fn kinds() -> &'static [RecordKind] {
 pub struct Missing {
     /// Canonical table that would hold them.
     pub table: &'static str,
+    /// Its name in the file.
+    pub kind: &'static str,
+    /// What is missing, as the vendor calls it.
     pub what: &'static str,
-    /// How to record it.
-    pub how: &'static str,
+    /// How to record it, if that is known.
+    pub how: Option<&'static str>,
+}
+
+impl Missing {
+    /// `memory copies (rocprofv3 --memory-copy-trace)`.
+    pub fn text(&self) -> String {
+        self.how.map_or_else(|| self.what.to_owned(), |how| format!("{} ({how})", self.what))
+    }
 }
 
 /// The kinds that are missing, in the order of the file.
@@ -65,7 +109,7 @@ pub fn missing(
     has_rows: &dyn Fn(&str) -> bool,
     domains: &BTreeSet<String>,
     others: Others,
-    is_pytorch: bool,
+    recorder: Recorder,
 ) -> Vec<Missing> {
     let is_recorded = |kind: &RecordKind| {
         let of_domains = || kind.domains.iter().any(|domain| domains.contains(domain));
@@ -73,8 +117,11 @@ pub fn missing(
         here || (kind.elsewhere && others.have(&kind.table))
     };
     let lacking = kinds().iter().filter(|kind| !is_recorded(kind));
-    let how = |kind: &'static RecordKind| kind.pytorch.as_ref().filter(|_| is_pytorch).unwrap_or(&kind.how);
-    lacking.map(|kind| Missing { table: &kind.table, what: &kind.what, how: how(kind) }).collect()
+    let named = |kind: &'static RecordKind| {
+        let (what, how) = recorder.naming(kind)?;
+        Some(Missing { table: &kind.table, kind: &kind.what, what, how })
+    };
+    lacking.filter_map(named).collect()
 }
 
 /// Whether a kind of records has this name.
@@ -87,12 +134,12 @@ pub fn advice(
     rows: &BTreeMap<&'static str, usize>,
     domains: &BTreeSet<String>,
     others: Others,
-    is_pytorch: bool,
+    recorder: Recorder,
 ) -> Vec<(&'static str, String)> {
     let has_rows = |table: &str| rows.get(table).is_some_and(|rows| *rows > 0);
     let mut of_tables: Vec<(&'static str, Vec<String>)> = Vec::new();
-    for Missing { table, what, how } in missing(&has_rows, domains, others, is_pytorch) {
-        let missing = format!("{what} ({how})");
+    for one in missing(&has_rows, domains, others, recorder) {
+        let (table, missing) = (one.table, one.text());
         match of_tables.iter_mut().find(|(known, _)| *known == table) {
             Some((_, all)) => all.push(missing),
             None => of_tables.push((table, vec![missing])),
@@ -126,9 +173,13 @@ mod tests {
     fn what_is_there_is_not_named() {
         let rows = BTreeMap::from([("kernels", 5), ("memory_copies", 0), ("regions", 3)]);
         let domains = BTreeSet::from(["hip".to_owned()]);
-        let of_pytorch = advice(&rows, &domains, Others::default(), true);
-        assert_eq!(of_pytorch[0].1, "not recorded: memory copies (torch.profiler with ProfilerActivity.CUDA)");
-        let advice = |others| advice(&rows, &domains, others, false);
+        let of = |is_pytorch, is_other| advice(&rows, &domains, Others::default(), Recorder { is_pytorch, is_other });
+        assert_eq!(of(true, false)[0].1, "not recorded: memory copies (torch.profiler with ProfilerActivity.CUDA)");
+        let of_others = [of(true, true), of(false, true)].concat();
+        assert!(of_others.iter().all(|(_, text)| !text.contains("rocprof") && !text.contains("RO")), "{of_others:?}");
+        assert_eq!(of(false, true)[0].1, "not recorded: memory copies");
+        assert_eq!(of(true, true)[2].1, "not recorded: ranges (torch.profiler.record_function in the program)");
+        let advice = |others| advice(&rows, &domains, others, Recorder::default());
         let all = advice(Others::default());
         let tables: Vec<&str> = all.iter().map(|(table, _)| *table).collect();
         assert_eq!(
