@@ -43,6 +43,10 @@ pub enum Plant {
     Positions,
     /// Nothing is wrong: each step has twelve layers of two kinds that take turns
     Layers,
+    /// Kernels before the collective take up to 10 % longer towards the end, in the range `forward` of each step
+    RangeDrift,
+    /// Each step begins with 1.2 ms in a range of PyTorch's data loader, which is longer than its work on the GPU
+    DataLoader,
     /// Rank 2 takes 20 % longer, each step ends with short kernels, and ranges and arguments of RCCL calls are recorded
     Several,
 }
@@ -129,6 +133,9 @@ const COPY_PREPARED_NS: u64 = 800_000;
 const COPY_NS: u64 = 50_000;
 const COPY_RETURN_NS: u64 = 20_000;
 const COPY_BYTES: i64 = 2 * MIB;
+/// Time that the data loader takes for a batch, and its range as PyTorch names it.
+const LOADING_NS: u64 = 1_200_000;
+const LOADER: &str = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
 /// Length of other calls for memory.
 const MEMORY_CALL_NS: u64 = 3_000;
 /// Delay of the late rank after the others.
@@ -448,6 +455,9 @@ impl<'a> Rank<'a> {
         if run.plant == Plant::Drift && self.is(1) && kernel.drifts {
             duration_ns += usual_ns * 3 * run.step / (run.steps - 1).max(1) / 10;
         }
+        if run.plant == Plant::RangeDrift && BEFORE.iter().any(|one| one.position == kernel.position) {
+            duration_ns += usual_ns * run.step / (run.steps - 1).max(1) / 10;
+        }
         if run.plant == Plant::SmallDrift && self.is(1) && kernel.bursts {
             duration_ns += usual_ns * 36 * run.step / (run.steps - 1).max(1) / 100;
         }
@@ -457,6 +467,10 @@ impl<'a> Rank<'a> {
     /// The part of a step up to the start of the collective.
     fn before_collective(&mut self, run: &Run) -> Result<()> {
         self.begin_ns = self.host_ns;
+        if run.plant == Plant::DataLoader {
+            self.host_ns += LOADING_NS;
+            self.around((domain::MARKER, "roctxThreadRangeA"), Some(LOADER), self.begin_ns, Vec::new());
+        }
         // The host is two steps ahead at most.
         let [before_last_ns, last_ns] = self.done_ns;
         self.wait_until(before_last_ns);
@@ -465,11 +479,15 @@ impl<'a> Rank<'a> {
             self.allocate(MIB);
             self.done.truth.leaked_bytes += MIB;
         }
+        let forward_ns = self.host_ns;
         for kernel in &BEFORE {
             if run.plant == Plant::Allocator {
                 self.free_after_work();
             }
             self.step_kernel(kernel, run, last_ns + BETWEEN_KERNELS_NS)?;
+        }
+        if run.plant == Plant::RangeDrift {
+            self.around((domain::MARKER, "roctxThreadRangeA"), Some("forward"), forward_ns, Vec::new());
         }
         self.memory(("hipFree", "FREE"), scratch, 4 * MIB, MEMORY_CALL_NS);
         // How long it takes is not known before all ranks have come.
@@ -521,7 +539,7 @@ impl<'a> Rank<'a> {
         if run.plant == Plant::BlockingCopy {
             self.copy_to_host();
         }
-        if run.plant == Plant::Several {
+        if matches!(run.plant, Plant::Several | Plant::RangeDrift) {
             self.around((domain::MARKER, "roctxThreadRangeA"), Some("step"), self.begin_ns, Vec::new());
         }
         self.done.truth.exposed_ns += (end_ns - begin_ns).saturating_sub(hidden_ns);

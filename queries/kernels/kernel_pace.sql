@@ -1,5 +1,5 @@
 -- title: Kernel duration stability
--- about: Stability of dispatch durations of the same kernel, GPU and launch shape over the trace: drift from the first third to the last, change between consecutive dispatches, and bimodality. Most kernel time first. A window does not change the numbers.
+-- about: Stability of dispatch durations of the same kernel, GPU, launch shape and recorded inputs over the trace: drift from the first third to the last, change between consecutive dispatches, and bimodality. Most kernel time first. A window does not change the numbers.
 -- kind: pace
 -- plot: bars label=workgroup_z value=drift_pct
 -- needs: dispatch_groups collective_kernels kernel_symbols processes
@@ -19,6 +19,8 @@
 -- column: workgroup_x count -- work-items of a workgroup in x
 -- column: workgroup_y count -- work-items of a workgroup in y
 -- column: workgroup_z count -- work-items of a workgroup in z
+-- column: inputs text -- shapes and types of the inputs of their operator, or message of their collective, where recorded
+-- column: position text -- the work before them on their GPU or the node of their graph, if dispatches of this shape take different time by place
 -- column: calls count -- dispatches
 -- column: total_ns ns -- sum of their durations
 -- column: median_ns ns -- median duration
@@ -34,7 +36,7 @@
 -- column: high_mode_pct pct -- share of the dispatches on the longer side
 -- column: mode_gap_pct pct -- share of the distance between the two that is empty: about 20 for one mode, near 100 for two
 -- column: verdict text -- drifting, two modes, both, steady, too few calls, or collective: what changes may be the wait for other GPUs, see `collectives`
-{%- set shape = 'grid_x, grid_y, grid_z, workgroup_x, workgroup_y, workgroup_z' %}
+{%- set shape = 'grid_x, grid_y, grid_z, workgroup_x, workgroup_y, workgroup_z, inputs, position' %}
 {%- set kernel = keys_and(['process', 'gpu']) ~ 'kernel_name, ' ~ shape %}
 {%- set measures -%}
 calls, total_ns, median_ns, spread_pct, jitter_pct, early_median_ns, late_median_ns, drift_pct, run_drift_pct,
@@ -50,6 +52,7 @@ groups_of_work AS (
         {{ keys_of('g', ['process', 'gpu']) }}g.process, g.gpu,
         {{ kernel_text('g') }},
         g.grid_x, g.grid_y, g.grid_z, g.workgroup_x, g.workgroup_y, g.workgroup_z,
+        CAST(g.inputs AS VARCHAR) AS inputs, g.position,
         g.first_dispatch_id, g.calls, g.total_ns, g.median_ns, g.mad_ns, g.jitter_ns, g.early_median_ns,
         g.late_median_ns, g.drift_noise_ns, g.low_mode_ns, g.high_mode_ns, g.high_mode_calls, g.mode_gap,
         COALESCE(c.gpus, 1) AS together

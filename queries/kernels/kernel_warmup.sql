@@ -1,5 +1,5 @@
 -- title: Kernel warm-up
--- about: First dispatch of every kernel on each GPU of a process, compared with the median of its later dispatches of the same launch shape, most time lost first. The first dispatch of a collective counts without the wait for other GPUs. First dispatches whose shape never repeats have no comparison.
+-- about: First dispatch of every kernel on each GPU of a process, compared with the median of its later dispatches of the same launch shape and recorded inputs, most time lost first. The first dispatch of a collective counts without the wait for other GPUs. First dispatches whose shape never repeats, or whose inputs are not recorded where those of others are, have no comparison.
 -- kind: summary
 -- needs: dispatch_groups collective_kernels kernel_symbols processes
 -- by: rank, gpu
@@ -46,7 +46,7 @@ ordered AS (
 rated AS (
     SELECT
         {{ keys }}kernel_name, first_dispatch_id, calls, place,
-        CASE WHEN place = 1 THEN calls - 1 ELSE 0 END AS comparable,
+        CASE WHEN place = 1 AND rest_median_ns IS NOT NULL THEN calls - 1 ELSE 0 END AS comparable,
         CASE WHEN place = 1 THEN first_ns END AS first_ns,
         CASE WHEN place = 1 THEN rest_median_ns END AS rest_median_ns,
         CASE

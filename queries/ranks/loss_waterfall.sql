@@ -1,7 +1,7 @@
 -- title: Loss waterfall
--- about: Where the time of GPUs goes, from the whole down to the least time that they need for their work: hosts that launch too late, exposed communication and copies, imbalance, clock, and units that are not full. Losses and what remains add up to the whole. Compute time is divided over kernels in proportion to their durations; clock and units need counters (those of the roofline and of its cycles), and kernels without are a step of their own. With --by rank, imbalance is that between the GPUs of each rank.
+-- about: Where the time of GPUs goes, from the whole down to the least time that they need for their work: hosts that launch too late, exposed communication and copies, imbalance, clock, and units that are not full. Losses and what remains add up to the whole. Compute time is divided over kernels in proportion to their durations; clock and units need counters (those of the roofline and of its cycles), and kernels without are a step of their own. With --by rank, imbalance is that between the GPUs of each rank. GPUs of different programs (`programs`) are not compared: each program has its own imbalance, and the mean is by their GPUs.
 -- kind: summary
--- needs: gpu_segments kernels metric_sums device_constants processes
+-- needs: gpu_segments kernels metric_sums device_constants programs processes
 -- by:
 -- dimensions: rank, process, node, hostname
 -- column: step count -- from 1
@@ -83,6 +83,7 @@ of_gpus AS (
     SELECT
         {%- for column in by %} {{ 'p.' ~ column }},{% endfor %}
         1 AS every_row,
+        COALESCE(n.program, -1) AS program,
         CAST(t.time_ns AS DOUBLE) AS time_ns,
         CAST(t.busy_ns AS DOUBLE) AS busy_ns,
         CAST(t.compute_ns AS DOUBLE) AS compute_ns,
@@ -92,20 +93,35 @@ of_gpus AS (
     FROM times AS t
     JOIN processes AS p ON p.process = t.process
     LEFT JOIN split AS s ON s.process = t.process AND s.gpu = t.gpu
+    LEFT JOIN programs AS n ON n.process = t.process
     WHERE p.role = 'trace'
 ),
-totals AS (
+of_programs AS (
     SELECT
-        {{ keys }}every_row,
+        {{ keys }}every_row, program,
         CAST(COUNT(*) AS BIGINT) AS gpus,
         MAX(time_ns) AS time_ns,
         MAX(busy_ns) AS busy_ns,
         MAX(compute_ns) AS max_compute_ns,
-        SUM(compute_ns) / CAST(COUNT(*) AS DOUBLE) AS compute_ns,
-        SUM(uncounted_ns) / CAST(COUNT(*) AS DOUBLE) AS uncounted_ns,
-        SUM(clock_ns) / CAST(COUNT(*) AS DOUBLE) AS clock_ns,
-        SUM(roof_ns) / CAST(COUNT(*) AS DOUBLE) AS roof_ns
+        SUM(compute_ns) AS compute_ns,
+        SUM(uncounted_ns) AS uncounted_ns,
+        SUM(clock_ns) AS clock_ns,
+        SUM(roof_ns) AS roof_ns
     FROM of_gpus
+    GROUP BY {{ keys }}every_row, program
+),
+totals AS (
+    SELECT
+        {{ keys }}every_row,
+        CAST(SUM(gpus) AS BIGINT) AS gpus,
+        {%- for longest in ['time_ns', 'busy_ns', 'max_compute_ns'] %}
+        SUM({{ longest }} * CAST(gpus AS DOUBLE)) / CAST(SUM(gpus) AS DOUBLE) AS {{ longest }},
+        {%- endfor %}
+        SUM(compute_ns) / CAST(SUM(gpus) AS DOUBLE) AS compute_ns,
+        SUM(uncounted_ns) / CAST(SUM(gpus) AS DOUBLE) AS uncounted_ns,
+        SUM(clock_ns) / CAST(SUM(gpus) AS DOUBLE) AS clock_ns,
+        SUM(roof_ns) / CAST(SUM(gpus) AS DOUBLE) AS roof_ns
+    FROM of_programs
     GROUP BY {{ keys }}every_row
 ),
 steps AS (

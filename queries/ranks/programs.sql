@@ -25,7 +25,7 @@ traced AS (
     FROM programs AS g
     JOIN processes AS p ON p.process = g.process
     LEFT JOIN kernel_time AS k ON k.process = g.process
-    WHERE p.role = 'trace'
+    WHERE p.role = 'trace' AND g.program IS NOT NULL
 )
 SELECT
     program,

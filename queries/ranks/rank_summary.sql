@@ -1,8 +1,8 @@
 -- title: Rank summary
--- about: GPU work of every rank over its processes and their GPUs, and its distance from the mean of the ranks. Concurrent work of several processes of a rank on one GPU counts for each.
+-- about: GPU work of every rank over its processes and their GPUs, and its distance from the mean of the ranks of the run: those of other programs next to it (`programs`) have none. Concurrent work of several processes of a rank on one GPU counts for each.
 -- kind: summary
 -- plot: stacked label=rank parts=busy_ns:compute,idle_ns
--- needs: processes gpu_segments kernels
+-- needs: processes gpu_segments kernels programs
 -- sums: gpu_segments
 -- by:
 -- dimensions:
@@ -37,6 +37,7 @@ of_process AS (
         p.rank, p.process,
         CAST(p.hostname AS VARCHAR) AS hostname,
         p.pid,
+        CASE WHEN n.compared OR n.compared IS NULL THEN 1 ELSE 0 END AS compared,
         CAST(COALESCE(k.kernels, 0) AS BIGINT) AS kernels,
         CAST(COALESCE(k.kernel_sum_ns, 0) AS BIGINT) AS kernel_sum_ns,
         CAST(COALESCE(g.span_ns, 0) AS BIGINT) AS span_ns,
@@ -44,6 +45,7 @@ of_process AS (
     FROM processes AS p
     LEFT JOIN gpu_time AS g ON g.process = p.process
     LEFT JOIN kernel_time AS k ON k.process = p.process
+    LEFT JOIN programs AS n ON n.process = p.process
     WHERE p.role = 'trace'
 ),
 -- GPUs of which the device is not known count for each process.
@@ -69,13 +71,14 @@ of_rank AS (
         CAST(COUNT(*) AS BIGINT) AS processes,
         CASE WHEN COUNT(hostname) = COUNT(*) AND MIN(hostname) = MAX(hostname) THEN MIN(hostname) END AS hostname,
         CASE WHEN COUNT(*) = 1 THEN MAX(pid) END AS pid,
+        MAX(compared) AS compared,
         {{ sums('kernels, kernel_sum_ns, span_ns, busy_ns') }}
     FROM of_process
     GROUP BY rank
 ),
 rank_rows AS (
     SELECT
-        r.rank, r.processes, r.hostname, r.pid,
+        r.rank, r.processes, r.hostname, r.pid, r.compared,
         CAST(COALESCE(u.gpus, 0) AS BIGINT) AS gpus,
         r.kernels, r.kernel_sum_ns, r.span_ns, r.busy_ns
     FROM of_rank AS r
@@ -84,8 +87,13 @@ rank_rows AS (
 with_mean AS (
     SELECT
         rank, processes, hostname, pid, gpus, kernels, kernel_sum_ns, span_ns, busy_ns,
-        CAST(SUM(busy_ns) OVER () AS DOUBLE) / CAST(COUNT(*) OVER () AS DOUBLE) AS mean_busy,
-        CAST(SUM(kernel_sum_ns) OVER () AS DOUBLE) / CAST(COUNT(*) OVER () AS DOUBLE) AS mean_kernel_sum
+        -- Without a value where the rank is not compared, so that its distances have none either.
+        CASE
+            WHEN compared = 1 THEN CAST(SUM(busy_ns * compared) OVER () AS DOUBLE) / CAST(SUM(compared) OVER () AS DOUBLE)
+        END AS mean_busy,
+        CASE
+            WHEN compared = 1 THEN CAST(SUM(kernel_sum_ns * compared) OVER () AS DOUBLE) / CAST(SUM(compared) OVER () AS DOUBLE)
+        END AS mean_kernel_sum
     FROM rank_rows
 )
 SELECT

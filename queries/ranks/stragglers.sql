@@ -10,7 +10,7 @@
 -- column: rank id -- rank
 -- column: gpu id -- GPU of the process
 -- column: hostname name -- machine
--- column: what text -- compute (time with a compute kernel), slow_kernels (the same kernels take longer), more_work (more or larger dispatches), idle (nothing runs: its host is slow), late (others wait for it in collectives, with nothing else to do)
+-- column: what text -- compute (time with a compute kernel), slow_kernels (the same kernels of the same grid and recorded inputs take longer), more_work (more or larger dispatches), idle (nothing runs: its host is slow), late (others wait for it in collectives, with nothing else to do)
 -- column: amount_ns ns -- its time; of slow_kernels above the medians of the same kernels, of late what its collectives took less than the longest of each, as far as that kept a GPU from computing
 -- column: median_ns ns -- median of the GPUs, of two the lesser
 -- column: excess_ns ns -- above it
@@ -37,24 +37,25 @@ members AS (
 ),
 work_of_all AS (
     SELECT
-        process, gpu, category, kernel_name, grid_x, grid_y, grid_z,
+        process, gpu, category, kernel_name, grid_x, grid_y, grid_z, inputs,
         CAST(COUNT(*) AS BIGINT) AS calls,
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns
     FROM kernels
     WHERE valid
-    GROUP BY process, gpu, category, kernel_name, grid_x, grid_y, grid_z
+    GROUP BY process, gpu, category, kernel_name, grid_x, grid_y, grid_z, inputs
 ),
 work AS (
     SELECT
-        process, gpu, kernel_name, grid_x, grid_y, grid_z,
+        process, gpu, kernel_name, grid_x, grid_y, grid_z, inputs,
         {{ sums('calls, total_ns') }}
     FROM work_of_all
     WHERE category <> 'communication'
-    GROUP BY process, gpu, kernel_name, grid_x, grid_y, grid_z
+    GROUP BY process, gpu, kernel_name, grid_x, grid_y, grid_z, inputs
 ),
 named_work AS (
     SELECT
         w.process, w.gpu, CAST(w.kernel_name AS VARCHAR) AS kernel_name, w.grid_x, w.grid_y, w.grid_z,
+        COALESCE(CAST(w.inputs AS VARCHAR), '') AS inputs,
         CAST(w.calls AS DOUBLE) AS calls,
         CAST(w.total_ns AS DOUBLE) AS total_ns,
         CAST(w.total_ns AS DOUBLE) / CAST(w.calls AS DOUBLE) AS mean_ns
@@ -63,9 +64,9 @@ named_work AS (
     WHERE g.compared OR g.compared IS NULL
 ),
 usual AS (
-    SELECT kernel_name, grid_x, grid_y, grid_z, COUNT(*) AS gpus, MEDIAN(mean_ns) AS median_ns, MIN(mean_ns) AS least_ns
+    SELECT kernel_name, grid_x, grid_y, grid_z, inputs, COUNT(*) AS gpus, MEDIAN(mean_ns) AS median_ns, MIN(mean_ns) AS least_ns
     FROM named_work
-    GROUP BY kernel_name, grid_x, grid_y, grid_z
+    GROUP BY kernel_name, grid_x, grid_y, grid_z, inputs
 ),
 expected AS (
     SELECT
@@ -74,6 +75,7 @@ expected AS (
     FROM named_work AS w
     JOIN usual AS u
         ON u.kernel_name = w.kernel_name AND u.grid_x = w.grid_x AND u.grid_y = w.grid_y AND u.grid_z = w.grid_z
+            AND u.inputs = w.inputs
 ),
 pace AS (
     SELECT process, gpu, SUM(total_ns - expected_ns) AS slow_ns, SUM(expected_ns) AS work_ns

@@ -20,6 +20,7 @@
 -- column: cooldown_ns ns -- time of the slow ones at the end
 -- column: after_ns ns -- end of the last iteration to the end of the last kernel
 -- column: median_ns ns -- median of the steady ones
+-- column: longer_ns ns -- time of the longer steady ones above that median, added up
 -- column: mean_ns ns -- mean of the steady ones
 -- column: std_ns ns -- sample standard deviation of the steady ones, null for one
 -- column: min_ns ns -- shortest steady one
@@ -53,6 +54,15 @@ WITH per_process AS (
         MAX(end_ns) AS end_ns
     FROM iterations
     GROUP BY process, rank
+),
+longer AS (
+    SELECT
+        i.process,
+        SUM(CASE WHEN CAST(i.duration_ns AS DOUBLE) > p.median_ns THEN CAST(i.duration_ns AS DOUBLE) - p.median_ns ELSE CAST(0 AS DOUBLE) END) AS longer_ns
+    FROM iterations AS i
+    JOIN per_process AS p ON p.process = i.process
+    WHERE i.phase = 'steady'
+    GROUP BY i.process
 ),
 of_levels AS (
     SELECT
@@ -111,6 +121,7 @@ SELECT
     p.cooldown_ns,
     CASE WHEN k.last_ns > p.end_ns THEN k.last_ns - p.end_ns ELSE 0 END AS after_ns,
     p.median_ns,
+    l.longer_ns,
     {{ ratio('p.steady_ns', 'p.steady') }} AS mean_ns,
     p.std_ns,
     p.min_ns,
@@ -122,5 +133,6 @@ SELECT
     j.after_jump_ns
 FROM per_process AS p
 LEFT JOIN jumps AS j ON j.process = p.process
+LEFT JOIN longer AS l ON l.process = p.process
 LEFT JOIN kernel_span AS k ON k.process = p.process
 ORDER BY p.rank NULLS FIRST, p.process NULLS FIRST

@@ -126,12 +126,13 @@ impl<'a> CommandLine<'a> {
         let named = prepare(self.build(Extent::Named(words))).try_get_matches_from(words);
         let command = match named.as_ref().map_err(clap::Error::kind) {
             Ok(_) | Err(ErrorKind::DisplayVersion) => return named,
-            Err(kind) if is_help(kind) => {
-                let is_of_query = is_among(TABLE, words);
-                let command = if is_of_query { self.whole().clone() } else { self.build(Extent::Verbs(words)) };
-                arranged(prepare(command))
+            Err(kind) => {
+                let is_of_verbs = is_help(kind) && !is_among(TABLE, words);
+                let command =
+                    prepare(if is_of_verbs { self.build(Extent::Verbs(words)) } else { self.whole().clone() });
+                // Without verbs, the word help is no command and only an error at first.
+                if is_help(kind) || is_among("help", words) { arranged(command) } else { command }
             }
-            Err(_) => prepare(self.whole().clone()),
         };
         command.try_get_matches_from(words)
     }

@@ -100,6 +100,7 @@ fn every_column_has_a_value_somewhere() {
     let (layers, jumps) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (layered, jumping) = (layered_steps(layers.path()), jumping_steps(jumps.path()));
     let graphs = schema_3("3.0.2", &[include_str!("dialects/schema_3_0_2.sql")]);
+    let paced = schema_3("3.0.0", &[include_str!("quality/pace.sql")]);
     let inputs = [
         "fixtures/planted",
         "fixtures/two_nodes",
@@ -114,6 +115,7 @@ fn every_column_has_a_value_somewhere() {
         analysis.path.as_str(),
         layered.as_str(),
         jumping.as_str(),
+        paced.path.as_str(),
     ];
     let is_filled = |value: &serde_json::Value| !value.is_null() && *value != "unknown" && *value != "";
     let queries = records(&["table", "--list"]);

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::common::{number, records, run, succeed};
+use crate::dialects::databases::schema_3;
 use crate::rocprofv3_documents::{call, dispatch, document, process};
 
 fn on_thread(mut record: Value, thread: i64) -> Value {
@@ -258,6 +259,27 @@ fn the_pace_of_ranges() {
     assert_eq!(row["outliers"], 1);
     assert_eq!(row["worst_iteration"], 2);
     assert!((row["trend_ns"].as_f64().unwrap() - 1_000.0).abs() < 1e-6, "{row}");
+}
+
+#[test]
+fn the_drift_of_a_range_on_the_gpu_has_parts_that_add_up() {
+    let paced = schema_3("3.0.0", &[include_str!("quality/pace.sql")]);
+    let rows = records(&["table", "range_pace", &paced.path, "-f", "json"]);
+    let row = rows.iter().find(|row| row["path"] == "work").unwrap();
+    let number = |column: &str| row[column].as_f64().unwrap();
+    let parts = ["more_work_pct", "clock_pct", "slower_pct", "waiting_pct"].map(number);
+    assert!((parts.iter().sum::<f64>() - number("gpu_drift_pct")).abs() < 1e-6, "{row}");
+    // From 100 to 112.36 µs of 137.8 µs, by the clock alone: the short dispatches, which do not follow it, make up for some.
+    assert!((number("gpu_drift_pct") - 9.0).abs() < 0.3 && number("drift_pct") == 0.0, "{row}");
+    assert!(
+        number("more_work_pct") == 0.0 && number("waiting_pct") == 0.0 && number("gpu_drift_errors") > 5.0,
+        "{row}"
+    );
+    assert!(number("clock_pct") > 9.0 && number("slower_pct") < 0.0, "{row}");
+    // The same shape at two places.
+    let shapes = records(&["table", "kernel_pace", &paced.path, "-f", "json"]);
+    let places = shapes.iter().filter(|row| row["position"] == "after axpy(float*)").count();
+    assert_eq!(places, 2, "{shapes:?}");
 }
 
 /// Three odd kernels, then six times the same seven, 1 µs apart and 500 ns long each. The first time takes 30 µs, others

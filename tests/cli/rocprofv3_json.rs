@@ -73,7 +73,7 @@ fn every_table_is_filled() {
             "agent_id": 1, "gpu": 0, "device": 0, "queue_id": 3, "stream_id": 2, "tid": 70, "correlation_id": 101, "external_id": 7,
             "region_name": "forward", "start_ns": 1_200_000, "end_ns": 1_200_500, "duration_ns": 500, "valid": true,
             "workgroup_x": 64, "workgroup_y": 2, "workgroup_z": 1, "grid_x": 640, "grid_y": 4, "grid_z": 1, "lds_bytes": 2048,
-            "scratch_bytes": 16, "graph_exec_id": null, "graph_node_id": null})
+            "scratch_bytes": 16, "graph_exec_id": null, "graph_node_id": null, "inputs": null})
     );
     assert_eq!(
         rows("SELECT kernel_name, short_name FROM kernels ORDER BY dispatch_id", &file)[1..],

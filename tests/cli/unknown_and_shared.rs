@@ -98,14 +98,9 @@ fn a_host_of_any_name_is_another_than_one_that_is_not_known() {
         kernels.iter().map(|row| (row["hostname"].as_str(), row["total_ns"].as_i64(), row["pct"].as_f64())).collect();
     assert_eq!(totals, [(None, Some(300), Some(100.0)), (Some("(none)"), Some(100), Some(100.0))]);
     // Groups of a host each are what there is of its process alone.
-    for query in [
-        "kernel_summary",
-        "kernel_duration_histogram",
-        "short_kernel_histogram",
-        "rank_by_kernel",
-        "copy_size_histogram",
-        "allocation_churn",
-    ] {
+    for query in
+        ["kernel_summary", "short_kernel_histogram", "rank_by_kernel", "copy_size_histogram", "allocation_churn"]
+    {
         let rows = |options: &[&str]| {
             let ran = run(&[&["table", query, &input, "--by", "hostname", "-f", "json"], options].concat());
             assert_eq!(ran.code, 0, "{query}: {}", ran.stderr);

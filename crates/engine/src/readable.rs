@@ -1,8 +1,9 @@
 //! Kernel names of results in their readable form, for screens. Files keep the full names.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use polars::prelude::{Column, DataFrame, DataType, StringChunked};
+use polars::prelude::{Column, DataFrame, DataType};
 
 use wavesieve_model::analysis::kernel_names::{ReadableNames, kernels_in_row};
 
@@ -63,9 +64,9 @@ pub fn with_readable_names(frame: &DataFrame, names: &ReadableNames) -> DataFram
     for column in frame.columns().iter().filter(is_text) {
         let texts = texts_by_row(column);
         let texts = texts.iter().map(|text| text.as_deref().map(|text| names.shown(text)));
-        let values = StringChunked::from_iter_options(column.name().clone(), texts);
+        let texts: Vec<Option<String>> = texts.map(|text| text.map(Cow::into_owned)).collect();
         // A column of the same name and length always fits.
-        let _ = shown.with_column(Column::from(polars::prelude::IntoSeries::into_series(values)));
+        let _ = shown.with_column(Column::new(column.name().clone(), texts));
     }
     shown
 }

@@ -1,5 +1,6 @@
 //! Answers as aligned tables that fit the terminal.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use anyhow::Result;
@@ -17,6 +18,10 @@ const NARROWEST_NAME: usize = 16;
 const NARROWEST_SENTENCE: usize = 30;
 /// Longest sentence that reports write out.
 pub const LONGEST_SENTENCE: usize = 1000;
+/// Names of a table at most of which the width is made distinct.
+const MOST_NAMES: usize = 1000;
+/// Columns that a name gets at most so that it is distinct.
+const WIDENED: usize = 60;
 const GAP: usize = 2;
 
 /// Size and looks of a table.
@@ -69,11 +74,16 @@ pub fn write(frame: &DataFrame, display: &[Display], style: Style, out: &mut dyn
     if let Some(width) = style.width {
         let natural = widths.clone();
         shrink(&mut widths, &headers, display, style);
+        for (((shown, natural), display), cells) in widths.iter_mut().zip(&natural).zip(display).zip(&cells) {
+            if display.shortens && *shown < *natural && !(style.wraps.is_some() && display.wraps) {
+                *shown = distinct_width(cells, *shown, *natural);
+            }
+        }
         if total(&widths) > width {
             // Several blocks are needed anyway, so names may keep more of their length.
             for ((shown, natural), display) in widths.iter_mut().zip(natural).zip(display) {
                 if display.shortens {
-                    *shown = natural.min((width * 2 / 5).max(NARROWEST_NAME));
+                    *shown = natural.min((width * 2 / 5).max(NARROWEST_NAME)).max(*shown);
                 }
             }
         }
@@ -241,6 +251,18 @@ fn shrink(widths: &mut [usize], headers: &[String], display: &[Display], style: 
     }
 }
 
+/// The least width, from the given one on, at which different names stay different.
+fn distinct_width(cells: &[String], width: usize, natural: usize) -> usize {
+    let names: BTreeSet<&str> = cells.iter().map(String::as_str).collect();
+    if names.len() > MOST_NAMES {
+        return width;
+    }
+    let is_distinct = |width: &usize| {
+        names.iter().map(|name| shorten(name, *width)).collect::<BTreeSet<String>>().len() == names.len()
+    };
+    (width..natural.min(width + WIDENED)).find(is_distinct).unwrap_or(width)
+}
+
 /// Removes the middle of a text that is wider than `width`: kernel names are distinguished by both ends.
 fn shorten(text: &str, width: usize) -> String {
     if text.width() <= width {
@@ -280,6 +302,14 @@ mod tests {
         assert_eq!(wrapped("rows are left out", 8), ["rows are", "left out"]);
         assert_eq!(wrapped("see /very/long/path now", 6), ["see", "/very/", "long/p", "ath", "now"]);
         assert_eq!(wrapped("矩阵", 1), ["矩", "阵"]);
+    }
+
+    #[test]
+    fn different_names_stay_different() {
+        let cells = ["kernel<float, 4>".to_owned(), "kernel<bf16, 4>".to_owned(), "kernel<bf16, 4>".to_owned()];
+        assert_eq!(distinct_width(&cells, 7, 16), 10);
+        assert_eq!(distinct_width(&cells, 12, 16), 12);
+        assert_eq!(distinct_width(&["a".repeat(90), "a".repeat(91)], 10, 91), 10);
     }
 
     #[test]

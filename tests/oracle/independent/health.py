@@ -128,7 +128,10 @@ def of_launches(process, found):
         own, key = process.valid(rows), KEYS[rows]
         identity = lambda row: row["correlation_id"]
         found.add("no_correlation", "info", TABLES[rows], [row[key] for row in own if identity(row) is None])
-        unmatched = [row[key] for row in own if identity(row) is not None and identity(row) not in starts]
+        first = min((identity for identity in starts if identity > 0), default=0)
+        alone = [row for row in own if identity(row) is not None and identity(row) not in starts]
+        found.add("launched_before_recording", "info", TABLES[rows], [row[key] for row in alone if 0 < identity(row) < first])
+        unmatched = [row[key] for row in alone if not 0 < identity(row) < first]
         found.add("unmatched_correlation", "warning", TABLES[rows], unmatched)
         early = [row[key] for row in own if identity(row) in starts and row["start_ns"] < starts[identity(row)]]
         found.add("starts_before_launch", "warning", TABLES[rows], early)

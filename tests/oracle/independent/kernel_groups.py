@@ -165,7 +165,8 @@ def kernel_pace(source, options):
         low, high, high_calls, gap = modes(times) or (None, None, None, None)
         record = {column: first[column] for column in by}
         record |= {"process": first["process"], "gpu": first["gpu"], "kernel_name": first["shown"]}
-        record |= {column: first[column] for column in SHAPE} | {"calls": len(times), "total_ns": sum(times)}
+        record |= {column: first[column] for column in SHAPE} | {"inputs": None, "position": None}
+        record |= {"calls": len(times), "total_ns": sum(times)}
         record |= {"median_ns": float(middle), "spread_pct": percent(1.4826 * deviation, middle)}
         record |= {"jitter_pct": percent(median(changes), middle), "early_median_ns": early, "late_median_ns": late}
         change = None if early is None else late - early

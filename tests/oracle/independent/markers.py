@@ -1,9 +1,11 @@
 """The family `markers`: ROCTx ranges, the work launched in them, and marks."""
 
 import json
+import math
 
 from .case import Case
 from .inputs import insert, made, rows, text
+from .kernel_times import SHAPE
 from .ranging import all_ranges, count_of, projected, self_time, time_of
 from .sums import deviation, first_of_each, grouped, mean, median, ordered, percent
 
@@ -146,6 +148,61 @@ def slope(points):
     return sum((x - middle) * (y - level) for x, y in points) / spread if spread else None
 
 
+def in_errors(points):
+    """The slope over its standard error; residuals are at least 20 ns, two ticks of the clock."""
+    trend = slope(points)
+    if trend is None or len(points) < 3:
+        return None
+    middle, level = mean(x for x, _ in points), mean(y for _, y in points)
+    left = sum((y - level - trend * (x - middle)) ** 2 for x, y in points) / (len(points) - 2)
+    return trend * math.sqrt(sum((x - middle) ** 2 for x, _ in points)) / math.sqrt(max(left, 400))
+
+
+def are_far(lengths):
+    """Which lengths are further from their median than five scaled distances and a twentieth of it, and the median."""
+    middle = median(lengths)
+    scatter = median(abs(length - middle) for length in lengths)
+    return [abs(length - middle) > max(5 * 1.4826 * scatter, middle / 20) for length in lengths], middle, scatter
+
+
+def usual_times(source):
+    """Median duration of the same work in its process, rounded down, by process, kind and id."""
+    usual = {}
+    for process in source.traced():
+        for rows, kind, key, same in (
+            ("kernels", "kernel", "dispatch_id", ("kernel_name", "gpu", *SHAPE)),
+            ("copies", "copy", "copy_id", ("gpu", "direction", "bytes")),
+        ):
+            for group in grouped(process.valid(rows), list(same)).values():
+                middle = int(median(row["duration_ns"] for row in group))
+                usual |= {(process.number, kind, row[key]): middle for row in group}
+    return usual
+
+
+def gpu_drift(group, process, usual):
+    """The trend of the time of the work of ranges, from its first start to its last end, and the parts of it; no clock is sampled."""
+    none = dict.fromkeys(("gpu_span_ns", "gpu_drift_pct", "more_work_pct", "clock_pct", "slower_pct", "waiting_pct", "gpu_drift_errors"))
+    with_work = [span for span in group if span["work"]]
+    if not with_work:
+        return none
+    times = [end - start for start, end in (projected(span["work"]) for span in with_work)]
+    far, middle, _ = are_far(times)
+    parts = {"gpu_drift_pct": [], "more_work_pct": [], "slower_pct": [], "waiting_pct": []}
+    for span, took, outlier in zip(with_work, times, far):
+        if not outlier:
+            keys = {"kernel": "dispatch_id", "copy": "copy_id"}
+            expected = sum(usual[(process, kind, row[keys[kind]])] for kind, row in span["work"])
+            work = time_of(span["work"])
+            values = (took, expected, work - expected, took - work)
+            for points, value in zip(parts.values(), values):
+                points.append((span["iteration"], value))
+    record = none | {"gpu_span_ns": middle, "gpu_drift_errors": in_errors(parts["gpu_drift_pct"])}
+    for name, points in parts.items():
+        trend = slope(points)
+        record[name] = None if trend is None else percent(trend * (len(group) - 1), middle)
+    return record
+
+
 def repeating(source):
     """Ranges by process, thread and path, in order; those of the process are of no thread."""
     spans = [keyed(process, span) for process, span in all_ranges(source)]
@@ -159,25 +216,27 @@ def gaps(spans):
 
 
 def range_pace(source, options):
-    records = []
+    records, usual = [], usual_times(source)
     for key, group in repeating(source).items():
         if len(group) < options.whole("min-iterations", 3):
             continue
         lengths = [span["duration_ns"] for span in group]
-        middle = median(lengths)
-        scatter = median(abs(length - middle) for length in lengths)
-        far = [abs(length - middle) > max(5 * 1.4826 * scatter, middle / 20) for length in lengths]
-        trend = slope([(span["iteration"], span["duration_ns"]) for span, outlier in zip(group, far) if not outlier])
+        far, middle, scatter = are_far(lengths)
+        points = [(span["iteration"], span["duration_ns"]) for span, outlier in zip(group, far) if not outlier]
+        trend = slope(points)
         record = dict(zip(("rank", "process", "tid", "kind", "path"), key))
         record |= {"iterations": len(group), "total_ns": sum(lengths), "first_ns": lengths[0], "median_ns": middle, "mad_ns": scatter}
         record |= {"jitter_pct": percent(scatter, middle), "pace_ns": median(gaps(group)), "trend_ns": trend}
-        record |= {"drift_pct": None if trend is None else percent(trend * (len(group) - 1), middle), "outliers": sum(far)}
+        record |= {"drift_pct": None if trend is None else percent(trend * (len(group) - 1), middle), "drift_errors": in_errors(points)}
+        record |= {"outliers": sum(far)}
         longest = max(group, key=lambda span: (span["duration_ns"], -span["iteration"]))
         record |= {"max_ns": max(lengths), "worst_iteration": longest["iteration"]}
-        records.append(record | {"gpu_ns": median(time_of(span["work"]) for span in group)})
+        record |= {"gpu_ns": median(time_of(span["work"]) for span in group)}
+        records.append(record | gpu_drift(group, record["process"], usual))
     records = ordered(records, (), "-total_ns", "rank", "process", "tid", "kind", "path")
     columns = ("rank", "tid", "path", "iterations", "total_ns", "first_ns", "median_ns", "mad_ns", "jitter_pct", "pace_ns")
-    columns += ("trend_ns", "drift_pct", "outliers", "max_ns", "worst_iteration", "gpu_ns")
+    columns += ("trend_ns", "drift_pct", "drift_errors", "outliers", "max_ns", "worst_iteration", "gpu_ns", "gpu_span_ns")
+    columns += ("gpu_drift_pct", "more_work_pct", "clock_pct", "slower_pct", "waiting_pct", "gpu_drift_errors")
     return [answer(record, (), *columns) for record in first_of_each(records, (), options.whole("top", 0))]
 
 

@@ -42,7 +42,7 @@ def iteration_summary(source, options):
         record |= {"before_ns": max(0, rows[0]["start_ns"] - min(kernel["start_ns"] for kernel in kernels))}
         record |= {f"{name}_ns": time(name) for name in ("warmup", "steady", "prefill", "cooldown")}
         record |= {"after_ns": max(0, max(kernel["end_ns"] for kernel in kernels) - max(row["end_ns"] for row in rows))}
-        record |= {"median_ns": median(times), "mean_ns": mean(times), "std_ns": deviation(times), "min_ns": min(times)}
+        record |= {"median_ns": median(times), "longer_ns": sum(max(0, took - median(times)) for took in times), "mean_ns": mean(times), "std_ns": deviation(times), "min_ns": min(times)}
         work = sum(row["kernel_ns"] for row in phase("steady"))
         record |= {"max_ns": max(times), "kernel_pct": percent(work, time("steady"))}
         records.append(record | {"levels": 1, "jump_at": None, "before_jump_ns": None, "after_jump_ns": None})

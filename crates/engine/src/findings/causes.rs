@@ -23,6 +23,8 @@ struct Cause {
     symptoms: Vec<String>,
     #[serde(default)]
     same_rank: bool,
+    #[serde(default)]
+    any_rank: bool,
 }
 
 impl Cause {
@@ -31,7 +33,7 @@ impl Cause {
         let saved = |finding: &Finding| finding.saving.as_ref().map(|saving| saving.wall.whole_ns() as f64);
         let is_meant = self.rule == cause.rule && self.symptoms.contains(&symptom.rule);
         let is_of_rank = match symptom.rank {
-            Some(rank) => cause.rank == Some(rank),
+            Some(rank) => cause.rank == Some(rank) || self.any_rank && cause.rank.is_none(),
             None => cause.rank.is_some() && !self.same_rank,
         };
         (is_meant && is_of_rank).then_some(saved(cause)? / saved(symptom)?.max(1.0))

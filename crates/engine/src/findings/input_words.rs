@@ -34,15 +34,38 @@ impl InputWords {
         &self.words
     }
 
-    /// A text whose code names the inputs in place of `INPUT`.
+    /// A text whose code names the inputs in place of `INPUT`, with the effective filters that it does not have itself.
     pub fn filled(&self, text: &str) -> String {
         let line = self.line();
         let filled = |(place, piece): (usize, &str)| {
             // Pieces with odd places stand between backticks.
-            let words = piece.split(' ').map(|word| if place % 2 == 1 && word == PLACEHOLDER { &*line } else { word });
-            words.collect::<Vec<&str>>().join(" ")
+            if place % 2 == 0 || !piece.split(' ').any(|word| word == PLACEHOLDER) {
+                return piece.to_owned();
+            }
+            let words = piece.split(' ').map(|word| if word == PLACEHOLDER { &*line } else { word });
+            words.map(str::to_owned).chain(self.filters_of(piece)).collect::<Vec<String>>().join(" ")
         };
         text.split('`').enumerate().map(filled).collect::<Vec<String>>().join("`")
+    }
+
+    /// The filters for a command of this program, as a shell takes them, without options that the command has.
+    fn filters_of(&self, code: &str) -> Vec<String> {
+        if !code.starts_with("wavesieve ") {
+            return Vec::new();
+        }
+        let has = |option: &str| code.split(' ').any(|word| word == option);
+        let mut words = Vec::new();
+        let mut is_kept = false;
+        for word in &self.filters {
+            if word.starts_with("--") {
+                is_kept = !has(word);
+            }
+            if is_kept {
+                words.push(quoted(word));
+            }
+        }
+        // A backtick would end the code.
+        if words.iter().any(|word| word.contains('`')) { Vec::new() } else { words }
     }
 
     /// The command line that prints the whole result of a question.
@@ -83,6 +106,14 @@ mod tests {
         let many: Vec<String> = (0..100).map(|number| format!("rank{number}.db")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         assert_eq!([filled(&[]), filled(&["a`b"]), filled(&many)], [text, text, text]);
+        // With the filters, unless the code has the option.
+        let filtered = named(&["a.db"], &["--rank", "0,1", "--where", "gpu > 0"]);
+        assert_eq!(
+            filtered.filled(
+                "`wavesieve check INPUT`, `wavesieve table x INPUT --rank 3`, `amd-smi INPUT`, `--with INPUTS`"
+            ),
+            "`wavesieve check a.db --rank 0,1 --where 'gpu > 0'`, `wavesieve table x a.db --rank 3 --where 'gpu > 0'`, `amd-smi a.db`, `--with INPUTS`"
+        );
     }
 
     #[test]

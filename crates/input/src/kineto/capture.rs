@@ -117,7 +117,8 @@ fn found_once<T>(kept: &OnceLock<T>, find: impl FnOnce() -> Result<T>) -> Result
 
 impl Launches {
     fn read(capture: &Capture) -> Result<Self> {
-        let mut fields = vec![Field::Correlation, Field::Pid, Field::Tid, Field::SharedMemory, Field::Bytes];
+        let mut fields =
+            vec![Field::Correlation, Field::External, Field::Pid, Field::Tid, Field::SharedMemory, Field::Bytes];
         fields.extend(GRID.into_iter().chain(BLOCK));
         let keep = Keep::OfDomain(HIP);
         let calls = capture.gather(&Wanted { role: Role::Region, keep, fields: &fields, names: true })?;

@@ -7,21 +7,19 @@
 
 use std::collections::BTreeMap;
 
-/// Kernels of a repetition at least: with fewer, a rotation fits by chance.
-const MIN_PERIOD: usize = 5;
-/// Kernels of a repetition at most, and those of a replay that are looked at, which bounds the search.
-const MAX_PERIOD: usize = 512;
+use crate::analysis::thresholds::{MigratingDurations, Thresholds};
+
+/// Kernels of a replay that are looked at, which bounds the search.
 const MAX_KERNELS: usize = 4096;
-/// Share of kernels in percent whose name comes again a period later.
-const MIN_REPEATING_PCT: usize = 60;
-/// Median factor between durations of the same name, as a power of two, and the one that is left after the rotation.
-const MIN_APART: f64 = 1.0;
-const MAX_ROTATED: f64 = 0.25;
-/// Repetitions that must be rotated: one may be a coincidence.
-const MIN_ROTATED: usize = 2;
+
+fn bounds() -> &'static MigratingDurations {
+    &Thresholds::builtin().migrating_durations
+}
 
 /// Kernels of a replay at least, so that it repeats something three times.
-pub const MIN_REPLAY: usize = 3 * MIN_PERIOD;
+pub fn min_replay() -> usize {
+    bounds().min_period.saturating_mul(3)
+}
 
 /// How many kernels of a replay, in the order of their starts, have the durations of others.
 pub fn migrated(names: &[u64], durations_ns: &[i64]) -> usize {
@@ -32,7 +30,7 @@ pub fn migrated(names: &[u64], durations_ns: &[i64]) -> usize {
     let repetitions = repetitions(names, durations_ns, period);
     let Some((first, others)) = repetitions.split_first() else { return 0 };
     let rotated = others.iter().filter(|one| is_rotated(first, one)).count();
-    if rotated < MIN_ROTATED { 0 } else { rotated * period }
+    if rotated < bounds().min_rotated { 0 } else { rotated * period }
 }
 
 /// The least period in which most names repeat.
@@ -40,9 +38,9 @@ fn period_of(names: &[u64]) -> Option<usize> {
     let repeats = |period: &usize| {
         let pairs = names.iter().zip(names.iter().skip(*period));
         let (all, equal) = pairs.fold((0, 0), |(all, equal), (one, next)| (all + 1, equal + usize::from(one == next)));
-        equal * 100 >= all * MIN_REPEATING_PCT
+        equal * 100 >= all * bounds().min_repeating_pct
     };
-    (MIN_PERIOD..=(names.len() / 3).min(MAX_PERIOD)).find(repeats)
+    (bounds().min_period..=(names.len() / 3).min(bounds().max_period)).find(repeats)
 }
 
 /// Durations of each occurrence of the sequence that is found most often, as powers of two.
@@ -73,7 +71,7 @@ fn is_rotated(first: &[f64], other: &[f64]) -> bool {
         apart.sort_by(f64::total_cmp);
         apart.get(apart.len() / 2).copied().unwrap_or_default()
     };
-    apart(0) >= MIN_APART && (1..first.len()).any(|rotation| apart(rotation) <= MAX_ROTATED)
+    apart(0) >= bounds().min_apart && (1..first.len()).any(|rotation| apart(rotation) <= bounds().max_rotated)
 }
 
 #[cfg(test)]

@@ -21,4 +21,5 @@ pub mod queues;
 pub mod ranges;
 pub mod statistics;
 pub mod steadiness;
+pub mod thresholds;
 pub mod upstream;

@@ -1,10 +1,9 @@
 //! Which processes are ranks of one program. Other programs next to them, such as benchmarks that are reported together, are no ranks
 //! of a run, and nothing can be concluded from a difference between them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-/// Share of the kernel time of both processes, in percent, that common kernels take at least in ranks of one program.
-const COMMON_PCT: i64 = 50;
+use crate::analysis::thresholds::Thresholds;
 
 /// A process as programs are told by it.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +47,8 @@ impl Traced {
             let all = one.kernels.values().fold(0_i64, |sum, ns| sum.saturating_add(*ns));
             let shared = one.kernels.iter().filter(|(name, _)| next.kernels.contains_key(name));
             let shared = shared.fold(0_i64, |sum, (_, ns)| sum.saturating_add(*ns));
-            all > 0 && i128::from(shared) * 100 >= i128::from(all) * i128::from(COMMON_PCT)
+            all > 0
+                && i128::from(shared) * 100 >= i128::from(all) * i128::from(Thresholds::builtin().programs.common_pct)
         };
         common(self, other) && common(other, self)
     }
@@ -57,19 +57,23 @@ impl Traced {
 /// The program of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// Dense number in the order of processes.
-    pub number: i64,
+    /// Dense number in the order of processes; `None` of a process without kernels that nothing links to a program.
+    pub number: Option<i64>,
     /// Processes of the program.
     pub processes: i64,
     /// Whether its processes are compared with each other: it has most of several.
     pub is_compared: bool,
 }
 
-/// The program of every process, in their order. Processes without kernels show nothing, and count to the first program.
+/// The program of every process, in their order. A process without kernels is of the program whose command line it has, and otherwise of
+/// none, unless no process has kernels.
 pub fn programs(processes: &[Traced]) -> Vec<Program> {
     // Places of the processes of each program.
     let mut groups: Vec<Vec<usize>> = Vec::new();
-    for (place, process) in processes.iter().enumerate().filter(|(_, process)| !process.kernels.is_empty()) {
+    let (silent, working): (Vec<usize>, Vec<usize>) =
+        (0..processes.len()).partition(|place| processes.get(*place).is_some_and(|process| process.kernels.is_empty()));
+    for place in working {
+        let Some(process) = processes.get(place) else { continue };
         let is_of = |group: &Vec<usize>| {
             group.iter().filter_map(|other| processes.get(*other)).any(|other| process.is_linked(other))
         };
@@ -85,23 +89,27 @@ pub fn programs(processes: &[Traced]) -> Vec<Program> {
     groups.sort_unstable();
     let most = groups.iter().map(Vec::len).max().unwrap_or_default();
     let largest = groups.iter().position(|group| group.len() == most);
-    let silent: BTreeSet<usize> = processes
-        .iter()
-        .enumerate()
-        .filter(|(_, process)| process.kernels.is_empty())
-        .map(|(place, _)| place)
-        .collect();
-    match groups.first_mut() {
-        Some(first) => first.extend(&silent),
-        None => groups.push(silent.into_iter().collect()),
+    let mut alone = Vec::new();
+    for place in silent {
+        let has_command = |other: &usize| {
+            processes.get(place).zip(processes.get(*other)).is_some_and(|(one, other)| one.has_command_of(other))
+        };
+        match groups.iter_mut().find(|group| group.iter().any(has_command)) {
+            Some(group) => group.push(place),
+            None => alone.push(place),
+        }
+    }
+    if groups.is_empty() && !alone.is_empty() {
+        groups.push(std::mem::take(&mut alone));
     }
     let is_compared = |number: usize| groups.len() == 1 || most > 1 && Some(number) == largest;
     let of_group = |(number, group): (usize, &Vec<usize>)| {
         let program =
-            Program { number: number as i64, processes: group.len() as i64, is_compared: is_compared(number) };
+            Program { number: Some(number as i64), processes: group.len() as i64, is_compared: is_compared(number) };
         group.iter().map(move |place| (*place, program)).collect::<Vec<(usize, Program)>>()
     };
-    let of_place: BTreeMap<usize, Program> = groups.iter().enumerate().flat_map(of_group).collect();
+    let without = alone.iter().map(|place| (*place, Program { number: None, processes: 1, is_compared: false }));
+    let of_place: BTreeMap<usize, Program> = groups.iter().enumerate().flat_map(of_group).chain(without).collect();
     of_place.into_values().collect()
 }
 
@@ -119,8 +127,9 @@ mod tests {
         }
     }
 
+    /// Numbers of the programs, -1 without.
     fn numbers(processes: &[Traced]) -> Vec<(i64, bool)> {
-        programs(processes).iter().map(|program| (program.number, program.is_compared)).collect()
+        programs(processes).iter().map(|program| (program.number.unwrap_or(-1), program.is_compared)).collect()
     }
 
     #[test]
@@ -161,7 +170,15 @@ mod tests {
         let rank = |number: i64| process("", (number * 1_000, number * 1_000 + 10), &[(7, 10)]);
         let alone = process("./check", (90_000, 90_010), &[(8, 10)]);
         let silent = Traced::default();
-        assert_eq!(numbers(&[alone, rank(1), rank(2), silent]), [(0, false), (1, true), (1, true), (0, false)]);
+        assert_eq!(
+            numbers(&[alone, rank(1), rank(2), silent.clone()]),
+            [(0, false), (1, true), (1, true), (-1, false)]
+        );
+        // Without kernels, the command line decides; if no process has any, there is one program.
+        let train = process("python3 train.py", (0, 10), &[(1, 10)]);
+        let loader = Traced { command: train.command.clone(), ..Traced::default() };
+        assert_eq!(numbers(&[rank(1), rank(2), train, loader]), [(0, true), (0, true), (1, false), (1, false)]);
+        assert_eq!(numbers(&[silent.clone(), silent]), [(0, true), (0, true)]);
         // The third process joins the first two.
         let (one, two) = (process("", (0, 10), &[(1, 10)]), process("", (100, 110), &[(2, 10)]));
         let both = process("", (5, 105), &[(3, 10)]);

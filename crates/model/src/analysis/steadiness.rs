@@ -1,23 +1,16 @@
 //! Steadiness of the durations of repeated work: center and spread, drift, jitter, and two modes if there are any.
 
 use crate::analysis::statistics::medians::{median, median_of_floats, median_of_sorted};
+use crate::analysis::thresholds::{SteadinessBounds, Thresholds};
 
 /// Factor from the median absolute deviation to the standard deviation of a normal distribution.
 const NORMAL_SCALE: f64 = 1.4826;
 /// Standard error of a median of normal values, in standard deviations over the root of their number.
 const MEDIAN_ERROR: f64 = 1.2533;
-/// Minimum deviation that counts as one unit of noise: two ticks of the 100 MHz clock that timestamps dispatches.
-const MIN_NOISE_NS: f64 = 20.0;
-/// Minimum deviation that counts as one unit of noise, as a share of the median.
-const MIN_NOISE_SHARE: f64 = 0.01;
-/// Minimum number of calls for comparing thirds.
-const MIN_CALLS_FOR_DRIFT: usize = 9;
-/// Minimum number of calls for finding modes.
-const MIN_CALLS_FOR_MODES: usize = 10;
-/// A mode has at least one of this many calls.
-const MIN_MODE_PART: usize = 10;
-/// One of this many calls at either end is ignored for modes, so that outliers do not make a mode.
-const TRIMMED_PART: usize = 20;
+
+fn bounds() -> &'static SteadinessBounds {
+    &Thresholds::builtin().steadiness
+}
 
 /// Center and spread of durations.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,7 +31,7 @@ impl Spread {
     /// One standard deviation by convention: 1.4826 times the median absolute deviation, but at least 1 % of the median
     /// and 20 ns. More than half of the calls may take the same time, so that the deviation alone can be 0.
     pub fn noise_ns(self) -> f64 {
-        (NORMAL_SCALE * self.mad_ns).max(MIN_NOISE_SHARE * self.median_ns).max(MIN_NOISE_NS)
+        (NORMAL_SCALE * self.mad_ns).max(bounds().min_noise_share * self.median_ns).max(bounds().min_noise_ns)
     }
 
     /// Units of noise by which a duration is above the median: the modified z-score of Iglewicz and Hoaglin, with the
@@ -126,7 +119,7 @@ fn change(pair: &[i64]) -> Option<i64> {
 }
 
 fn drift(durations: &[i64]) -> Option<Drift> {
-    if durations.len() < MIN_CALLS_FOR_DRIFT {
+    if durations.len() < bounds().min_calls_for_drift {
         return None;
     }
     let third = durations.len() / 3;
@@ -138,12 +131,12 @@ fn drift(durations: &[i64]) -> Option<Drift> {
 
 /// The split of sorted durations with the largest variance between its two sides.
 fn modes(sorted: &[i64]) -> Option<Modes> {
-    let trimmed = sorted.len() / TRIMMED_PART;
+    let trimmed = sorted.len() / bounds().trimmed_part.max(1);
     let sorted = sorted.get(trimmed..sorted.len() - trimmed)?;
-    if sorted.len() < MIN_CALLS_FOR_MODES {
+    if sorted.len() < bounds().min_calls_for_modes {
         return None;
     }
-    let least = sorted.len().div_ceil(MIN_MODE_PART);
+    let least = sorted.len().div_ceil(bounds().min_mode_part.max(1));
     let centre = median_of_sorted(sorted)?;
     let total: f64 = sorted.iter().map(|duration| *duration as f64 - centre).sum();
     let (mut below, mut best) = (0.0, None::<(f64, usize)>);

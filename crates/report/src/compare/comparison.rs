@@ -103,7 +103,10 @@ fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareO
         kernel.path_delta_ns = on_path(&path, &kernel.key);
     }
     let ranges = range_rows(base, new, basis);
-    let counters = counter_rows(base, new, &rows, strictness);
+    // Counters of kernels that take little time change more by chance, and no change of theirs matters.
+    let matters =
+        |key: &str| !kernels.iter().any(|kernel| kernel.key == key && kernel.verdict == Verdict::Untested.word());
+    let counters = counter_rows(base, new, &rows, strictness, &matters);
     let is_one_sided = |row: &&KernelPair<'_>| row.matched_by == MatchedBy::None;
     let mut comparison = Comparison {
         schema: SCHEMA,

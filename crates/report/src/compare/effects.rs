@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::digest::ShapeKey;
 use super::matching::SideKernel;
 use wavesieve_model::analysis::statistics::rounding::divided;
 
@@ -79,8 +80,8 @@ fn members(base: &SideKernel<'_>, new: &SideKernel<'_>) -> Vec<Member> {
             Member { base: (0.0, 0.0), new: (new.calls, new.time_ns) },
         ];
     }
-    let shapes: BTreeSet<&[i64; 6]> = base.shapes.keys().chain(new.shapes.keys()).collect();
-    let of = |side: &SideKernel<'_>, shape: &[i64; 6]| side.shapes.get(shape).copied().unwrap_or_default();
+    let shapes: BTreeSet<&ShapeKey> = base.shapes.keys().chain(new.shapes.keys()).collect();
+    let of = |side: &SideKernel<'_>, shape: &ShapeKey| side.shapes.get(shape).copied().unwrap_or_default();
     shapes.into_iter().map(|shape| Member { base: of(base, shape), new: of(new, shape) }).collect()
 }
 

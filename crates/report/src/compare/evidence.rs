@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::basis::Basis;
-use super::digest::KernelDigest;
+use super::digest::{KernelDigest, ShapeKey};
 use super::matching::{KernelPair, SideKernel};
 use super::side::{GpuKey, Side, calls, key, levels_of_shape, of_shape};
 use wavesieve_model::analysis::statistics::blocks::{block_estimate, block_means, mean_of_blocks};
@@ -119,7 +119,7 @@ pub(crate) fn has_same_mix(base: &SideKernel<'_>, new: &SideKernel<'_>) -> bool 
     if base.shapes.len() <= 1 && new.shapes.len() <= 1 {
         return base.name != new.name || base.shapes.keys().eq(new.shapes.keys());
     }
-    let share = |side: &SideKernel<'_>, shape: &[i64; 6]| {
+    let share = |side: &SideKernel<'_>, shape: &ShapeKey| {
         side.shapes.get(shape).map_or(0.0, |(calls, _)| calls / side.calls.max(f64::MIN_POSITIVE))
     };
     let differ = |side: &SideKernel<'_>| {
@@ -139,7 +139,7 @@ struct ShapeLevels {
 /// The mean change of the shapes that both sides have, weighted by their time on both.
 fn of_shapes(base: &[(usize, &KernelDigest)], new: &[(usize, &KernelDigest)], basis: Basis) -> Option<OfGpu> {
     let by_shape = |runs: &[(usize, &KernelDigest)]| {
-        let mut levels: BTreeMap<[i64; 6], ShapeLevels> = BTreeMap::new();
+        let mut levels: BTreeMap<ShapeKey, ShapeLevels> = BTreeMap::new();
         for shape in runs.iter().flat_map(|(_, kernel)| &kernel.shapes) {
             let Some((level, blocks)) = levels_of_shape(shape, basis).split_first() else { continue };
             let Some(estimate) = block_estimate(*level, blocks) else { continue };

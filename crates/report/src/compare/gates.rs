@@ -144,13 +144,14 @@ fn slower(pct: f64, comparison: &Comparison) -> Decision {
 fn higher(counter: &str, pct: f64, comparison: &Comparison) -> Decision {
     let rows = || comparison.counters.iter().filter(|row| row.counter == counter);
     let change = |ratio: Option<f64>| ratio.map_or(0.0, |ratio| (ratio - 1.0) * 100.0);
+    let is_tested = |verdict: &str| !matches!(verdict, "too_few" | "untested");
     if let Some(row) = rows().find(|row| row.verdict == "higher" && change(row.ratio) >= pct) {
         return Decision::Failed(format!("{counter} of {} is {:.1}% higher", row.kernel, change(row.ratio)));
     }
-    if rows().all(|row| row.verdict == "too_few") {
+    if rows().all(|row| !is_tested(row.verdict)) {
         return Decision::Undecided(format!("no kernel has 5 dispatches with {counter} on both sides"));
     }
-    for row in rows().filter(|row| pct > 0.0 && row.verdict != "too_few") {
+    for row in rows().filter(|row| pct > 0.0 && is_tested(row.verdict)) {
         if change(row.ratio) >= pct
             || row.resolution_pct.is_some_and(|finest| finest > pct && change(row.ci_high) > pct)
         {

@@ -74,6 +74,19 @@ pub(crate) struct Judgment {
 }
 
 impl Judgment {
+    /// Without a test.
+    pub(crate) fn untested() -> Self {
+        Self {
+            verdict: Verdict::Untested,
+            ratio: 1.0,
+            interval: None,
+            resolution_pct: None,
+            adjusted_p: None,
+            is_of_all: true,
+            gpus: Vec::new(),
+        }
+    }
+
     /// The ratio that the verdict is about: the ratio over all GPUs, or of the single GPU that changed most.
     pub fn change(&self) -> f64 {
         let size = |ratio: f64| libm::log(ratio).abs();
@@ -153,15 +166,7 @@ pub fn judge(all: &[(Option<&Evidence>, f64)], strictness: Strictness) -> Vec<Ju
         let log_ratio = evidence.map_or(0.0, |evidence| evidence.log_ratio);
         let ratio = libm::exp(log_ratio);
         let Some(tested) = tested else {
-            return Judgment {
-                verdict: Verdict::TooFew,
-                ratio,
-                interval: None,
-                resolution_pct: None,
-                adjusted_p: None,
-                is_of_all: true,
-                gpus: Vec::new(),
-            };
+            return Judgment { verdict: Verdict::TooFew, ratio, ..Judgment::untested() };
         };
         let (error, p) = (tested.error, adjusted.next().unwrap_or(1.0));
         let tick = if *median_ns > 0.0 { TICKS_NS / median_ns } else { 0.0 };

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::basis::BasisChoice;
 use super::comparability::{Check, Level};
 use super::comparison::{CompareOptions, compare};
+use super::digest::ShapeKey;
 use super::document::Comparison;
 use super::matching::{KernelPair, SideKernel};
 use super::side::Side;
@@ -159,11 +160,11 @@ fn is_near(log_ratio: f64, common: f64, tolerance: f64) -> bool {
 /// Whether the shapes of a kernel come in nearly the same proportions. Work that was divided in another way also has
 /// another number of calls, and is another program.
 fn have_same_shapes(base: &SideKernel<'_>, new: &SideKernel<'_>) -> bool {
-    let share = |side: &SideKernel<'_>, shape: &[i64; 6]| {
+    let share = |side: &SideKernel<'_>, shape: &ShapeKey| {
         side.shapes.get(shape).map_or(0.0, |(calls, _)| calls / side.calls.max(f64::MIN_POSITIVE))
     };
     let only_new = new.shapes.keys().filter(|shape| !base.shapes.contains_key(*shape));
-    let differ = |shape: &[i64; 6]| (share(base, shape) - share(new, shape)).abs();
+    let differ = |shape: &ShapeKey| (share(base, shape) - share(new, shape)).abs();
     base.name != new.name || base.shapes.keys().chain(only_new).map(differ).sum::<f64>() <= MAX_OTHER_SHAPES
 }
 
@@ -214,7 +215,7 @@ mod tests {
             name: (*name).to_owned(),
             run: Calls { calls: calls * steps, total_ns: calls * steps * 100, ..Calls::default() },
             shapes: vec![Shape {
-                sizes: [*grid, 1, 1, 64, 1, 1],
+                sizes: [*grid, 1, 1, 64, 1, 1, 0],
                 run: (calls * steps, calls * steps * 100),
                 ..Shape::default()
             }],

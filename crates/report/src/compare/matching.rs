@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::basis::Basis;
-use super::digest::KernelDigest;
+use super::digest::{KernelDigest, ShapeKey};
 use super::families::Families;
 use super::places::{Replaced, intervals};
 use super::side::{GpuKey, Side, calls, key, of_shape, units};
@@ -73,7 +73,7 @@ pub(crate) struct SideKernel<'a> {
     pub calls: f64,
     pub time_ns: f64,
     /// The same by grid and workgroup.
-    pub shapes: BTreeMap<[i64; 6], (f64, f64)>,
+    pub shapes: BTreeMap<ShapeKey, (f64, f64)>,
 }
 
 /// A kernel on both sides, or on one.

@@ -229,6 +229,12 @@ impl Charts {
         if values.len() == 1 {
             chart.legend().set_hidden();
         }
+        // Bars that do not begin at zero exaggerate.
+        let all = values.iter().map(|value| table.numbers(value)).collect::<Result<Vec<_>>>()?;
+        if all.iter().flatten().flatten().all(|value| *value >= 0.0) {
+            let axis = if form == Form::Columns { chart.y_axis() } else { chart.x_axis() };
+            axis.set_min(0.0);
+        }
         if form == Form::Columns {
             chart.x_axis().set_name(&labels.join(", ")).set_label_position(ChartAxisLabelPosition::Low);
             chart.y_axis().set_name(&table.axis(values));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::ranks::MIN_GPUS;
+use super::ranks::min_gpus;
 use super::time::exposed;
 use crate::findings::priority::Priority;
 use crate::findings::questions::{arrivals, collectives, kernels, stragglers};
@@ -70,7 +70,7 @@ pub fn collective_wait(case: &RuleContext<'_>) -> Observation {
     let always = latest.as_ref().filter(|latest| is_always(latest));
     // The rule about stragglers reports a GPU that delays the others, unless another one is always late.
     let stragglers = case.rows(stragglers());
-    let told = stragglers.matching(|rows, row| rows.integer(row, "gpus").is_some_and(|gpus| gpus >= MIN_GPUS));
+    let told = stragglers.matching(|rows, row| rows.integer(row, "gpus").is_some_and(|gpus| gpus >= min_gpus()));
     let is_told = |row: &usize| always.is_none_or(|latest| gpu_of(&stragglers, *row) == (latest.rank, latest.gpu));
     if told.iter().any(is_told) {
         return Observation::default();

@@ -19,6 +19,9 @@ pub const MAX_KERNELS: usize = 3;
 /// Kernels that take much of the compute time, if neither counters nor a thread trace reveal their limit. Otherwise the rules about
 /// bottlenecks and instructions report them.
 pub fn dominant_kernel(case: &RuleContext<'_>) -> Vec<Observation> {
+    if durations_migrate(case) {
+        return Vec::new();
+    }
     let rows = case.rows(kernels());
     let computes = rows.matching(|rows, row| rows.text(row, "category") != Some(COMMUNICATION));
     let compute_ns = rows.sum(computes.iter().copied(), "total_ns");
@@ -179,7 +182,10 @@ fn paced(
     let Some(first) = first else { return Observation::default() };
     paced
         .observation(of_cost.unwrap_or(Priority::Info))
-        .value("kernels", paced.places.len())
+        .value(
+            "kernels",
+            paced.places.iter().filter_map(|row| rows.text(*row, "kernel_name")).collect::<BTreeSet<_>>().len(),
+        )
         .value("kernel", rows.text(first, "kernel_name").unwrap_or("one kernel"))
         .value("low_ns", rows.number(first, "low_mode_ns"))
         .value("high_ns", rows.number(first, "high_mode_ns"))

@@ -1,9 +1,9 @@
 //! Copies and allocations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::findings::priority::Priority;
-use crate::findings::questions::{self as ask, copy_calls, fills, high_water, leaks, links, time_question};
+use crate::findings::questions::{self as ask, copy_calls, fills, high_water, idle_calls, leaks, links, time_question};
 use crate::findings::rule_context::{Observation, RuleContext};
 
 /// Copies of one direction over all GPUs.
@@ -100,20 +100,36 @@ pub(crate) fn blocking_copies(case: &RuleContext<'_>) -> Observation {
         rows.matching(|rows, row| matches!(rows.text(row, "verdict"), Some("blocking" | "pageable memory suspected")));
     let held_ns = rows.sum(places.iter().copied(), "held_ns");
     let copy_ns = rows.sum(places.iter().copied(), "copy_ns");
-    let pct = case.pct_of_spans(held_ns);
+    // The calls also keep GPUs idle before and after their copies; causes of much idle time have findings of their own.
+    let calls: BTreeSet<&str> = places.iter().filter_map(|row| rows.text(*row, "api_name")).collect();
+    let idle = case.rows(idle_calls());
+    let cause_pct = |cause: Option<&str>| {
+        let of_cause = idle.matching(|idle, row| idle.text(row, "cause") == cause);
+        case.pct_of_spans(idle.sum(of_cause, "idle_ns"))
+    };
+    let in_calls = idle.matching(|idle, row| {
+        idle.text(row, "name").is_some_and(|name| calls.contains(name))
+            && cause_pct(idle.text(row, "cause")) < case.threshold("max_cause_pct")
+    });
+    let idle_ns = idle.sum(in_calls, "idle_ns");
+    let pct = case.pct_of_spans(held_ns.saturating_add(idle_ns));
     let times = case.rows(time_question());
     let exposed_ns = times.sum(times.places(), "exposed_copy_ns");
     let places = rows.sorted_down(places, "held_ns");
     let pageable = places.iter().any(|row| rows.text(*row, "verdict") == Some("pageable memory suspected"));
-    let names: Vec<&str> = places.iter().filter_map(|row| rows.text(*row, "api_name")).take(3).collect();
+    let mut names: Vec<&str> = places.iter().filter_map(|row| rows.text(*row, "api_name")).collect();
+    let mut seen = BTreeSet::new();
+    names.retain(|name| seen.insert(*name));
+    names.truncate(3);
     let columns = ["direction", "api_name", "copies", "total_bytes", "copy_ns", "held_ns", "held_pct", "verdict"];
     case.observe(pct)
         .value("copies", rows.sum(places.iter().copied(), "copies"))
         .value("held_ns", held_ns)
+        .value("idle_ns", idle_ns)
         .value("copy_ns", copy_ns)
         .value("calls", names.join(", "))
         .value("pageable", pageable)
-        .saving(held_ns.min(exposed_ns))
+        .saving(held_ns.min(exposed_ns).saturating_add(idle_ns))
         .evidence(case.evidence(&rows, &places, &columns))
 }
 
@@ -124,7 +140,10 @@ pub(crate) fn blocking_fills(case: &RuleContext<'_>) -> Observation {
     let held_ns = rows.sum(places.iter().copied(), "held_ns");
     let pct = case.pct_of_spans(held_ns);
     let places = rows.sorted_down(places, "held_ns");
-    let names: Vec<&str> = places.iter().filter_map(|row| rows.text(*row, "api_name")).take(3).collect();
+    let mut names: Vec<&str> = places.iter().filter_map(|row| rows.text(*row, "api_name")).collect();
+    let mut seen = BTreeSet::new();
+    names.retain(|name| seen.insert(*name));
+    names.truncate(3);
     let columns = ["api_name", "fills", "fill_ns", "max_ns", "held_ns", "held_pct", "verdict"];
     case.observe(pct)
         .value("fills", rows.sum(places.iter().copied(), "fills"))

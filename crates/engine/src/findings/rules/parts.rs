@@ -2,15 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use crate::findings::questions::run_parts;
+use crate::findings::questions::{health, run_parts};
 use crate::findings::rule_context::{Observation, RuleContext};
 use wavesieve_tables::trace::views::View;
 
+/// The check that counts work whose launch was not recorded because recording began later.
+const LAUNCHED_BEFORE: &str = "launched_before_recording";
 const COLUMNS: [&str; 8] = ["rank", "part", "kind", "duration_ns", "pct", "iterations", "first_iteration", "pause_ns"];
 
 /// Time of GPUs before the first iteration, or before the dense work.
 pub fn set_up(case: &RuleContext<'_>) -> Observation {
-    at_an_end(case, "set_up")
+    let checks = case.rows(health());
+    let before = checks.matching(|rows, row| rows.text(row, "check_id") == Some(LAUNCHED_BEFORE));
+    at_an_end(case, "set_up").value("launched_before", checks.sum(before, "count"))
 }
 
 /// Time of GPUs after the last iteration, or after the dense work.

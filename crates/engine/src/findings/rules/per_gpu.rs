@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::findings::priority::Priority;
+use crate::findings::questions::time_question;
 use crate::findings::rule_context::{Observation, Rows, RuleContext};
 use crate::findings::spans::gpu_of;
 use wavesieve_model::analysis::collectives::matching::MedianDeviation;
-
-/// Neither of two GPUs is the odd one.
-const LEAST_GPUS: usize = 3;
+use wavesieve_model::analysis::thresholds::Thresholds;
 
 /// Times of several GPUs.
 pub(crate) struct PerGpu {
@@ -56,18 +55,21 @@ pub fn per_gpu(case: &RuleContext<'_>, rows: &Rows<'_>, places: Vec<usize>, time
         worst: worst.0,
         worst_pct: worst.1,
         worst_ns: worst.2,
-        stands_out: shares.len() >= LEAST_GPUS && stands_out(shares, (worst.1 * 1e3) as i64),
+        stands_out: stands_out(shares, (worst.1 * 1e3) as i64),
         gpus: case.spans.gpus(),
         places,
     }
 }
 
-/// Whether a value is a tenth and three scaled median distances above the median of all.
+/// Whether a value exceeds the spread of all: `[stands_out]` of the thresholds.
 fn stands_out(mut all: Vec<i64>, value: i64) -> bool {
-    MedianDeviation::compute(&mut all).is_some_and(|MedianDeviation { median_ns, deviation_ns }| {
-        let distance = value.saturating_sub(median_ns);
-        distance > median_ns / 10 && distance as f64 > 3.0 * 1.4826 * deviation_ns as f64
-    })
+    let bounds = &Thresholds::builtin().stands_out;
+    let is_far = |MedianDeviation { median_ns, deviation_ns }| {
+        let distance = value.saturating_sub(median_ns) as f64;
+        distance > median_ns as f64 * bounds.min_excess_pct / 100.0
+            && distance > bounds.min_distances * 1.4826 * deviation_ns as f64
+    };
+    all.len() >= bounds.min_gpus && MedianDeviation::compute(&mut all).is_some_and(is_far)
 }
 
 impl PerGpu {
@@ -76,6 +78,14 @@ impl PerGpu {
     pub fn priority(&self, case: &RuleContext<'_>) -> Option<Priority> {
         let of_one = || (self.worst_pct > case.threshold("medium_pct")).then_some(Priority::Low);
         case.priority(self.pct, "pct").or_else(of_one)
+    }
+
+    /// The same for time that makes a GPU late: if one stands out among GPUs that communicate, the others wait for it, and its share counts.
+    pub(crate) fn priority_of_late(&self, case: &RuleContext<'_>) -> Option<Priority> {
+        let times = case.rows(time_question());
+        let is_waited_for = self.stands_out && times.sum(times.places(), "comm_ns") > 0;
+        let of_worst = || case.priority(self.worst_pct, "pct").filter(|_| is_waited_for);
+        of_worst().or_else(|| self.priority(case))
     }
 
     /// The observation, with these numbers for the texts.

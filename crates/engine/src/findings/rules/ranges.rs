@@ -26,9 +26,7 @@ pub fn uneven_iterations(case: &RuleContext<'_>) -> Observation {
         // A median over two levels says nothing.
         let steady =
             rows.number(row, "steady").filter(|_| rows.integer(row, "levels").is_none_or(|levels| levels < 2))?;
-        let usual = rows.number(row, "median_ns")? * steady;
-        (steady >= case.threshold("min_steps"))
-            .then(|| (rows.number(row, "steady_ns").unwrap_or_default() - usual) as i64)
+        (steady >= case.threshold("min_steps")).then(|| rows.number(row, "longer_ns").unwrap_or_default() as i64)
     };
     // A gap that is not idle time is not a slow iteration either.
     let broken: BTreeSet<i64> = case.spans.broken_gpus().map(|(rank, _)| rank).collect();
@@ -38,7 +36,7 @@ pub fn uneven_iterations(case: &RuleContext<'_>) -> Observation {
     let Some(first) = places.first().copied() else { return Observation::default() };
     let longer_ns = excess(first).unwrap_or_default();
     let pct = RuleContext::pct(longer_ns, rows.integer(first, "steady_ns").unwrap_or_default());
-    let columns = ["rank", "iterations", "steady", "steady_ns", "median_ns", "mean_ns", "min_ns", "max_ns"];
+    let columns = ["rank", "iterations", "steady", "steady_ns", "median_ns", "longer_ns", "min_ns", "max_ns"];
     case.observe(pct)
         .integers(&rows, first, &["rank", "steady"])
         .numbers(&rows, first, &["median_ns", "max_ns"])
@@ -87,30 +85,69 @@ pub fn slow_first_iterations(case: &RuleContext<'_>) -> Observation {
         .evidence(case.evidence(&rows, &slow.places, &columns))
 }
 
-/// Reports a repeating range that gets slower.
+/// Parts of the drift of the GPU time of a range, with the words for the largest one.
+const DRIFT_PARTS: [(&str, &str); 4] = [
+    ("slower_pct", "the same kernels and copies take longer"),
+    ("clock_pct", "the clock falls"),
+    ("waiting_pct", "its GPU waits longer between its kernels"),
+    ("more_work_pct", "it launches more or larger work"),
+];
+
+/// Reports a repeating range that takes longer and longer: its work on the GPU, otherwise its host time.
 pub(crate) fn range_drift(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(range_pace());
+    let times = case.rows(time_question());
+    let longest_ns = times.places().filter_map(|row| times.integer(row, "span_ns")).max().unwrap_or_default();
     let reaches = |row: usize, column: &str, threshold: &str| {
         rows.number(row, column).is_some_and(|value| value >= case.threshold(threshold))
     };
-    let times = case.rows(time_question());
-    let longest_ns = times.places().filter_map(|row| times.integer(row, "span_ns")).max().unwrap_or_default();
-    let places = rows.matching(|rows, row| {
-        let total_ns = rows.integer(row, "total_ns").unwrap_or_default();
-        reaches(row, "iterations", "min_steps")
-            && RuleContext::pct(total_ns, longest_ns) >= case.threshold("min_span_pct")
-    });
-    let places = rows.sorted_down(places, "drift_pct");
+    let total_ns =
+        |row: usize, median: &str| Some((rows.number(row, median)? * rows.number(row, "iterations")?) as i64);
+    // Rows whose time rises surely and by a relevant amount, the one that rises most first.
+    let drifting = |median: &str, drift: &str, errors: &str| {
+        let places = rows.matching(|rows, row| {
+            let total_ns = total_ns(row, median).unwrap_or_default();
+            reaches(row, "iterations", "min_steps")
+                && reaches(row, errors, "min_errors")
+                && RuleContext::pct(total_ns, longest_ns) >= case.threshold("min_span_pct")
+                && case.priority(rows.number(row, drift).unwrap_or_default(), "pct").is_some()
+        });
+        rows.sorted_down(places, drift)
+    };
+    let on_gpu = drifting("gpu_span_ns", "gpu_drift_pct", "gpu_drift_errors");
+    let is_on_gpu = !on_gpu.is_empty();
+    let (places, drift) = match is_on_gpu {
+        true => (on_gpu, "gpu_drift_pct"),
+        false => (drifting("median_ns", "drift_pct", "drift_errors"), "drift_pct"),
+    };
     let Some(first) = places.first().copied() else { return Observation::default() };
-    let pct = rows.number(first, "drift_pct").unwrap_or_default();
-    let shown: Vec<usize> = places
-        .into_iter()
-        .filter(|row| case.priority(rows.number(*row, "drift_pct").unwrap_or_default(), "pct").is_some())
-        .collect();
-    let columns = ["rank", "path", "iterations", "first_ns", "median_ns", "trend_ns", "drift_pct", "gpu_ns"];
-    case.observe(pct)
+    let pct = rows.number(first, drift).unwrap_or_default();
+    let part = |column: &str| rows.number(first, column).unwrap_or_default();
+    let largest = DRIFT_PARTS.iter().max_by(|one, other| part(one.0).total_cmp(&part(other.0)));
+    // More work is no loss. A steady rise costs half of what the last iteration takes longer.
+    let lost_pct = if is_on_gpu { (pct - part("more_work_pct").max(0.0)).max(0.0) } else { 0.0 };
+    let lost_ns = total_ns(first, "gpu_span_ns").unwrap_or_default() as f64 * lost_pct / 200.0;
+    let columns: &[&str] = match is_on_gpu {
+        true => &[
+            "rank",
+            "path",
+            "iterations",
+            "gpu_span_ns",
+            "gpu_drift_pct",
+            "slower_pct",
+            "clock_pct",
+            "waiting_pct",
+            "more_work_pct",
+        ],
+        false => &["rank", "path", "iterations", "first_ns", "median_ns", "trend_ns", "drift_pct", "gpu_ns"],
+    };
+    let observation = if lost_ns > 0.0 { case.observe(pct).saving(lost_ns as i64) } else { case.observe(pct) };
+    observation
         .value("path", rows.text(first, "path").unwrap_or("a range"))
-        .integers(&rows, first, &["iterations"])
-        .value("paths", shown.len())
-        .evidence(case.evidence(&rows, &shown, &columns))
+        .value("on_gpu", is_on_gpu)
+        .value("reason", largest.map(|(_, words)| *words).filter(|_| is_on_gpu))
+        .integers(&rows, first, &["rank", "iterations"])
+        .numbers(&rows, first, &["slower_pct", "clock_pct", "waiting_pct", "more_work_pct"])
+        .value("paths", places.len())
+        .evidence(case.evidence(&rows, &places, columns))
 }

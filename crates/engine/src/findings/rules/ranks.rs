@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::findings::priority::Priority;
 use crate::findings::questions::{collectives, imbalance, programs, stragglers, time_question};
 use crate::findings::rule_context::{Observation, Rows, RuleContext};
+use wavesieve_model::analysis::thresholds::Thresholds;
 
 /// Reasons for a slow rank, from causes to mere consequences.
 const REASONS: [(&str, &str); 5] = [
@@ -38,7 +39,9 @@ fn were_recorded_together(case: &RuleContext<'_>) -> bool {
 }
 
 /// Minimum number of GPUs. With fewer, none can be identified as the odd one.
-pub const MIN_GPUS: i64 = 3;
+pub fn min_gpus() -> i64 {
+    Thresholds::builtin().stands_out.min_gpus as i64
+}
 
 /// The GPU that delays the others most, if there are several ranks: GPUs of a single rank do not wait for another rank.
 pub fn straggler(case: &RuleContext<'_>) -> Observation {
@@ -48,7 +51,7 @@ pub fn straggler(case: &RuleContext<'_>) -> Observation {
         return Observation::default();
     }
     let rows = case.rows(stragglers());
-    let can_be_told = rows.places().all(|row| rows.integer(row, "gpus").is_some_and(|gpus| gpus >= MIN_GPUS));
+    let can_be_told = rows.places().all(|row| rows.integer(row, "gpus").is_some_and(|gpus| gpus >= min_gpus()));
     if !can_be_told {
         return Observation::default();
     }

@@ -38,8 +38,9 @@ fn idle_of(case: &RuleContext<'_>, cause: &str) -> Observation {
     let gaps = rows.sum(idle.places.iter().copied(), "stretches") - idle.places.iter().map(broken).sum::<i64>();
     let longest = idle.places.iter().filter_map(|row| longest_ns(case, &rows, *row)).max();
     let columns = ["rank", "gpu", "cause", "stretches", "idle_ns", "mean_ns", "max_ns", "idle_pct"];
+    let priority = if cause == "host_bound" { idle.priority_of_late(case) } else { idle.priority(case) };
     let observation = idle
-        .observation(idle.priority(case))
+        .observation(priority)
         .value("gaps", gaps)
         .value("longest_ns", longest)
         .value("mean_ns", idle.total_ns as f64 / gaps.max(1) as f64)

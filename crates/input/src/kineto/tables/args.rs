@@ -71,7 +71,7 @@ impl Texts {
 }
 
 /// A value that is not a text, with a blank behind each comma and colon and no other blanks: writers lay out lists differently.
-fn spaced(value: &[u8]) -> String {
+pub(super) fn spaced(value: &[u8]) -> String {
     let mut text: Vec<u8> = Vec::with_capacity(value.len());
     let (mut in_string, mut escaped) = (false, false);
     for byte in value {

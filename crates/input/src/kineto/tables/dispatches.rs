@@ -3,6 +3,7 @@
 use anyhow::Result;
 use polars::prelude::IntoSeries;
 
+use super::inputs::put_inputs;
 use super::{SIZES, gather, or_of_call, put_correlation, put_gpu_times, put_of_calls};
 use crate::common::{KERNEL_NAMES, SymbolNames, TableBuilder, count_first};
 use crate::kineto::capture::Capture;
@@ -27,6 +28,7 @@ pub(crate) fn read_kernels(builder: &mut TableBuilder<'_>, capture: &Capture) ->
     put_correlation(builder, capture, &rows, Role::Kernel)?;
     put_of_calls(builder, capture, &rows, [("tid", Field::Tid), ("lds_bytes", Field::SharedMemory)])?;
     put_sizes(builder, capture, &rows)?;
+    put_inputs(builder, capture, &rows)?;
     put_gpu_times(builder, capture, &rows, Role::Kernel)
 }
 

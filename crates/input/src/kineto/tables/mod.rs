@@ -6,6 +6,7 @@ pub(super) mod calls;
 pub(super) mod copies;
 pub(super) mod dispatches;
 pub(super) mod info;
+mod inputs;
 
 use std::collections::BTreeSet;
 
@@ -44,6 +45,7 @@ const NEEDS_OF_HOST: Needs = &[
 ];
 const NEEDS_OF_GPU: Needs = &[
     (&["correlation_id"], &[Field::Device, Field::Stream, Field::Start]),
+    (&["inputs"], &[Field::Correlation, Field::External]),
     (&["queue_id"], &[Field::Queue]),
     (&["stream_id"], &[Field::Stream]),
     (PLACES, &[Field::Device, Field::FromDevice, Field::ToDevice]),

@@ -13,7 +13,7 @@ fn floats(values: &[i64]) -> Vec<f64> {
 
 /// The variance between the sides of every allowed split, by its definition.
 fn best_between(sorted: &[i64]) -> Option<f64> {
-    let least = sorted.len().div_ceil(MIN_MODE_PART);
+    let least = sorted.len().div_ceil(bounds().min_mode_part);
     (least..=sorted.len() - least)
         .filter(|split| sorted[split - 1] < sorted[*split])
         .map(|split| between(sorted, split))

@@ -27,9 +27,8 @@ const MAX_BYTES: u64 = 1 << 30;
 pub(crate) const EXTENSION: &str = "wsd";
 /// Bytes at the start of Parquet files.
 const MAGIC: &[u8] = b"PAR1";
-/// Number of integers of a shape: sizes, calls and total of the run and of steady iterations, and the number of levels
-/// of both.
-const SHAPE: usize = 12;
+/// Integers of a shape: sizes, inputs (not in version 1), calls and total of the run and steady iterations, levels of both.
+const SHAPE: usize = 13;
 /// Exclusive limit of every time and every count of a run: two years in nanoseconds. Sums of valid values cannot
 /// overflow.
 const LIMIT: i64 = 1 << 56;
@@ -343,7 +342,7 @@ fn list_column<T>(name: &str, rows: &Lists<T>, data_type: DataType, series: impl
 }
 
 fn assembled(head: Head, frame: &DataFrame, path: &Path) -> Result<Digest> {
-    let Head { mut facts, mut gpus, causes, copies, has_sum, .. } = head;
+    let Head { version, mut facts, mut gpus, causes, copies, has_sum, .. } = head;
     facts.inputs = vec![path.display().to_string()];
     let place = frame.column("gpu")?.i64()?.clone();
     let (names, categories) = (frame.column("name")?.str()?.clone(), frame.column("category")?.str()?.clone());
@@ -420,7 +419,7 @@ fn assembled(head: Head, frame: &DataFrame, path: &Path) -> Result<Digest> {
             steady: calls(steady, steady_levels, floats_at(&steady_blocks, row)?)?,
             places: integers_at(&places, row)?,
             iteration_blocks: floats_at(&iteration_blocks, row)?,
-            shapes: shapes(&integers_at(&all_shapes, row)?, &floats_at(&shape_levels, row)?)?,
+            shapes: shapes(version, &integers_at(&all_shapes, row)?, &floats_at(&shape_levels, row)?)?,
         });
     }
     Ok(Digest { facts, gpus, paths, ranges, counters, steps: Vec::new(), lacks_sum: !has_sum })
@@ -443,7 +442,7 @@ fn calls(sums: &[i64], levels: &[f64], blocks: Vec<f64>) -> Result<Calls> {
     })
 }
 
-fn shapes(values: &[i64], mut levels: &[f64]) -> Result<Vec<Shape>> {
+fn shapes(version: u32, values: &[i64], mut levels: &[f64]) -> Result<Vec<Shape>> {
     let mut take = |count: i64| -> Result<Vec<f64>> {
         let count = usize::try_from(count)?;
         let (taken, others) = levels.split_at_checked(count).context("shapes are cut")?;
@@ -451,16 +450,20 @@ fn shapes(values: &[i64], mut levels: &[f64]) -> Result<Vec<Shape>> {
         Ok(taken.to_vec())
     };
     let mut shapes = Vec::new();
-    for one in values.chunks(SHAPE) {
-        let [a, b, c, d, e, f, run_calls, run_ns, steady_calls, steady_ns, run_levels, steady_levels] = *one else {
+    let length = if version < 2 { SHAPE - 1 } else { SHAPE };
+    ensure!(values.len().is_multiple_of(length), "shapes are cut");
+    for one in values.chunks(length) {
+        let [a, b, c, d, e, f, inputs @ .., run_calls, run_ns, steady_calls, steady_ns, run_levels, steady_levels] =
+            one
+        else {
             bail!("shapes are cut")
         };
         shapes.push(Shape {
-            sizes: [a, b, c, d, e, f],
-            run: (run_calls, run_ns),
-            steady: (steady_calls, steady_ns),
-            run_logs: take(run_levels)?,
-            steady_logs: take(steady_levels)?,
+            sizes: [*a, *b, *c, *d, *e, *f, inputs.first().copied().unwrap_or_default()],
+            run: (*run_calls, *run_ns),
+            steady: (*steady_calls, *steady_ns),
+            run_logs: take(*run_levels)?,
+            steady_logs: take(*steady_levels)?,
         });
     }
     ensure!(levels.is_empty(), "shapes are cut");
@@ -480,127 +483,4 @@ fn floats_at(lists: &ListChunked, row: usize) -> Result<Vec<f64>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs::File;
-
-    use super::*;
-
-    #[test]
-    fn a_digest_is_read_as_it_was_written() {
-        let mut times = Times { span_ns: 100, compute_ns: 40, ..Times::default() };
-        times.idle_ns.insert("sync".to_owned(), 60);
-        let calls = Calls {
-            calls: 3,
-            total_ns: 40,
-            median_x2_ns: 26,
-            p95_ns: 14,
-            p99_ns: 14,
-            log_mean: 2.5,
-            blocks: vec![0.1, 0.2],
-            clock: Clock { time_ns: 30, cycles: 1.0 / 3.0 },
-        };
-        let kernel = KernelDigest {
-            name: "gemm<float>".to_owned(),
-            category: "gemm".to_owned(),
-            is_transfer: true,
-            run: calls.clone(),
-            steady: Calls::default(),
-            places: vec![26, 27],
-            iteration_blocks: vec![1.0 / 3.0],
-            shapes: vec![
-                Shape { sizes: [1, 2, 3, 64, 1, 1], run: (3, 40), run_logs: vec![2.5, 2.4, 2.6], ..Shape::default() },
-                Shape { sizes: [2, 2, 3, 64, 1, 1], steady: (1, 4), steady_logs: vec![0.5], ..Shape::default() },
-            ],
-        };
-        let gpu = GpuDigest {
-            gpu: 1,
-            run: times.clone(),
-            iterations: vec![times.clone(), Times::default()],
-            kernels_per_iteration: vec![3, 0],
-            transfers: vec![kernel.clone()],
-            kernels: vec![
-                KernelDigest { is_transfer: false, ..kernel },
-                KernelDigest { name: "copy".to_owned(), ..KernelDigest::default() },
-            ],
-            copies: vec![CopyDigest { direction: "H2D".to_owned(), run: (1, 5), steady: (0, 0) }],
-            typical: vec![1, 0, 1],
-            ..GpuDigest::default()
-        };
-        let text = str::to_owned;
-        let path = PathDigest { process: 1, kind: text("api"), name: text("hipMalloc"), run_ns: 5, steady_ns: 2 };
-        let counter = CounterDigest {
-            kernel: text("k"),
-            counter: text("WAVES"),
-            dispatches: 2,
-            sum: -0.1,
-            blocks: vec![1.0, -1.2],
-        };
-        let gpus = vec![gpu.clone(), GpuDigest::default()];
-        let mut digest = Digest {
-            gpus,
-            paths: vec![path.clone()],
-            ranges: vec![path],
-            counters: vec![counter],
-            ..Digest::default()
-        };
-        digest.facts.architectures.insert("gfx942".to_owned());
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("a.wsd");
-        write(&digest, &mut File::create(&path).unwrap()).unwrap();
-        assert!(is_digest(&path));
-        let mut found = read(&path).unwrap();
-        assert_eq!(found.facts.inputs, [path.display().to_string()]);
-        found.facts.inputs.clear();
-        assert_eq!(found, digest);
-        std::fs::write(&path, b"PAR1 something else").unwrap();
-        assert!(is_digest(&path) && read(&path).is_err());
-        let other = directory.path().join("a.parquet");
-        std::fs::write(&other, b"PAR1 something else").unwrap();
-        assert!(!is_digest(&other));
-    }
-
-    #[test]
-    fn numbers_that_no_run_has_are_refused() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("a.wsd");
-        let refused = |change: &dyn Fn(&mut GpuDigest)| {
-            let mut gpu = GpuDigest { kernels: vec![KernelDigest::default()], ..GpuDigest::default() };
-            change(&mut gpu);
-            write(&Digest { gpus: vec![gpu], ..Digest::default() }, &mut File::create(&path).unwrap()).unwrap();
-            read(&path).is_err_and(|error| error.to_string().contains("a damaged digest"))
-        };
-        assert!(!refused(&|_| {}));
-        assert!(refused(&|gpu| gpu.run.span_ns = -1));
-        assert!(refused(&|gpu| gpu.kernels[0].run.total_ns = i64::MAX));
-        assert!(refused(&|gpu| gpu.kernels[0].run.log_mean = f64::NAN));
-        assert!(refused(&|gpu| gpu.kernels[0].iteration_blocks = vec![f64::INFINITY]));
-        assert!(refused(&|gpu| gpu.typical = vec![1]));
-        assert!(refused(&|gpu| gpu.copies = vec![CopyDigest { run: (1, i64::MIN), ..CopyDigest::default() }]));
-    }
-
-    #[test]
-    fn shapes_have_all_levels_and_no_others() {
-        let values = [1, 1, 1, 64, 1, 1, 2, 40, 1, 4, 2, 1];
-        assert_eq!(shapes(&values, &[0.1, 0.2, 0.3]).unwrap()[0].steady_logs, [0.3]);
-        for levels in [&[0.1, 0.2][..], &[0.1, 0.2, 0.3, 0.4]] {
-            assert!(shapes(&values, levels).is_err());
-        }
-    }
-
-    /// Digests of older versions can be read, with a warning that their bytes cannot be checked.
-    #[test]
-    fn a_digest_without_a_sum_warns() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("a.wsd");
-        write(&Digest::default(), &mut File::create(&path).unwrap()).unwrap();
-        assert_eq!(read(&path).unwrap().warning(), None);
-        let mut content = std::fs::read(&path).unwrap();
-        for (mark, other) in [("\"has_sum\"", "\"had_sum\""), ("xxh3-128 of", "xxh3-129 of")] {
-            let at = memchr::memmem::find(&content, mark.as_bytes()).unwrap();
-            content[at..at + other.len()].copy_from_slice(other.as_bytes());
-        }
-        std::fs::write(&path, content).unwrap();
-        let warning = read(&path).unwrap().warning().unwrap();
-        assert!(warning.contains("a.wsd") && warning.contains("save it again"), "{warning}");
-    }
-}
+mod tests;

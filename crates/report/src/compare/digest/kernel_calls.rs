@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use itertools::izip;
 
-use super::model::{Calls, Clock, KernelDigest, Shape};
+use super::model::{Calls, Clock, KernelDigest, Shape, ShapeKey};
 use wavesieve_model::analysis::statistics::blocks::block_means;
 use wavesieve_model::analysis::statistics::medians::middle;
 use wavesieve_model::analysis::statistics::trimmed::trimmed_mean;
@@ -24,8 +24,7 @@ pub struct Dispatch {
     pub duration_ns: i64,
     /// Number of the steady iteration in which it starts.
     pub iteration: Option<u32>,
-    /// Grid and workgroup.
-    pub sizes: [i64; 6],
+    pub sizes: ShapeKey,
 }
 
 /// All dispatches of a kernel on a GPU.
@@ -38,7 +37,7 @@ pub(crate) struct KernelCalls {
     shapes: Vec<Shape>,
     /// Number of the shape of each dispatch.
     shape_of: Vec<u32>,
-    numbers: BTreeMap<[i64; 6], u32>,
+    numbers: BTreeMap<ShapeKey, u32>,
 }
 
 impl KernelCalls {
@@ -56,7 +55,7 @@ impl KernelCalls {
     }
 
     /// The number of a shape, which is usually that of the dispatch before.
-    fn number_of(&mut self, sizes: [i64; 6]) -> u32 {
+    fn number_of(&mut self, sizes: ShapeKey) -> u32 {
         let last = self.shape_of.last().copied();
         if let Some(last) =
             last.filter(|last| self.shapes.get(*last as usize).is_some_and(|shape| shape.sizes == sizes))
@@ -76,7 +75,7 @@ impl KernelCalls {
         if self.shapes.len() < 2 {
             return;
         }
-        let mut by_time: Vec<(i64, [i64; 6], u32)> =
+        let mut by_time: Vec<(i64, ShapeKey, u32)> =
             (0_u32..).zip(&self.shapes).map(|(number, shape)| (shape.run.1, shape.sizes, number)).collect();
         by_time.sort_unstable_by(|one, other| other.cmp(one));
         by_time.truncate(MAX_SHAPES);
@@ -182,7 +181,7 @@ mod tests {
     use super::*;
 
     fn add(calls: &mut KernelCalls, duration_ns: i64, iteration: Option<u32>, x: i64) {
-        calls.add(Dispatch { duration_ns, iteration, sizes: [x, 1, 1, 64, 1, 1] });
+        calls.add(Dispatch { duration_ns, iteration, sizes: [x, 1, 1, 64, 1, 1, 0] });
     }
 
     #[test]

@@ -10,11 +10,16 @@ use super::kernel_calls::{Dispatch, KernelCalls};
 use super::model::KernelDigest;
 use super::units::unit_at;
 use wavesieve_model::analysis::queues::order::start_order;
-use wavesieve_tables::columns::frames::categorical;
+use wavesieve_model::text::fnv::fnv1a;
+use wavesieve_tables::columns::frames::{categorical, values_by_text};
 use wavesieve_tables::columns::values::{BoolValues, I64Values};
 
 /// Grid and workgroup.
 pub(super) const SHAPE: [&str; 6] = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"];
+/// Recorded inputs of a dispatch.
+pub(super) const INPUTS: &str = "inputs";
+/// Bits of the numbers for inputs: a digest holds no larger ones.
+const MAX_INPUTS: u64 = (1 << 55) - 1;
 /// Maximum number of kernels of a unit for which a sequence is kept.
 const MAX_SEQUENCE: usize = 20_000;
 
@@ -38,6 +43,7 @@ pub(super) fn kernels(frame: &DataFrame, units: &[(i64, i64)]) -> Result<Kernels
     let (gpus, starts, ends) = (integers("gpu")?, integers("start_ns")?, integers("end_ns")?);
     let ids = integers("dispatch_id")?;
     let sizes = SHAPE.map(integers).into_iter().collect::<Result<Vec<I64Values>>>()?;
+    let inputs = values_by_text(frame.column(INPUTS)?, |text| (fnv1a(text.as_bytes()) & MAX_INPUTS) as i64)?;
     let valid = BoolValues::new(frame.column("valid")?.bool()?).are_true();
     let names = frame.column("kernel_name")?.as_materialized_series().cast(&categorical())?;
     let names = names.cat32()?;
@@ -63,7 +69,7 @@ pub(super) fn kernels(frame: &DataFrame, units: &[(i64, i64)]) -> Result<Kernels
         if !valid.get(row).unwrap_or(false) {
             continue;
         }
-        let mut of_dispatch = [0; 6];
+        let mut of_dispatch = [0; 7];
         for (size, values) in of_dispatch.iter_mut().zip(&sizes) {
             *size = values.get(row).unwrap_or_default();
         }
@@ -79,6 +85,8 @@ pub(super) fn kernels(frame: &DataFrame, units: &[(i64, i64)]) -> Result<Kernels
             }
         }
         let Some((_, _, calls)) = calls.get_mut(place) else { continue };
+        let [.., of_inputs] = &mut of_dispatch;
+        *of_inputs = inputs.get(row).copied().flatten().unwrap_or_default();
         calls.add(Dispatch { duration_ns: end_ns.saturating_sub(start_ns), iteration: unit, sizes: of_dispatch });
     }
     let mut numbered: BTreeMap<i64, Vec<(u32, KernelDigest)>> = BTreeMap::new();

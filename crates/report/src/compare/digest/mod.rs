@@ -18,5 +18,5 @@ mod units;
 pub use file::{is_digest, read, write};
 #[cfg(test)]
 pub use model::StepDigest;
-pub use model::{Calls, CounterDigest, Digest, GpuDigest, KernelDigest, PathDigest, RunFacts, Shape, Times};
+pub use model::{Calls, CounterDigest, Digest, GpuDigest, KernelDigest, PathDigest, RunFacts, Shape, ShapeKey, Times};
 pub use take::{PathChoice, TakeOptions, take};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 /// Version of the files; readers refuse newer ones.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// One run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -217,11 +217,13 @@ pub struct Calls {
     pub clock: Clock,
 }
 
-/// Dispatches of a kernel with the same grid and workgroup.
+/// Grid and workgroup, each x, y, z, and a number for the recorded inputs, 0 without.
+pub type ShapeKey = [i64; 7];
+
+/// Dispatches of a kernel with the same grid, workgroup and recorded inputs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape {
-    /// Grid, then workgroup, each x, y, z.
-    pub sizes: [i64; 6],
+    pub sizes: ShapeKey,
     pub run: (i64, i64),
     /// Calls and total in steady iterations.
     pub steady: (i64, i64),

@@ -10,7 +10,7 @@ use super::clocks::add_clocks;
 use super::copies::copies;
 use super::counters::{CounterValues, add_counters, finished};
 use super::gpu_times::{GpuTimes, gpu_times};
-use super::kernels::{OfGpu, SHAPE, kernels};
+use super::kernels::{INPUTS, OfGpu, SHAPE, kernels};
 use super::model::{Digest, GpuDigest, PathDigest, RunFacts, StepDigest};
 use super::paths::{paths, ranges};
 use super::steps::steps;
@@ -59,6 +59,7 @@ impl PathChoice {
 fn request(range: Option<&str>, has_path: bool) -> Request {
     let mut kernels = BTreeSet::from(["kernel_name", "category", "gpu", "start_ns", "end_ns", "dispatch_id", "valid"]);
     kernels.extend(SHAPE);
+    kernels.insert(INPUTS);
     let mut ranges = BTreeSet::from(["message", "path", "gpu_start_ns", "kernel_ns"]);
     if range.is_some() {
         ranges.insert("gpu_end_ns");

@@ -84,7 +84,7 @@ pub(super) fn separate(
         let mut calls = KernelCalls::default();
         for member in &members {
             let duration_ns = transfer_ns(member).unwrap_or(member.duration_ns);
-            calls.add(Dispatch { duration_ns, iteration: unit_at(own, member.start_ns), sizes: [0; 6] });
+            calls.add(Dispatch { duration_ns, iteration: unit_at(own, member.start_ns), sizes: [0; 7] });
         }
         let transfers = calls.finish(name.to_owned(), category, own.len());
         gpu.transfers.push(KernelDigest { is_transfer: true, ..transfers });

@@ -32,13 +32,16 @@ const OF_DISPATCH: [&str; 10] = [
     "duration_ns",
 ];
 
+/// The columns of samples that clocks are found by.
+pub(crate) const SAMPLE_COLUMNS: [&str; 6] = ["track", "name", "unit", "device", "time_ns", "value"];
+
 /// Samples of a GPU: one series for each track and name.
 type Series = BTreeMap<Quantity, BTreeMap<(String, String), Vec<(i64, f64)>>>;
 
 fn needs() -> Needs {
     let mut kernels = OF_DISPATCH.to_vec();
     kernels.extend(["end_ns", "valid"]);
-    vec![("samples", vec!["track", "name", "unit", "device", "time_ns", "value"]), ("kernels", kernels)]
+    vec![("samples", SAMPLE_COLUMNS.to_vec()), ("kernels", kernels)]
 }
 
 /// Looks up the samples during each dispatch on a GPU that has samples.
@@ -56,8 +59,7 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
             let series: Option<&Vec<StepSeries>> = held.get(&quantity);
             series.into_iter().flatten().filter_map(|held| held.mean(start, end)).collect::<Vec<f64>>()
         };
-        let clocks = means(Quantity::Clock);
-        let clock = (!clocks.is_empty()).then(|| clocks.iter().sum::<f64>() / clocks.len() as f64);
+        let clock = held.get(&Quantity::Clock).and_then(|tracks| mean_of_tracks(tracks, start, end));
         let most = |quantity| means(quantity).into_iter().max_by(f64::total_cmp);
         found.push((row, [clock, most(Quantity::Power), most(Quantity::Temperature)]));
     }
@@ -101,6 +103,18 @@ fn sampled(samples: &DataFrame) -> Result<BTreeMap<i64, Series>> {
         series.entry(key).or_default().push((time, value * factor));
     }
     Ok(by_device)
+}
+
+/// Sampled clocks of the compute units, by device and track.
+pub(crate) fn clocks_by_device(samples: &DataFrame) -> Result<BTreeMap<i64, Vec<StepSeries>>> {
+    let clocks = sampled(samples)?.into_iter().map(|(device, series)| (device, sampled_values(series)));
+    Ok(clocks.filter_map(|(device, mut held)| Some((device, held.remove(&Quantity::Clock)?))).collect())
+}
+
+/// The mean over the tracks that have samples by then.
+pub(crate) fn mean_of_tracks(tracks: &[StepSeries], start_ns: i64, end_ns: i64) -> Option<f64> {
+    let means: Vec<f64> = tracks.iter().filter_map(|track| track.mean(start_ns, end_ns)).collect();
+    (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64)
 }
 
 fn sampled_values(series: Series) -> BTreeMap<Quantity, Vec<StepSeries>> {

@@ -68,12 +68,15 @@ impl Correlations {
         if earliest.is_empty() {
             return Vec::new();
         }
+        // Ids rise with time, so that work with a lower one was launched before the first recorded call.
+        let first_id = each().map(|(id, _)| id).filter(|id| *id > 0).min().unwrap_or_default();
         let mut anomalies = Vec::new();
         for activities in &self.activities {
-            let [mut without, mut unmatched, mut early] = [(0, i64::MAX); 3];
+            let [mut without, mut before, mut unmatched, mut early] = [(0, i64::MAX); 4];
             for (key, id, start_ns) in activities.rows() {
                 let tally = match id.map(|id| earliest.get(id)) {
                     None => &mut without,
+                    Some(None) if id.is_some_and(|id| (1..first_id).contains(&id)) => &mut before,
                     Some(None) => &mut unmatched,
                     Some(Some(call_ns)) if start_ns < call_ns => &mut early,
                     Some(Some(_)) => continue,
@@ -87,6 +90,8 @@ impl Correlations {
                 }
             };
             note("no_correlation", Severity::Info, without, "rows have no launching API call");
+            let detail = "rows were launched before recording began, so that their API calls are not recorded";
+            note("launched_before_recording", Severity::Info, before, detail);
             let detail = "rows refer to an API call that was not recorded, as after an interrupted run; launch times are unknown";
             note("unmatched_correlation", Severity::Warning, unmatched, detail);
             let detail = "rows start before the API call that launched them; the clocks of host and GPU may differ";

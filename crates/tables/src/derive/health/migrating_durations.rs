@@ -7,7 +7,7 @@ use polars::prelude::DataFrame;
 
 use crate::columns::frames::values_by_text;
 use crate::columns::values::FrameValues;
-use wavesieve_model::analysis::migrating_durations::{MIN_REPLAY, migrated};
+use wavesieve_model::analysis::migrating_durations::{migrated, min_replay};
 use wavesieve_model::schema::anomaly::{Anomaly, Severity};
 use wavesieve_model::text::fnv::fnv1a;
 
@@ -31,7 +31,7 @@ pub fn check(kernels: &DataFrame) -> Result<Option<Anomaly>> {
     for (id, _) in ids.iter().zip(ids.iter().skip(1)).filter(|(id, next)| id == next) {
         *following.entry(id.unwrap_or_default()).or_default() += 1;
     }
-    let is_replay = |id: i64| id != 0 && following.get(&id).is_some_and(|kernels| *kernels >= MIN_REPLAY / 2);
+    let is_replay = |id: i64| id != 0 && following.get(&id).is_some_and(|kernels| *kernels >= min_replay() / 2);
     let mut replays: BTreeMap<Replay, Vec<usize>> = BTreeMap::new();
     for (row, is_valid) in valid.iter().enumerate() {
         if is_valid == Some(true) && ids.get(row).is_some_and(is_replay) {
@@ -39,7 +39,7 @@ pub fn check(kernels: &DataFrame) -> Result<Option<Anomaly>> {
             replays.entry(replay).or_default().push(row);
         }
     }
-    replays.retain(|_, rows| rows.len() >= MIN_REPLAY);
+    replays.retain(|_, rows| rows.len() >= min_replay());
     if replays.is_empty() {
         return Ok(None);
     }

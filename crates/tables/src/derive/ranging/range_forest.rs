@@ -83,7 +83,7 @@ pub struct RangeForest {
     /// The valid kernels and copies.
     pub work: LaunchedWork,
     /// Position of the thread's range in which each item of work was launched, or [`NO_RANGE`].
-    range_of: Vec<u32>,
+    pub(super) range_of: Vec<u32>,
 }
 
 const NO_RANGE: u32 = u32::MAX;

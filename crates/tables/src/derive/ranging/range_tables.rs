@@ -30,8 +30,11 @@ fn build(
         built.insert(work, range_work::table(&forest, tables)?);
     }
     if names.contains(&all) {
+        let compared = ranges::compared(&forest, tables)?;
         forest.add_up();
-        built.insert(all, ranges::table(&forest)?);
+        let mut table = ranges::table(&forest)?;
+        table.hstack_mut(&compared)?;
+        built.insert(all, table);
     }
     let table = |name: &&'static str| built.remove(name).with_context(|| format!("internal: {name} is of no ranges"));
     names.iter().map(table).collect()

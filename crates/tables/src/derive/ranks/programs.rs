@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
+use crate::columns::frames::integers;
 use crate::columns::values::FrameValues;
 use crate::derive::{Build, DerivedTable, Frames, Joint, Needs, ProcessPart, Rows, RowsWhen, column, needed};
 use wavesieve_model::analysis::categories::COMMUNICATION;
@@ -53,7 +54,7 @@ fn relate(parts: &[ProcessPart<'_>]) -> Result<Vec<DataFrame>> {
 
 fn row(program: Program) -> Result<DataFrame> {
     Ok(DataFrame::new_infer_height(vec![
-        column("program", vec![program.number]),
+        integers("program", std::iter::once(program.number)),
         column("processes", vec![program.processes]),
         Column::new("compared".into(), vec![program.is_compared]),
     ])?)

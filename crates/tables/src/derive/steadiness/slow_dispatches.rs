@@ -5,10 +5,11 @@ use polars::prelude::*;
 use rayon::prelude::*;
 
 use crate::columns::frames::floats;
-use crate::derive::steadiness::launch_shapes::{SHAPE, ShapeGroup};
+use crate::derive::steadiness::launch_shapes::{SHAPE, ShapeGroup, add_group_columns};
 use crate::derive::steadiness::same_work;
 use crate::derive::{Build, DerivedTable, Needs, RowsWhen, WhyEmpty, column};
 use wavesieve_model::analysis::steadiness::Spread;
+use wavesieve_model::analysis::thresholds::Thresholds;
 use wavesieve_model::schema::tables;
 
 pub(crate) static DECLARATION: DerivedTable = DerivedTable {
@@ -34,10 +35,6 @@ const OF_DISPATCH: [&str; 11] = [
 ];
 /// Columns of the dispatch that no other column depends on. The table is built without them if they are not requested.
 const PASSTHROUGH: &[&str] = &["kernel_id", "short_name", "device", "queue_id"];
-/// Minimum robust z-score of a dispatch in the table.
-const MIN_Z: f64 = 3.0;
-/// Minimum number of dispatches of the same work from which an outlier can be distinguished.
-const MIN_CALLS: usize = 5;
 
 /// A dispatch compared with the others of the same work.
 struct SlowDispatch {
@@ -51,8 +48,7 @@ struct SlowDispatch {
 
 fn needs() -> Needs {
     let mut columns = OF_DISPATCH.to_vec();
-    columns.extend(SHAPE);
-    columns.push("valid");
+    add_group_columns(&mut columns);
     vec![("kernels", columns)]
 }
 
@@ -81,12 +77,16 @@ pub fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
 }
 
 fn slow_ones(work: &ShapeGroup) -> Vec<SlowDispatch> {
-    let spread = Spread::compute(&mut work.durations.clone()).filter(|_| work.rows.len() >= MIN_CALLS);
+    let bounds = &Thresholds::builtin().slow_dispatches;
+    if !work.is_comparable || work.rows.len() < bounds.min_calls {
+        return Vec::new();
+    }
+    let spread = Spread::compute(&mut work.durations.clone());
     let Some(spread) = spread else { return Vec::new() };
     let calls = i64::try_from(work.rows.len()).unwrap_or(i64::MAX);
     let slow = |((ordinal, row), duration): ((i64, &u32), &i64)| {
         let z = spread.robust_z(*duration);
-        (z >= MIN_Z).then_some(SlowDispatch {
+        (z >= bounds.min_z).then_some(SlowDispatch {
             row: *row,
             ordinal,
             calls,
