@@ -56,7 +56,8 @@ fn the_order_of_precedence() {
     let environment = [("WAVESIEVE_THREADS", "3")];
     let setting = |name, more: &[&str], environment: &[(&str, &str)]| place.setting(&["info"], name, more, environment);
     assert_eq!(setting("wide", &[], &[]), ("false".into(), "default".to_owned()));
-    assert_eq!(setting("unit", &[], &[]), ("ns".into(), project));
+    // Its name before `unit` became the unit of work.
+    assert_eq!(setting("time-unit", &[], &[]), ("ns".into(), project));
     assert_eq!(setting("rows", &[], &[]), ("2".into(), user));
     assert_eq!(setting("threads", &[], &environment), ("3".into(), "WAVESIEVE_THREADS".to_owned()));
     assert_eq!(setting("threads", &["--threads", "4"], &environment), ("4".into(), "flag".to_owned()));
@@ -124,7 +125,7 @@ fn paths_are_relative_to_the_file() {
 fn mistakes_are_named_with_file_key_reason_and_the_closest() {
     for (project, expected) in [
         ("untt = 'us'", "wavesieve.toml: untt is not an option (did you mean unit?)"),
-        ("unit = 'minutes'", "unit = \"minutes\": write one of ns, us, ms, s, auto"),
+        ("time-unit = 'minutes'", "time-unit = \"minutes\": write one of ns, us, ms, s, auto"),
         ("format = 'jsn'", "parquet, arrow (did you mean json?)"),
         ("rows = 'many'", "rows = \"many\": invalid digit"),
         ("threads = 0", "threads = 0: 0 is not in 1.."),

@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn different_names_stay_different() {
         let cells = ["kernel<float, 4>".to_owned(), "kernel<bf16, 4>".to_owned(), "kernel<bf16, 4>".to_owned()];
-        assert_eq!(distinct_width(&cells, 7, 16), 10);
+        assert_eq!(distinct_width(&cells, 7, 16), 11);
         assert_eq!(distinct_width(&cells, 12, 16), 12);
         assert_eq!(distinct_width(&["a".repeat(90), "a".repeat(91)], 10, 91), 10);
     }

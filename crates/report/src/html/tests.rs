@@ -80,7 +80,7 @@ fn a_page_of_a_thousand_ranks_is_small() {
         figures: Vec::new(),
         findings: Vec::new(),
         sections: (0..12).map(section).collect(),
-        names: ReadableNames::default(),
+        names: Default::default(),
         provenance: Provenance { inputs: (0..RANKS).map(input).collect(), processes: 1000, ..Provenance::default() },
     };
     let mut page = Vec::new();

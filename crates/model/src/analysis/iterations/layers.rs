@@ -39,9 +39,12 @@ struct Stretch {
     kinds: Vec<(u32, Vec<u32>)>,
 }
 
-/// A symbol that occurs once in each layer of a repetition.
+/// A symbol, or two neighbors.
+type Mark = (u32, Option<u32>);
+
+/// A mark that occurs once in each layer of a repetition.
 struct Cut {
-    symbol: u32,
+    mark: Mark,
     times: usize,
     /// Its distance from the start of the first of them.
     offset: u32,
@@ -160,8 +163,12 @@ impl Stretch {
     fn cuts(&self, range: &Range<u32>, names: &[u32]) -> Vec<Range<u32>> {
         let whole = vec![range.clone()];
         let Some(cut) = &self.cut else { return whole };
-        let places = (range.start..range.end).zip(names.iter().skip(range.start as usize));
-        let places: Vec<u32> = places.filter(|(_, name)| **name == cut.symbol).map(|(place, _)| place).collect();
+        let own = names.get(range.start as usize..range.end as usize).unwrap_or_default();
+        let (first, second) = cut.mark;
+        let is_at = |(place, name): &(u32, &u32)| {
+            **name == first && second.is_none_or(|second| own.get(*place as usize + 1) == Some(&second))
+        };
+        let places: Vec<u32> = (0_u32..).zip(own).filter(is_at).map(|(place, _)| range.start + place).collect();
         if places.len() != cut.times {
             return whole;
         }
@@ -176,9 +183,12 @@ impl Cut {
     /// Cuts a repetition into as many layers as possible that are alike.
     fn new(usual: &[u32]) -> Option<Self> {
         let length = usual.len() as u32;
-        let mut places: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let mut places: BTreeMap<Mark, Vec<u32>> = BTreeMap::new();
         for (place, symbol) in (0_u32..).zip(usual) {
-            places.entry(*symbol).or_default().push(place);
+            places.entry((*symbol, None)).or_default().push(place);
+            if let Some(next) = usual.get(place as usize + 1) {
+                places.entry((*symbol, Some(*next))).or_default().push(place);
+            }
         }
         let is_even = |places: &Vec<u32>| {
             let usual = length / places.len() as u32;
@@ -187,14 +197,14 @@ impl Cut {
             usual >= MIN_KIND
                 && places.iter().zip(next).all(|(one, next)| (next - one).abs_diff(usual) <= tolerance(usual))
         };
-        let mut candidates: Vec<(u32, Vec<u32>)> = places
+        let mut candidates: Vec<(Mark, Vec<u32>)> = places
             .into_iter()
             .filter(|(_, places)| (2..=MAX_TURN).contains(&places.len()) && is_even(places))
             .collect();
         // The nearest to the start moves the fewest symbols to another layer.
         candidates.sort_by_key(|(_, places)| (std::cmp::Reverse(places.len()), places.first().copied()));
-        let cut = |(symbol, places): (u32, Vec<u32>)| {
-            let cut = Self { symbol, times: places.len(), offset: *places.first()? };
+        let cut = |(mark, places): (Mark, Vec<u32>)| {
+            let cut = Self { mark, times: places.len(), offset: *places.first()? };
             let stretch = Stretch { period: length, cut: Some(cut), kinds: Vec::new() };
             let pieces = stretch.cuts(&(0..length), usual);
             let piece = |range: &Range<u32>| usual.get(range.start as usize..range.end as usize);
@@ -249,6 +259,12 @@ mod tests {
         let pass = [vec![30, 31], turns.repeat(12), vec![32]].concat();
         let found = layers_within(&units(&[pass.len()]), &pass, &pass);
         assert_eq!(lengths_and_kinds(&found), [(17, 0, 0), (18, 1, 0)].repeat(12));
+        // Every kernel at the start comes more than once in a layer; the second kind differs before the others.
+        let short: Vec<u32> = vec![1, 2, 3, 4, 5, 6, 7, 8, 1, 9, 3, 10, 2];
+        let long: Vec<u32> = vec![1, 2, 3, 11, 12, 5, 6, 7, 8, 1, 9, 3, 10, 2];
+        let pass = [short, long].concat().repeat(6);
+        let found = layers_within(&units(&[pass.len()]), &pass, &pass);
+        assert_eq!(lengths_and_kinds(&found), [(13, 0, 0), (14, 1, 0)].repeat(6));
         // One of six is of another kind.
         let six = [one.repeat(5), other].concat();
         let ranges = units(&[six.len(); 4]);
