@@ -1,5 +1,5 @@
 -- title: Kernels with outlier dispatches
--- about: Kernels with outlier dispatches: much longer than others of the same kernel, GPU and launch shape. Most time lost first. The measure is the robust z-score: the distance from the median in units of 1.4826 times the median absolute deviation, a unit being at least 1% of the median and 20 ns. Communication kernels count without waiting for other GPUs (see `collectives`), by stream, and only if a single dispatch or at most a tenth of the dispatches are outliers: their message sizes are not recorded, and more outliers suggest larger messages. `outlier_dispatches` lists every dispatch.
+-- about: Kernels with outlier dispatches: much longer than others of the same kernel, GPU, launch shape and recorded inputs, and at the same place if places decide how long they take (see `dispatch_groups`). Most time lost first. The measure is the robust z-score: the distance from the median in units of 1.4826 times the median absolute deviation, a unit being at least 1% of the median and 20 ns. Communication kernels count without waiting for other GPUs (see `collectives`), by stream, and only if a single dispatch or at most a tenth of the dispatches are outliers: their message sizes are not recorded, and more outliers suggest larger messages. `outlier_dispatches` lists every dispatch.
 -- kind: summary
 -- needs: slow_dispatches collective_kernels kernel_symbols processes
 -- by: rank, gpu
@@ -16,7 +16,7 @@
 -- column: workgroup_x count -- work-items of a workgroup in x
 -- column: workgroup_y count -- work-items of a workgroup in y
 -- column: workgroup_z count -- work-items of a workgroup in z
--- column: calls count -- dispatches of the same kernel, GPU and shape
+-- column: calls count -- dispatches of the same work as an outlier
 -- column: outliers count -- those that are outliers
 -- column: first_calls count -- outliers that are the first dispatch of their kind, see `kernel_warmup`
 -- column: median_ns ns -- median duration of all
@@ -29,7 +29,7 @@
 {%- set shape = 'grid_x, grid_y, grid_z, workgroup_x, workgroup_y, workgroup_z' %}
 {%- set dispatch = keys_and(['process']) ~ 'dispatch_id, kernel_name, ' ~ shape %}
 {%- set measures = 'ordinal, calls, took_ns, median_ns, excess_ns, robust_z' %}
-{%- set work = keys_and(['process']) ~ 'full_name, of_gpu, of_stream, ' ~ shape %}
+{%- set work = keys_and(['process']) ~ 'first_dispatch_id' %}
 {%- set lost -%}
 {{ keys }}kernel_name, {{ shape }}, calls, outliers, first_calls, median_ns, worst_ns, worst_z,
     excess_ns, excess_pct, worst_dispatch_id, worst_process
@@ -40,10 +40,8 @@ outliers AS (
         {{ keys_of('d', ['process']) }}d.process, d.dispatch_id,
         {{ kernel_text('d') }},
         d.grid_x, d.grid_y, d.grid_z, d.workgroup_x, d.workgroup_y, d.workgroup_z,
-        COALESCE(d.gpu, -1) AS of_gpu,
         CASE WHEN CAST(d.category AS VARCHAR) = 'communication' THEN COALESCE(d.stream_id, -1) ELSE -2 END AS of_stream,
-        d.kernel_name AS full_name,
-        d.ordinal, d.calls,
+        d.first_dispatch_id, d.ordinal, d.calls,
         CASE WHEN w.wait_ns > 0 THEN d.took_ns - CAST(w.wait_ns AS BIGINT) ELSE d.took_ns END AS took_ns,
         d.median_ns,
         d.excess_ns - COALESCE(w.wait_ns, CAST(0 AS DOUBLE)) AS excess_ns,
@@ -59,12 +57,12 @@ outliers AS (
 ),
 counted AS (
     SELECT
-        {{ dispatch }}, of_gpu, of_stream, full_name, {{ measures }},
-        COUNT(*) OVER (PARTITION BY {{ work }}) AS of_calls
+        {{ dispatch }}, of_stream, first_dispatch_id, {{ measures }},
+        COUNT(*) OVER (PARTITION BY process, first_dispatch_id) AS of_calls
     FROM outliers
 ),
 turned AS (
-    SELECT {{ dispatch }}, of_gpu, of_stream, full_name, {{ measures }}, -robust_z AS less_z
+    SELECT {{ dispatch }}, of_stream, first_dispatch_id, {{ measures }}, -robust_z AS less_z
     FROM counted
     WHERE of_stream = -2 OR of_calls = 1 OR 10 * of_calls <= calls
 ),

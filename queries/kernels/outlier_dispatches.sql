@@ -1,5 +1,5 @@
 -- title: Outlier dispatches
--- about: Every outlier dispatch: much longer than others of the same kernel, GPU and launch shape. Most time lost first. `kernel_outliers` defines the measure; it excludes time waiting in collectives, and messages that may be larger.
+-- about: Every outlier dispatch: much longer than others of the same kernel, GPU, launch shape and recorded inputs. Most time lost first. `kernel_outliers` defines the measure; it excludes time waiting in collectives, and messages that may be larger.
 -- kind: trace
 -- needs: slow_dispatches collective_kernels kernel_symbols processes
 -- by:
@@ -15,7 +15,7 @@
 -- column: start_ns ns -- start on the process's clock
 -- column: duration_ns ns -- duration
 -- column: wait_ns ns -- part of it that waited for the other GPUs of the collective, 0 for what is none
--- column: median_ns ns -- median duration of the same kernel, GPU and shape
+-- column: median_ns ns -- median duration of the same work
 -- column: ordinal count -- place among these by their starts; the first ones are those of `kernel_warmup`
 -- column: calls count -- dispatches that the median is of
 -- column: robust_z number -- distance of the duration without the wait from the median in units of noise
@@ -32,9 +32,7 @@ outliers AS (
         d.took_ns AS duration_ns,
         CAST(COALESCE(w.wait_ns, CAST(0 AS DOUBLE)) AS BIGINT) AS wait_ns,
         d.median_ns, d.ordinal, d.calls,
-        -- A column of its own: Ballista takes two names of one column for one sort key, and then misses the other.
-        CONCAT(d.kernel_name, '') AS full_name,
-        d.grid_x, d.grid_y, d.grid_z, d.workgroup_x, d.workgroup_y, d.workgroup_z,
+        d.first_dispatch_id,
         CASE WHEN CAST(d.category AS VARCHAR) = 'communication' THEN COALESCE(d.stream_id, -1) ELSE -2 END AS of_stream,
         CASE
             WHEN w.wait_ns > CAST(0 AS DOUBLE) THEN d.robust_z * (d.excess_ns - w.wait_ns) / d.excess_ns
@@ -51,9 +49,7 @@ outliers AS (
 counted AS (
     SELECT
         {{ dispatch }}, of_stream, robust_z, excess_ns, less_excess,
-        COUNT(*) OVER (
-            PARTITION BY {{ all_keys }}full_name, of_stream, grid_x, grid_y, grid_z, workgroup_x, workgroup_y, workgroup_z
-        ) AS of_calls
+        COUNT(*) OVER (PARTITION BY process, first_dispatch_id) AS of_calls
     FROM outliers
 ),
 rare AS (

@@ -24,11 +24,12 @@
 -- column: max_ns ns -- longest
 -- column: worst_iteration count -- its ordinal
 -- column: gpu_ns ns -- median sum of the durations of what was launched in one
+-- column: gpu_iterations count -- iterations that launched work
 -- column: gpu_span_ns ns -- median time from the first start to the last end of that work
 -- column: gpu_drift_pct pct -- least-squares slope of that time without its outliers, over all iterations, of the median; the four parts below add up to it
 -- column: more_work_pct pct -- the part by more or larger work: kernels and copies at the median duration of the same work
--- column: clock_pct pct -- the part by the clock during the kernels, if their time scales with it; null if the clock is not sampled
--- column: slower_pct pct -- the part by the same work that takes longer
+-- column: clock_pct pct -- the part by the clock during the kernels, if their time scales with it, at most what the same work takes longer; null if the clock is not sampled
+-- column: slower_pct pct -- the part by the same work that takes longer for another reason
 -- column: waiting_pct pct -- the part by time in which none of this work runs, less the time in which several run at once
 -- column: gpu_drift_errors number -- the slope of the GPU time in its standard errors
 {%- set one = 'CAST(1 AS DOUBLE)' %}
@@ -62,6 +63,7 @@ WITH paced AS (
         CAST(duration_ns AS DOUBLE) AS duration,
         start_ns,
         CAST(kernel_ns + copy_ns AS DOUBLE) AS gpu,
+        CAST(copy_ns AS DOUBLE) AS copies,
         CAST(gpu_end_ns - gpu_start_ns AS DOUBLE) AS elapsed,
         CAST(usual_ns AS DOUBLE) AS usual,
         clock_mhz
@@ -71,7 +73,7 @@ keyed AS (
     SELECT
         process, rank, tid,
         COALESCE(tid, -1) AS thread,
-        kind, path, iteration, place, duration_ns, duration, gpu, elapsed, usual, clock_mhz,
+        kind, path, iteration, place, duration_ns, duration, gpu, copies, elapsed, usual, clock_mhz,
         CAST(start_ns - LAG(start_ns) OVER (
             PARTITION BY process, kind, tid, path
             ORDER BY iteration NULLS FIRST
@@ -103,7 +105,11 @@ distant AS (
         k.duration - m.median_ns AS beyond,
         ABS(k.duration - m.median_ns) AS distance,
         ABS(k.elapsed - m.elapsed_ns) AS gpu_distance,
-        CASE WHEN k.clock_mhz IS NULL OR m.mean_mhz IS NULL THEN k.gpu ELSE k.gpu * k.clock_mhz / m.mean_mhz END AS at_clock
+        -- The time of copies does not follow the clock.
+        CASE
+            WHEN k.clock_mhz IS NULL OR m.mean_mhz IS NULL THEN k.gpu
+            ELSE k.copies + (k.gpu - k.copies) * k.clock_mhz / m.mean_mhz
+        END AS at_clock
     FROM keyed AS k
     JOIN middle AS m ON {{ of_path }}
     WHERE m.iterations >= {{ min_iterations }}
@@ -149,7 +155,8 @@ summed AS (
         CAST(SUM(outlier) AS BIGINT) AS outliers,
         MAX(duration_ns) AS max_ns,
         MAX(CASE WHEN place_longest = 1 THEN iteration END) AS worst_iteration,
-        MEDIAN(gpu) AS gpu_ns
+        MEDIAN(gpu) AS gpu_ns,
+        CAST(COUNT(elapsed) AS BIGINT) AS gpu_iterations
     FROM flagged
     GROUP BY process, rank, tid, thread, kind, path
 ),
@@ -181,7 +188,7 @@ sloped AS (
         process, rank, tid, thread, kind, path, iterations, total_ns, first_ns, median_ns, mad_ns, pace_ns,
         {{ slope('xy', 'y') }} AS trend_ns,
         n, x, y, xy, xx, yy,
-        outliers, max_ns, worst_iteration, gpu_ns
+        outliers, max_ns, worst_iteration, gpu_ns, gpu_iterations
     FROM summed
 ),
 gpu_sloped AS (
@@ -194,9 +201,20 @@ gpu_sloped AS (
         {{ slope('waiting_xy', 'waiting_y') }} AS waiting_trend
     FROM gpu_summed
 ),
+-- Work that hardly follows the clock rises by less than the clock explains.
 gpu_rated AS (
     SELECT
-        {{ path_keys }}, elapsed_ns, mean_mhz, trend, usual_trend, clock_trend, slower_trend, waiting_trend,
+        {{ path_keys }}, elapsed_ns, mean_mhz, trend, usual_trend, waiting_trend,
+        CASE
+            WHEN clock_trend * (clock_trend + slower_trend) <= {{ zero }} THEN {{ zero }}
+            WHEN ABS(clock_trend) > ABS(clock_trend + slower_trend) THEN clock_trend + slower_trend
+            ELSE clock_trend
+        END AS clock_part,
+        CASE
+            WHEN clock_trend * (clock_trend + slower_trend) <= {{ zero }} THEN clock_trend + slower_trend
+            WHEN ABS(clock_trend) > ABS(clock_trend + slower_trend) THEN {{ zero }}
+            ELSE slower_trend
+        END AS slower_part,
         {{ in_errors('trend') }} AS errors
     FROM gpu_sloped
 ),
@@ -204,7 +222,7 @@ rated AS (
     SELECT
         process, rank, tid, thread, kind, path, iterations, total_ns, first_ns, median_ns, mad_ns, pace_ns, trend_ns,
         {{ in_errors('trend_ns') }} AS errors,
-        outliers, max_ns, worst_iteration, gpu_ns
+        outliers, max_ns, worst_iteration, gpu_ns, gpu_iterations
     FROM sloped
 )
 SELECT
@@ -225,11 +243,12 @@ SELECT
     s.max_ns,
     s.worst_iteration,
     s.gpu_ns,
+    s.gpu_iterations,
     m.elapsed_ns AS gpu_span_ns,
     {{ of_all('m.trend', 'm.elapsed_ns') }} AS gpu_drift_pct,
     {{ of_all('m.usual_trend', 'm.elapsed_ns') }} AS more_work_pct,
-    CASE WHEN m.mean_mhz IS NOT NULL THEN {{ of_all('m.clock_trend', 'm.elapsed_ns') }} END AS clock_pct,
-    {{ of_all('m.slower_trend', 'm.elapsed_ns') }} AS slower_pct,
+    CASE WHEN m.mean_mhz IS NOT NULL THEN {{ of_all('m.clock_part', 'm.elapsed_ns') }} END AS clock_pct,
+    {{ of_all('m.slower_part', 'm.elapsed_ns') }} AS slower_pct,
     {{ of_all('m.waiting_trend', 'm.elapsed_ns') }} AS waiting_pct,
     m.errors AS gpu_drift_errors
 FROM rated AS s

@@ -10,7 +10,7 @@
 -- column: rank id -- rank
 -- column: gpu id -- GPU of the process
 -- column: hostname name -- machine
--- column: what text -- compute (time with a compute kernel), slow_kernels (the same kernels of the same grid and recorded inputs take longer), more_work (more or larger dispatches), idle (nothing runs: its host is slow), late (others wait for it in collectives, with nothing else to do)
+-- column: what text -- compute (time with a compute kernel), slow_kernels (the same kernels of the same grid and, if all GPUs recorded them, the same inputs take longer), more_work (more or larger dispatches), idle (nothing runs: its host is slow), late (others wait for it in collectives, with nothing else to do)
 -- column: amount_ns ns -- its time; of slow_kernels above the medians of the same kernels, of late what its collectives took less than the longest of each, as far as that kept a GPU from computing
 -- column: median_ns ns -- median of the GPUs, of two the lesser
 -- column: excess_ns ns -- above it
@@ -52,16 +52,47 @@ work AS (
     WHERE category <> 'communication'
     GROUP BY process, gpu, kernel_name, grid_x, grid_y, grid_z, inputs
 ),
-named_work AS (
+recorded_work AS (
     SELECT
         w.process, w.gpu, CAST(w.kernel_name AS VARCHAR) AS kernel_name, w.grid_x, w.grid_y, w.grid_z,
         COALESCE(CAST(w.inputs AS VARCHAR), '') AS inputs,
         CAST(w.calls AS DOUBLE) AS calls,
-        CAST(w.total_ns AS DOUBLE) AS total_ns,
-        CAST(w.total_ns AS DOUBLE) / CAST(w.calls AS DOUBLE) AS mean_ns
+        CAST(w.total_ns AS DOUBLE) AS total_ns
     FROM work AS w
     LEFT JOIN programs AS g ON g.process = w.process
     WHERE g.compared OR g.compared IS NULL
+),
+recorded_inputs AS (
+    SELECT process, gpu, kernel_name, grid_x, grid_y, grid_z, MAX(CASE WHEN inputs = '' THEN 0 ELSE 1 END) AS has_inputs
+    FROM recorded_work
+    GROUP BY process, gpu, kernel_name, grid_x, grid_y, grid_z
+),
+common_inputs AS (
+    SELECT kernel_name, grid_x, grid_y, grid_z, MIN(has_inputs) AS has_inputs
+    FROM recorded_inputs
+    GROUP BY kernel_name, grid_x, grid_y, grid_z
+),
+compared_work AS (
+    SELECT
+        w.process, w.gpu, w.kernel_name, w.grid_x, w.grid_y, w.grid_z, w.calls, w.total_ns,
+        CASE WHEN c.has_inputs = 1 THEN w.inputs ELSE '' END AS compared_inputs
+    FROM recorded_work AS w
+    JOIN common_inputs AS c
+        ON c.kernel_name = w.kernel_name AND c.grid_x = w.grid_x AND c.grid_y = w.grid_y AND c.grid_z = w.grid_z
+),
+summed_work AS (
+    SELECT
+        process, gpu, kernel_name, grid_x, grid_y, grid_z, compared_inputs,
+        SUM(calls) AS calls,
+        SUM(total_ns) AS total_ns
+    FROM compared_work
+    GROUP BY process, gpu, kernel_name, grid_x, grid_y, grid_z, compared_inputs
+),
+named_work AS (
+    SELECT
+        process, gpu, kernel_name, grid_x, grid_y, grid_z, compared_inputs AS inputs, calls, total_ns,
+        total_ns / calls AS mean_ns
+    FROM summed_work
 ),
 usual AS (
     SELECT kernel_name, grid_x, grid_y, grid_z, inputs, COUNT(*) AS gpus, MEDIAN(mean_ns) AS median_ns, MIN(mean_ns) AS least_ns

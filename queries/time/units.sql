@@ -23,7 +23,7 @@ SELECT
     CAST(found_by AS VARCHAR) AS found_by,
     count,
     median_ns,
-    {{ percent('LEAST(kernel_ns, all_kernel_ns)', 'all_kernel_ns') }} AS covered_pct,
+    {{ percent('kernel_ns', 'all_kernel_ns') }} AS covered_pct,
     CAST(confidence AS VARCHAR) AS confidence,
     CAST(CASE WHEN is_chosen THEN 1 ELSE 0 END AS BIGINT) AS is_chosen,
     option

@@ -122,8 +122,9 @@ impl<'a> CommandLine<'a> {
         words: &[OsString],
         prepare: impl Fn(Command) -> Command,
     ) -> Result<ArgMatches, clap::Error> {
-        let words = &renamed(words).iter().map(as_value).collect::<Vec<_>>();
-        let named = prepare(self.build(Extent::Named(words))).try_get_matches_from(words);
+        let named = self.build(Extent::Named(words));
+        let words = &renamed(words, &named).iter().map(as_value).collect::<Vec<_>>();
+        let named = prepare(named).try_get_matches_from(words);
         let command = match named.as_ref().map_err(clap::Error::kind) {
             Ok(_) | Err(ErrorKind::DisplayVersion) => return named,
             Err(kind) => {
@@ -167,10 +168,13 @@ impl<'a> CommandLine<'a> {
 }
 
 /// The words with the units of times after `--time-unit`, which was named `--unit` before that chose the unit of work.
-/// `lab` has an option of its own with that name.
-fn renamed(words: &[OsString]) -> Vec<OsString> {
+/// They stay for verbs without that option, or with it among the words.
+fn renamed(words: &[OsString], command: &Command) -> Vec<OsString> {
     let mut options = words.iter().take_while(|word| *word != "--").count();
-    if words.iter().skip(1).find(|word| VERBS.iter().any(|(name, _)| *word == name)).is_some_and(|verb| verb == "lab") {
+    let verb = words.iter().skip(1).find(|word| VERBS.iter().any(|(name, _)| *word == name));
+    let has_option = verb.and_then(|verb| command.find_subcommand(verb)).is_some_and(has_time_unit);
+    let is_named = |word: &OsString| word.to_str().is_some_and(|text| text.split('=').next() == Some("--time-unit"));
+    if !has_option || words.iter().take(options).any(is_named) {
         options = 0;
     }
     let is_time = |word: &str| TIME_UNITS.contains(&word);
@@ -184,6 +188,12 @@ fn renamed(words: &[OsString]) -> Vec<OsString> {
         }
     };
     words.iter().enumerate().map(new_word).collect()
+}
+
+/// Whether the command, or one below it, has an option for the unit of times.
+fn has_time_unit(command: &Command) -> bool {
+    command.get_arguments().any(|option| option.get_long() == Some("time-unit"))
+        || command.get_subcommands().any(has_time_unit)
 }
 
 /// A word for the parser: a statement that begins with a comment is not an option.
@@ -210,11 +220,12 @@ mod tests {
 
     #[test]
     fn units_of_times_have_a_new_option() {
+        let registry = Registry::embedded();
+        let whole = CommandLine::new(&registry, ColorChoice::Never);
         let renamed = |line: &str| {
             let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
-            let words: Vec<String> =
-                renamed(&words).into_iter().map(|word| word.to_string_lossy().into_owned()).collect();
-            words.join(" ")
+            let words = renamed(&words, whole.whole());
+            words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<String>>().join(" ")
         };
         for (line, expected) in [
             ("wavesieve table busy --unit us a", "wavesieve table busy --time-unit us a"),
@@ -222,6 +233,8 @@ mod tests {
             ("wavesieve analyze --unit step a", "wavesieve analyze --unit step a"),
             ("wavesieve sql -- --unit us", "wavesieve sql -- --unit us"),
             ("wavesieve lab autotune --unit us", "wavesieve lab autotune --unit us"),
+            ("wavesieve compare a b --unit us", "wavesieve compare a b --unit us"),
+            ("wavesieve info a --unit us --time-unit=ms", "wavesieve info a --unit us --time-unit=ms"),
         ] {
             assert_eq!(renamed(line), expected);
         }

@@ -137,7 +137,7 @@ fn dispatch(
         "lab" => lab::run(&parsed(matches)?, registry, global),
         "sessions" => sessions::run(&parsed(matches)?, registry, line, global),
         "compare" => compare::run(&parsed(matches)?, global),
-        "convert" => convert::run(&parsed(matches)?, registry, global),
+        "convert" => convert::run(matches, registry, global),
         "trim" => trim::run(&parsed(matches)?, global),
         "merge" => merge::run(&parsed(matches)?, global),
         "package" => package::run(&parsed(matches)?, global),

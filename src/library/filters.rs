@@ -74,7 +74,7 @@ impl Trace {
         Ok(self.with_filter(|filters| filters.queues = Some(queues)))
     }
 
-    /// Kernels whose full or short name matches a regular expression, or else whose readable name this is.
+    /// Kernels whose full or short name matches a regular expression; if none does, kernels with this readable name.
     ///
     /// # Errors
     /// [`Error::Invalid`] if it is not a regular expression.

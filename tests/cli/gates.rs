@@ -60,7 +60,7 @@ fn documents_name_the_findings_that_fail_and_damage_does_not_hide_them() {
     let (cut, whole) = (inputs.at("cut.db"), inputs.at("whole.db"));
     for verb in ["analyze", "report"] {
         for format in ["text", "json"] {
-            let asked = [verb, "--sections", "time", "-f", format, "-o", "-", "-q"];
+            let asked = [verb, "--sections", "time", "-f", format, "-o", "-", "-q", "--name", "full"];
             let go = |files: &[&str], more: &[&str]| run(&[&asked[..], more, &["-i"], files].concat());
             assert_eq!(go(&[&whole], &[]).code, 0);
             assert_eq!(go(&[&whole, &cut], &[]).code, 5);

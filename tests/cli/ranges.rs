@@ -264,20 +264,20 @@ fn the_pace_of_ranges() {
 #[test]
 fn the_drift_of_a_range_on_the_gpu_has_parts_that_add_up() {
     let paced = schema_3("3.0.0", &[include_str!("quality/pace.sql")]);
-    let rows = records(&["table", "range_pace", &paced.path, "-f", "json"]);
+    let rows = records(&["table", "range_pace", &paced.path]);
     let row = rows.iter().find(|row| row["path"] == "work").unwrap();
     let number = |column: &str| row[column].as_f64().unwrap();
     let parts = ["more_work_pct", "clock_pct", "slower_pct", "waiting_pct"].map(number);
     assert!((parts.iter().sum::<f64>() - number("gpu_drift_pct")).abs() < 1e-6, "{row}");
-    // From 100 to 112.36 µs of 137.8 µs, by the clock alone: the short dispatches, which do not follow it, make up for some.
+    // From 100 to 112.36 µs of 137.8 µs, by the clock alone: it explains more, because the short dispatches do not follow it.
     assert!((number("gpu_drift_pct") - 9.0).abs() < 0.3 && number("drift_pct") == 0.0, "{row}");
     assert!(
         number("more_work_pct") == 0.0 && number("waiting_pct") == 0.0 && number("gpu_drift_errors") > 5.0,
         "{row}"
     );
-    assert!(number("clock_pct") > 9.0 && number("slower_pct") < 0.0, "{row}");
+    assert!(number("clock_pct") > 8.7 && number("slower_pct").abs() < 1e-6, "{row}");
     // The same shape at two places.
-    let shapes = records(&["table", "kernel_pace", &paced.path, "-f", "json"]);
+    let shapes = records(&["table", "kernel_pace", &paced.path]);
     let places = shapes.iter().filter(|row| row["position"] == "after axpy(float*)").count();
     assert_eq!(places, 2, "{shapes:?}");
 }

@@ -53,7 +53,7 @@ fn summary(tier0: &Value) -> String {
 
 #[test]
 fn a_scan_in_every_form() {
-    insta::assert_snapshot!("scan_text", scan(&["--rows", "2"]));
+    insta::assert_snapshot!("scan_text", scan(&["--rows", "1"]));
     let page = ["scan", "fixtures/source/python", "-f", "md", "--rows", "3", "--", "./it's", "$1"];
     insta::assert_snapshot!("scan_markdown", succeed(&page));
     let tier0: Value = serde_json::from_str(&scan(&["-f", "tier0"])).unwrap();

@@ -147,9 +147,9 @@ fn mistakes_are_named_with_file_key_reason_and_the_closest() {
         assert_eq!(place.run(&["--help"], &[]).code, 0, "help is given whatever the settings are");
     }
     let place = Place::new("", "");
-    let wrong = place.run(&["table", "--list"], &[("WAVESIEVE_UNIT", "uz")]);
+    let wrong = place.run(&["table", "--list"], &[("WAVESIEVE_TIME_UNIT", "uz")]);
     assert_eq!(wrong.code, 2);
-    assert!(wrong.stderr.contains("WAVESIEVE_UNIT = uz: write one of ns, us"), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("WAVESIEVE_TIME_UNIT = uz: write one of ns, us"), "{}", wrong.stderr);
 }
 
 #[test]

@@ -223,7 +223,7 @@ fn names_reach_no_terminal_as_they_are() {
     }
     let (_, document) = analyzed(&input, &[]);
     assert!(document.to_string().contains(&long), "JSON has names in full");
-    let table = succeed(&["table", "kernel_summary", &input, "-f", "md"]);
+    let table = succeed(&["table", "kernel_summary", &input, "-f", "md", "--name", "full"]);
     assert!(table.contains("turn⟨U+202E⟩ed") && table.contains(&long));
 }
 

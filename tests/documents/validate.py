@@ -23,8 +23,8 @@ COMPATIBLE = ["rocinsight", "rocinsight-0.1.0", "rocinsight-0.2.0", "rocinsight-
 
 
 def written(binary, source, *options):
-    """The bytes that analyze writes to standard output; a source is a list of arguments."""
-    command = [binary, "analyze", *source, "--quiet", *options]
+    """The bytes that analyze writes to standard output, with the names that JSON has; a source is a list of arguments."""
+    command = [binary, "analyze", *source, "--quiet", "--name", "full", *options]
     done = subprocess.run(command, capture_output=True)
     if done.returncode not in (0, 5):
         raise RuntimeError(f"{command} exits with {done.returncode}: {done.stderr.decode()[-300:]}")

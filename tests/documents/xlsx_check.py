@@ -239,7 +239,8 @@ def charted(book, work, binary, source):
                 yield f"chart {title}: {of_y.f} holds no numbers"
             if len(labels) != len(values) or all(cell.value is None for cell in values):
                 yield f"chart {title}: {of_x.f} and {of_y.f} do not fit"
-            drawn.setdefault(title, []).append((labels, values))
+            # A title ends with the part of the run, and with the number of what is shown.
+            drawn.setdefault(title.partition(", ")[0].partition(" (first ")[0], []).append((labels, values))
     if not drawn:
         yield "the sheet charts has no charts"
     # The tips of the bars in the picture say what the cells hold.

@@ -35,7 +35,7 @@ pub struct FilterArguments {
     /// Keep these GPUs, by index in the process
     #[arg(long = "gpu", value_name = "LIST", help_heading = "Filters")]
     gpus: Option<NumberSet>,
-    /// Keep kernels whose full or short name matches this regular expression, or else whose readable name this is
+    /// Keep kernels whose full or short name matches this regular expression; if none does, kernels with this readable name
     #[arg(long, value_name = "REGEX", value_parser = parse_kernel_pattern, allow_hyphen_values = true,
           help_heading = "Filters")]
     kernel: Option<Regex>,
@@ -59,7 +59,7 @@ pub struct FilterArguments {
           help_heading = "Filters")]
     condition: Option<Condition>,
     /// Unit of work: step, iteration, replay, layer, range:NAME for the ranges with this text (* at its end for a number), or
-    /// none; auto takes the strongest evidence (`wavesieve table units` lists them). ns, us, ms and s mean --time-unit
+    /// none; auto takes the strongest evidence (`wavesieve table units` lists them)
     #[arg(long, value_name = "UNIT", help_heading = "Filters")]
     unit: Option<UnitChoice>,
 }
@@ -75,6 +75,12 @@ impl FilterArguments {
         }
         let window = window.parse().map_err(|error| format!("invalid window {window}: {error}"))?;
         Ok(Self { window: Some(window), window_mode: WindowMode::Clip, ..self.clone() })
+    }
+
+    /// The same filters with the unit of work of the strongest evidence.
+    #[must_use]
+    pub fn without_unit(&self) -> Self {
+        Self { unit: None, ..self.clone() }
     }
 
     /// The filters. A condition applies only to the `subject`, if there is one.

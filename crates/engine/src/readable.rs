@@ -1,11 +1,10 @@
 //! Kernel names of results in their readable form, for screens. Files keep the full names.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use polars::prelude::{Column, DataFrame, DataType};
 
-use wavesieve_model::analysis::kernel_names::{ReadableNames, kernels_in_row};
+use wavesieve_model::analysis::kernel_names::{ReadableNames, kernel_of_position, kernels_in_row, renamed_position};
 
 use super::run::Answer;
 
@@ -17,6 +16,8 @@ const MIXED: [(&str, &str); 2] = [("name", "kind"), ("name", "source")];
 const KERNEL_KINDS: [&str; 5] = ["kernel", "kernels", "fill", "launch_latency", "queue_wait"];
 /// Column with several kernels in a row.
 const CHAIN: &str = "chain";
+/// Column with the place behind a kernel.
+const POSITION: &str = "position";
 
 impl Answer {
     /// The readable names of its kernels; none if names of another form were requested.
@@ -48,6 +49,9 @@ pub fn readable_names<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Read
         for chain in frame.column(CHAIN).iter().flat_map(|column| texts(column)) {
             found.extend(kernels_in_row(&chain).into_iter().map(str::to_owned));
         }
+        for label in frame.column(POSITION).ok().filter(is_text).into_iter().flat_map(texts) {
+            found.extend(kernel_of_position(&label).map(|(kernel, _)| kernel.to_owned()));
+        }
     }
     ReadableNames::new(found.iter().map(String::as_str))
 }
@@ -58,17 +62,22 @@ pub fn with_readable_names(frame: &DataFrame, names: &ReadableNames) -> DataFram
     if names.is_empty() {
         return shown;
     }
-    let is_text = |column: &&Column| {
-        matches!(column.dtype(), DataType::String | DataType::Categorical(_, _) | DataType::Enum(_, _))
-    };
     for column in frame.columns().iter().filter(is_text) {
-        let texts = texts_by_row(column);
-        let texts = texts.iter().map(|text| text.as_deref().map(|text| names.shown(text)));
-        let texts: Vec<Option<String>> = texts.map(|text| text.map(Cow::into_owned)).collect();
+        let is_position = column.name().as_str() == POSITION;
+        let renamed = |label: &str| renamed_position(label, |kernel| names.shown(kernel).into_owned());
+        let form = |text: &str| {
+            let label = if is_position { renamed(text) } else { None };
+            label.unwrap_or_else(|| names.shown(text).into_owned())
+        };
+        let texts: Vec<Option<String>> = texts_by_row(column).iter().map(|text| text.as_deref().map(&form)).collect();
         // A column of the same name and length always fits.
         let _ = shown.with_column(Column::new(column.name().clone(), texts));
     }
     shown
+}
+
+fn is_text(column: &&Column) -> bool {
+    matches!(column.dtype(), DataType::String | DataType::Categorical(_, _) | DataType::Enum(_, _))
 }
 
 fn texts_by_row(column: &Column) -> Vec<Option<String>> {
@@ -92,12 +101,14 @@ mod tests {
             "name" => [Some("void ns::add<float>(int)"), Some("aten::add_"), None],
             "kind" => ["kernel", "operator", "kernel"],
             "chain" => ["ns::mul(int) > void ns::add<float>(int)", "", "x"],
+            "position" => [Some("after ns::mul(int) with grid 64x1x1"), Some("graph node 3"), None],
         )
         .unwrap();
         let answer = Answer { frame, columns: Vec::new(), is_readable: true };
         let shown = answer.shown_with(&answer.readable_names()).frame;
         assert_eq!(texts(shown.column("name").unwrap()), ["add<float>", "aten::add_"]);
         assert_eq!(texts(shown.column("chain").unwrap()), ["mul > add<float>", "", "x"]);
+        assert_eq!(texts(shown.column("position").unwrap()), ["after mul with grid 64x1x1", "graph node 3"]);
         let full = Answer { is_readable: false, ..answer };
         assert!(full.readable_names().is_empty());
     }

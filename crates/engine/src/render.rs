@@ -14,7 +14,7 @@ use wavesieve_model::text::similar::closest;
 /// Which form of a kernel's name a query shows and groups by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum NameForm {
-    /// What the kernel does, its types and its tile, on screens; files have the whole demangled name.
+    /// The operation, its types and its tile, on screens; files have the whole demangled name.
     Readable,
     /// The whole demangled name.
     #[default]

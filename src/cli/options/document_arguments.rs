@@ -111,12 +111,12 @@ impl DocumentArguments {
 
     /// Prints the findings that match `--fail-on`, after the name of their run if there are several. Returns whether
     /// there are any.
-    pub(crate) fn print_failed(&self, findings: &[Finding], run: Option<&str>, global: &GlobalArguments) -> bool {
+    pub(crate) fn print_failed(&self, document: &Document, run: Option<&str>, global: &GlobalArguments) -> bool {
         let Some(least) = self.fail_on.map(FailOn::priority) else { return false };
         let of_run = run.map(|run| format!("{run}: ")).unwrap_or_default();
-        let failed = findings.iter().filter(|finding| finding.priority <= least);
-        let line = |finding: &Finding| {
-            format!("failed: {of_run}{} ({}): {}", finding.id, finding.priority.word(), finding.title)
+        let failed = document.with_titles(|finding| finding.priority <= least).into_iter();
+        let line = |(finding, title): (&Finding, String)| {
+            format!("failed: {of_run}{} ({}): {title}", finding.id, finding.priority.word())
         };
         let lines: Vec<String> = failed.map(line).collect();
         messages::print_notes(&lines, "failed: ", global);
@@ -186,7 +186,7 @@ impl DocumentArguments {
         if let Some(trace) = trace {
             print_partly_unmatched(trace, global);
         }
-        let has_failed = self.print_failed(&analysis.document.readable().findings, None, global);
+        let has_failed = self.print_failed(&analysis.document, None, global);
         let is_damaged = trace.is_some_and(|trace| messages::report_damage(trace, global));
         let is_partial = is_damaged || of_source == PARTIAL;
         let is_unmatched = match trace {

@@ -128,6 +128,12 @@ impl InputArguments {
         Ok(Self { filters: self.filters.with_window(window).map_err(Failure::Usage)?, ..self.clone() })
     }
 
+    /// The same options without a unit of work.
+    #[must_use]
+    pub(crate) fn without_unit(&self) -> Self {
+        Self { filters: self.filters.without_unit(), ..self.clone() }
+    }
+
     /// Opens the trace with the filters.
     pub(crate) fn open(&self, global: &GlobalArguments, opening: &Opening<'_>) -> Result<Trace, Failure> {
         let choice = self.filters.choice(opening.subject).map_err(Failure::Usage)?;

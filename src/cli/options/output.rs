@@ -71,7 +71,7 @@ pub(crate) struct OutputArguments {
     /// Output file, - for standard output; without -f its extension selects the format
     #[arg(short, long, value_name = "PATH", help_heading = "Output")]
     pub output: Option<PathBuf>,
-    /// Time unit; files keep nanoseconds by default
+    /// Time unit; files keep nanoseconds by default. --unit takes ns, us, ms and s too, as it did before
     #[arg(long, value_enum, default_value_t, value_name = "UNIT", help_heading = "Output")]
     pub time_unit: TimeUnit,
     /// Write times of Arrow and Parquet as durations in place of integers

@@ -43,7 +43,8 @@ pub(crate) struct DocumentOutput {
     /// parquet the folder itself, unless -o names one in it
     #[arg(short = 'd', long = "dir", value_name = "DIR")]
     pub directory: Option<PathBuf>,
-    /// Unit of times in text, Markdown and workbooks; csv and parquet keep nanoseconds unless one is named
+    /// Unit of times in text, Markdown and workbooks; csv and parquet keep nanoseconds unless one is named.
+    /// --unit takes ns, us, ms and s too, as it did before
     #[arg(long, value_enum, default_value_t, value_name = "UNIT")]
     pub time_unit: TimeUnit,
     /// Rows of each table, 0 for all

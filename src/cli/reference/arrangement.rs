@@ -17,30 +17,26 @@ const MODELS: &str = "Language models";
 const LONG_HEADINGS: [&str; 6] = ["Reading", COMPATIBILITY, "Session", MAIL, MODELS, "Common"];
 /// Options of these headings that `-h` shows.
 const ESSENTIAL: [&str; 3] = ["llm", "threads", "quiet"];
-/// Options of other headings that only `--help` shows.
-const RARE: [&str; 22] = [
-    "rank_from",
-    "att_dir",
-    "window_mode",
-    "category",
-    "streams",
-    "queues",
-    "domain",
-    "min_duration",
-    "condition",
-    "directory",
-    "unit",
-    "time_unit",
-    "csv_safe",
-    "arrow_times",
-    "title",
-    "without",
-    "chart_format",
-    "chart-format",
-    "set",
-    "rules",
-    "name",
-    "whole_run",
+/// Options of other headings that only `--help` shows. Commands have others with the same names.
+const RARE: [(&str, &[&str]); 5] = [
+    ("Input", &["rank_from", "att_dir"]),
+    ("Filters", &["window_mode", "category", "streams", "queues", "domain", "min_duration", "condition", "unit"]),
+    (
+        "Output",
+        &[
+            "directory",
+            "time_unit",
+            "csv_safe",
+            "arrow_times",
+            "title",
+            "without",
+            "chart_format",
+            "chart-format",
+            "name",
+        ],
+    ),
+    ("Analysis", &["set", "rules", "name", "whole_run"]),
+    ("Query", &["name"]),
 ];
 
 /// The command and all below it with their options in order. Options that all verbs share are among those of each verb;
@@ -84,7 +80,9 @@ fn place(option: &Arg) -> usize {
 
 /// The option, hidden from `-h` if it is rarely used.
 fn short(option: Arg) -> Arg {
-    let id = option.get_id().as_str();
-    let is_rare = RARE.contains(&id) || LONG_HEADINGS.contains(&heading(&option)) && !ESSENTIAL.contains(&id);
+    let (id, heading) = (option.get_id().as_str(), heading(&option));
+    let is_rare = RARE.iter().any(|(of, ids)| *of == heading && ids.contains(&id))
+        || LONG_HEADINGS.contains(&heading) && !ESSENTIAL.contains(&id);
+    let is_rare = is_rare && !option.is_positional();
     if is_rare { option.hide_short_help(true) } else { option }
 }

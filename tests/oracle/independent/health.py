@@ -3,6 +3,7 @@
 import tomllib
 
 from common import REPOSITORY
+from derived_check import ANNOTATIONS, INTERFACES
 
 from .case import Case
 from .inputs import made, table
@@ -118,17 +119,20 @@ def of_references(process, found):
 
 def of_launches(process, found):
     """Work against the calls that launched it; without any call there is nothing to compare with."""
-    starts = {}
+    starts, of_calls = {}, []
     for region in process.regions:
         if region["correlation_id"] is not None and region["start_ns"] is not None:
             starts[region["correlation_id"]] = min(starts.get(region["correlation_id"], region["start_ns"]), region["start_ns"])
+            begins = INTERFACES.get(region["domain"], "")
+            if region["domain"] not in ANNOTATIONS and region["name"].startswith(begins):
+                of_calls.append(region["correlation_id"])
     if not starts:
         return
     for rows in ("kernels", "copies"):
         own, key = process.valid(rows), KEYS[rows]
         identity = lambda row: row["correlation_id"]
         found.add("no_correlation", "info", TABLES[rows], [row[key] for row in own if identity(row) is None])
-        first = min((identity for identity in starts if identity > 0), default=0)
+        first = min((identity for identity in of_calls if identity > 0), default=0)
         alone = [row for row in own if identity(row) is not None and identity(row) not in starts]
         found.add("launched_before_recording", "info", TABLES[rows], [row[key] for row in alone if 0 < identity(row) < first])
         unmatched = [row[key] for row in alone if not 0 < identity(row) < first]

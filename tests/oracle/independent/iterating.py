@@ -95,8 +95,10 @@ def layers_of(process):
     rows, counts = [], {}
     for start, following, chunk in zip(starts, [*starts[1:], None], chunks):
         unit = unit_at(start)
-        is_last = following is None or unit_at(following) != unit
+        is_last = following is None or following <= start or unit_at(following) != unit
         end = max(kernel["end_ns"] for kernel in chunk) if is_last else following
+        # Never beyond the start of another layer or the end of the step.
+        end = min([end, units[unit]["end_ns"], *(other for other in starts if other > start)])
         inside = [kernel for kernel in kernels if start <= kernel["start_ns"] < end]
         row = {"rank": process.rank, "process": process.number, "iteration": unit, "layer": counts.get(unit, 0), "kind": 0}
         row |= {"start_ns": start, "duration_ns": end - start, "kernels": len(inside)}

@@ -232,10 +232,11 @@ def range_pace(source, options):
         longest = max(group, key=lambda span: (span["duration_ns"], -span["iteration"]))
         record |= {"max_ns": max(lengths), "worst_iteration": longest["iteration"]}
         record |= {"gpu_ns": median(time_of(span["work"]) for span in group)}
+        record |= {"gpu_iterations": sum(1 for span in group if span["work"])}
         records.append(record | gpu_drift(group, record["process"], usual))
     records = ordered(records, (), "-total_ns", "rank", "process", "tid", "kind", "path")
     columns = ("rank", "tid", "path", "iterations", "total_ns", "first_ns", "median_ns", "mad_ns", "jitter_pct", "pace_ns")
-    columns += ("trend_ns", "drift_pct", "drift_errors", "outliers", "max_ns", "worst_iteration", "gpu_ns", "gpu_span_ns")
+    columns += ("trend_ns", "drift_pct", "drift_errors", "outliers", "max_ns", "worst_iteration", "gpu_ns", "gpu_iterations", "gpu_span_ns")
     columns += ("gpu_drift_pct", "more_work_pct", "clock_pct", "slower_pct", "waiting_pct", "gpu_drift_errors")
     return [answer(record, (), *columns) for record in first_of_each(records, (), options.whole("top", 0))]
 

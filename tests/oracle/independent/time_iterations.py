@@ -139,7 +139,7 @@ def unit_row(process, rows, unit, option, confidence, name=None, found_by="kerne
     if 2 * own < all_ns:
         confidence = {"high": "medium", "medium": "low"}[confidence]
     row = {"rank": process.rank, "process": process.number, "unit": unit, "name": name, "found_by": found_by, "count": len(rows)}
-    row |= {"median_ns": times[(len(times) - 1) // 2], "covered_pct": percent(min(own, all_ns), all_ns), "confidence": confidence}
+    row |= {"median_ns": times[(len(times) - 1) // 2], "covered_pct": percent(own, all_ns), "confidence": confidence}
     return row | {"is_chosen": 0, "option": option}
 
 

@@ -8,6 +8,7 @@ use super::document::{document_of, note, queries_section};
 use super::search::{Fit, Search, Suggested};
 use wavesieve_engine::findings::{InputWords, QueryRequest};
 use wavesieve_engine::{NameForm, Query, Registry, missing_tables, run_query, run_sql, why_empty};
+use wavesieve_model::analysis::kernel_names::ReadableNames;
 use wavesieve_report::document::{
     Block, Document, Note, ROWS_SECTION, Section, answer_table, head_notes, provenance, ranks,
 };
@@ -59,9 +60,11 @@ pub fn unassisted(trace: &Trace, registry: &Registry, asked: &Unaided<'_>) -> Re
     let lacking = lacking(trace, query, &search, &recorded)?;
     let mut blocks = Vec::new();
     let mut reason = None;
+    let mut readable = ReadableNames::default();
     if is_offered(&query.name) {
         let question = QueryRequest::new(&query.name);
-        let answer = run_query(trace, query, &question.options(NameForm::default()))?;
+        let answer = run_query(trace, query, &question.options(NameForm::Readable))?;
+        readable = answer.readable_names();
         let names: Vec<String> = answer.columns.iter().map(|column| column.name.clone()).collect();
         if answer.frame.height() > 0 {
             let table =
@@ -103,7 +106,8 @@ pub fn unassisted(trace: &Trace, registry: &Registry, asked: &Unaided<'_>) -> Re
         .filter(|one| one.query != best.suggested.query && is_offered(&one.query))
         .cloned()
         .collect();
-    let document = document(trace, query, asked.question, blocks, &others);
+    let mut document = document(trace, query, asked.question, blocks, &others);
+    document.names = readable;
     Ok(match reason {
         None => Unassisted::Answered(document),
         Some(reason) => Unassisted::NoRows { document, reason },

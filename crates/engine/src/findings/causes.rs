@@ -1,5 +1,7 @@
 //! Puts causes before their symptoms: `share/finding_causes.toml`.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use serde::Deserialize;
 
@@ -28,26 +30,27 @@ struct Cause {
 }
 
 impl Cause {
-    /// The part of a symptom that a cause explains, as wall clock; `None` where it does not.
-    fn part(&self, cause: &Finding, symptom: &Finding) -> Option<f64> {
+    /// The part of a symptom that a cause explains, as wall clock; `None` if it does not. Only what holds up an awaited rank affects others.
+    fn part(&self, cause: &Finding, symptom: &Finding, awaited: &BTreeSet<i64>) -> Option<f64> {
         let saved = |finding: &Finding| finding.saving.as_ref().map(|saving| saving.wall.whole_ns() as f64);
         let is_meant = self.rule == cause.rule && self.symptoms.contains(&symptom.rule);
         let is_of_rank = match symptom.rank {
             Some(rank) => cause.rank == Some(rank) || self.any_rank && cause.rank.is_none(),
-            None => cause.rank.is_some() && !self.same_rank,
+            None => cause.rank.is_some_and(|rank| awaited.contains(&rank)) && !self.same_rank,
         };
         (is_meant && is_of_rank).then_some(saved(cause)? / saved(symptom)?.max(1.0))
     }
 }
 
 /// Moves each symptom behind its cause, which matters at least as much, and lets it name the cause. The findings are in order otherwise.
+/// `awaited`: ranks that others may wait for.
 ///
 /// # Errors
 /// When the file of the binary is wrong, which the tests exclude.
-pub(super) fn put_causes_first(findings: &mut Vec<Finding>) -> Result<()> {
+pub(super) fn put_causes_first(findings: &mut Vec<Finding>, awaited: &BTreeSet<i64>) -> Result<()> {
     let CausesFile { least_part_pct, cause: causes, .. } = toml::from_str(CAUSES)?;
     let part = |cause: &Finding, symptom: &Finding| {
-        let parts = causes.iter().filter_map(|one| one.part(cause, symptom));
+        let parts = causes.iter().filter_map(|one| one.part(cause, symptom, awaited));
         parts.fold(None, |most: Option<f64>, part| Some(most.map_or(part, |most| most.max(part))))
     };
     let explains =

@@ -32,6 +32,11 @@ fn is_of_trace(finding: &Finding) -> bool {
     OF_TRACE.contains(&finding.rule.as_str())
 }
 
+/// The finding that the verdict is about.
+pub fn headline_finding(findings: &[Finding]) -> Option<&Finding> {
+    findings.iter().find(|finding| finding.priority < Priority::Info && !is_of_trace(finding))
+}
+
 /// The verdict about findings in their order, and the views that they are about: one sentence.
 ///
 /// # Errors
@@ -40,7 +45,7 @@ pub fn headline(findings: &[Finding], views: &RunViews) -> Result<String> {
     let sentences: Sentences = toml::from_str(SENTENCES).context("internal: the templates of verdicts are wrong")?;
     let mut values: BTreeMap<String, Value> = views.sentence_values().collect();
     values.insert("of_part".to_owned(), views.of_part(views.headline()).into());
-    let first = findings.iter().find(|finding| finding.priority < Priority::Info && !is_of_trace(finding));
+    let first = headline_finding(findings);
     let clause = first.map(|first| with_saving(first, &sentences)).transpose()?;
     let idle_pct = views.all().first().and_then(|view| view.share("idle_pct"));
     let is_idle = idle_pct.is_some_and(|pct| pct > sentences.idle_pct);

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use minijinja::value::Value;
 
 use super::answers::Answers;
+use super::awaited::awaited_gpus;
 use super::causes::put_causes_first;
 use super::collected::{Collected, Profilers};
 use super::finding::Finding;
@@ -88,7 +89,8 @@ pub fn judge(
     let of_trace = |finding: &Finding| OF_TRACE.contains(&finding.rule.as_str());
     findings.sort_by_key(|finding| (finding.priority, !of_trace(finding), Reverse(saved(finding)), finding.id.clone()));
     number_equal_ids(&mut findings);
-    put_causes_first(&mut findings)?;
+    let awaited = awaited_gpus(answers, View::WholeRun).into_iter().map(|(rank, _)| rank).collect();
+    put_causes_first(&mut findings, &awaited)?;
     Ok(findings)
 }
 

@@ -10,6 +10,7 @@ pub use rule_book::{RuleBook, RuleBookError};
 
 mod analysis;
 mod answers;
+mod awaited;
 mod causes;
 mod collected;
 #[cfg(test)]
@@ -41,7 +42,7 @@ pub use finding::{Evidence, Finding, Saving, WallTime};
 pub use handoff::{
     Handoff, HandoffRequest, can_hand_over, hand_over_findings, handoffs, missing_commands, with_handoff_columns,
 };
-pub use headline::{caveats, headline};
+pub use headline::{caveats, headline, headline_finding};
 pub use input_words::InputWords;
 pub use missing_ranks::MissingRanks;
 pub use query_request::QueryRequest;

@@ -27,6 +27,8 @@ questions! {
     collectives: "collective_summary";
     /// Calls that copy, and how long they block.
     copy_calls: "copy_calls";
+    /// The same by GPU.
+    copy_calls_of_gpus: "copy_calls" by ["rank", "gpu"];
     /// Copies by direction.
     copies: "copy_summary";
     /// Work inside and outside of ranges.
@@ -39,6 +41,8 @@ questions! {
     graphs: "graph_summary";
     /// Anomalies of the trace.
     health: "trace_health";
+    /// The same by rank.
+    health_of_ranks: "trace_health" by ["rank"];
     /// Peaks of live memory.
     high_water: "memory_high_water";
     /// Causes of idle time for each GPU of each rank.

@@ -1,6 +1,6 @@
 //! Parts of the run that figures and findings are about: the evenly repeating part, or the whole run if there is none.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::value::Value;
 
@@ -10,7 +10,7 @@ use super::rule_book::RuleBook;
 use super::rule_context::{Rows, RuleContext};
 use super::spans::{BROKEN_SPAN, Spans};
 use super::texts::{counted, duration, thousands};
-use super::unit_of_work::UnitOfWork;
+use super::unit_of_work::{RunRanks, UnitOfWork};
 use wavesieve_tables::trace::views::View;
 
 /// Id of the thresholds in the rule book.
@@ -84,7 +84,7 @@ const EVIDENCE: [(&str, &str); 5] = [
     ("kernel_sequence", "by the sequence of kernels"),
 ];
 
-/// Units of work of the whole run, over all processes.
+/// Units of work of the whole run, over its processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitCounts {
     /// `step`, `replay`, `iteration`, `layer` or `range`.
@@ -102,7 +102,7 @@ pub struct UnitCounts {
     pub layers: i64,
 }
 
-/// Iterations of a view over all processes.
+/// Iterations of a view over the processes of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IterationCounts {
     /// `step`, `replay` or `iteration`.
@@ -114,8 +114,12 @@ pub struct IterationCounts {
     pub processes_without: i64,
     /// Iterations of each process in the view, if all processes have the same number.
     pub of_each: Option<i64>,
-    /// Mean duration of an iteration in nanoseconds.
+    /// Mean duration of an iteration in nanoseconds, without pauses between them.
     pub mean_ns: f64,
+    /// The same with pauses: their share of the time in the view.
+    pub every_ns: f64,
+    /// Whether programs next to the run are in the inputs.
+    pub has_others: bool,
 }
 
 /// Iterations of a view, of which each rank has as many.
@@ -124,13 +128,14 @@ pub struct Iterations {
     /// `step`, `replay` or `iteration`.
     pub unit: &'static str,
     pub count: i64,
-    /// How long one takes, the mean in nanoseconds.
+    /// How long one takes, with pauses: the mean in nanoseconds.
     pub mean_ns: i64,
 }
 
 /// A part of the run of a process.
 struct RunPart<'a> {
     process: usize,
+    rank: Option<i64>,
     kind: &'a str,
     unit: &'static str,
     found_by: &'static str,
@@ -140,16 +145,24 @@ struct RunPart<'a> {
     layers: i64,
 }
 
+impl RunPart<'_> {
+    /// Whether it is of the steady part.
+    fn is_in_view(&self) -> bool {
+        matches!(self.kind, "steady" | "dense")
+    }
+}
+
 impl RunViews {
     /// The views that the results cover. Only the whole run, if there were no questions about the steady part or if it is too small.
     pub fn new(answers: &Answers, book: &RuleBook) -> Self {
         let rows = answers.rows(run_parts());
         let parts = parts_of(&rows);
+        let of_run = of_run(answers, &parts);
         let unit = UnitOfWork::new(answers);
         let mut views = Vec::new();
         if let Some(whole) = view_of(answers, book, View::WholeRun) {
-            views.extend(steady_view(answers, book, &parts));
-            views.push(RunView { parts: shares_of(&parts), units: units_of(&parts), ..whole });
+            views.extend(steady_view(answers, book, &parts, &of_run));
+            views.push(RunView { parts: shares_of(&parts), units: units_of(&of_run), ..whole });
         }
         Self { all: views, unit }
     }
@@ -186,7 +199,12 @@ impl RunViews {
     /// The view that figures and findings are about, in a few words: `Steady: 3 of 5 iterations on 1 GPU, 1.05 s each: busy 6.8%, idle
     /// 93.2%`. `None` if no GPU worked.
     pub fn short(&self) -> Option<String> {
-        self.all.first().map(RunView::short)
+        self.all.first().map(|view| view.short(true))
+    }
+
+    /// The same without the units of work of the whole run, for narrow screens.
+    pub fn short_without_units(&self) -> Option<String> {
+        self.all.first().map(|view| view.short(false))
     }
 
     /// A part of the run in a sentence: `of the run`, `of the time in steady steps`, `of the chosen time`.
@@ -212,7 +230,7 @@ impl RunViews {
     pub(crate) fn iterations_of_each(&self) -> Option<Iterations> {
         let iterations = self.all.first()?.iterations.as_ref()?;
         let count = iterations.of_each.filter(|count| *count > 0)?;
-        Some(Iterations { unit: iterations.unit, count, mean_ns: iterations.mean_ns.round() as i64 })
+        Some(Iterations { unit: iterations.unit, count, mean_ns: iterations.every_ns.round() as i64 })
     }
 }
 
@@ -222,17 +240,23 @@ impl RunView {
         self.shares.iter().find(|(known, _)| *known == id).map(|(_, pct)| *pct)
     }
 
-    fn short(&self) -> String {
+    fn short(&self, has_units: bool) -> String {
         let gpus = counted(self.gpus as f64, "GPU");
         let pct = |id: &str| self.share(id).unwrap_or_default();
         let head = match &self.iterations {
             Some(iterations) => {
                 let (chosen, found) =
                     (thousands(iterations.chosen as f64), counted(iterations.found as f64, iterations.unit));
-                format!("{chosen} of {found} on {gpus}, {} each", duration(iterations.mean_ns))
+                let each = duration(iterations.mean_ns);
+                if iterations.has_others {
+                    format!("{chosen} of {found} of the largest program, {each} each; {gpus} of all programs")
+                } else {
+                    format!("{chosen} of {found} on {gpus}, {each} each")
+                }
             }
             None => {
-                let units = self.units.as_ref().map(|units| format!(", {}", units.counts())).unwrap_or_default();
+                let units = self.units.as_ref().filter(|_| has_units);
+                let units = units.map(|units| format!(", {}", units.counts())).unwrap_or_default();
                 format!("{} on {gpus}{units}", duration(self.span_ns as f64))
             }
         };
@@ -289,12 +313,14 @@ impl UnitCounts {
         };
         let layers = match self.layers {
             0 => String::new(),
+            layers if self.found == 1 => format!(" of {}", count(layers, "layer")),
+            // The units may have different numbers of them.
             layers if layers % self.found.max(1) == 0 => {
-                format!(" of {}", count(layers / self.found.max(1), "layer"))
+                format!(", averaging {}", count(layers / self.found.max(1), "layer"))
             }
             layers => format!(" with {} in all", count(layers, "layer")),
         };
-        format!("{units}{layers}{of_ranks}")
+        format!("{units}{of_ranks}{layers}")
     }
 }
 
@@ -341,6 +367,7 @@ fn parts_of<'a>(rows: &Rows<'a>) -> Vec<RunPart<'a>> {
         };
         parts.push(RunPart {
             process,
+            rank: rows.integer(row, "rank"),
             kind,
             unit: known("unit", &UNITS).unwrap_or("iteration"),
             found_by: known("found_by", &EVIDENCE.map(|(word, _)| word)).unwrap_or("kernel_sequence"),
@@ -367,18 +394,35 @@ fn shares_of(parts: &[RunPart<'_>]) -> Vec<(&'static str, i64, f64)> {
     KINDS.iter().map(|(kind, _)| of(kind)).filter(|(_, ns, _)| *ns > 0).collect()
 }
 
-/// The units of work of all processes, as the first process with any has them.
-fn units_of(parts: &[RunPart<'_>]) -> Option<UnitCounts> {
-    let first = parts.iter().find(|part| part.iterations > 0)?;
-    let sum = |value: &dyn Fn(&RunPart<'_>) -> i64| parts.iter().map(value).fold(0, i64::saturating_add);
+/// The parts of the processes of the run, without programs next to it if the run has iterations.
+fn of_run<'p, 'a>(answers: &Answers, parts: &'p [RunPart<'a>]) -> Vec<&'p RunPart<'a>> {
+    let ranks = RunRanks::new(answers);
+    let own: Vec<&RunPart<'a>> = parts.iter().filter(|part| ranks.contains(part.rank)).collect();
+    if own.iter().any(|part| part.iterations > 0) { own } else { parts.iter().collect() }
+}
+
+/// The unit of most processes and the evidence for it; of equals that of the first process.
+fn usual_unit(parts: &[&RunPart<'_>]) -> Option<(&'static str, &'static str)> {
+    let mut processes: BTreeMap<(&'static str, &'static str), BTreeSet<usize>> = BTreeMap::new();
+    for part in parts.iter().filter(|part| part.iterations > 0) {
+        processes.entry((part.unit, part.found_by)).or_default().insert(part.process);
+    }
+    let most = processes.into_iter().max_by_key(|(_, own)| (own.len(), std::cmp::Reverse(own.first().copied())));
+    most.map(|(unit, _)| unit)
+}
+
+/// The units of work of the processes of the run.
+fn units_of(parts: &[&RunPart<'_>]) -> Option<UnitCounts> {
+    let (unit, found_by) = usual_unit(parts)?;
+    let sum = |value: &dyn Fn(&RunPart<'_>) -> i64| parts.iter().copied().map(value).fold(0, i64::saturating_add);
     let mut of_process: BTreeMap<usize, i64> = BTreeMap::new();
     for part in parts.iter().filter(|part| part.iterations > 0) {
         *of_process.entry(part.process).or_default() += part.iterations;
     }
     let each = of_process.values().next().copied();
     Some(UnitCounts {
-        unit: first.unit,
-        found_by: first.found_by,
+        unit,
+        found_by,
         of_each: each.filter(|each| of_process.values().all(|count| count == each)),
         processes: of_process.len() as i64,
         found: sum(&|part| part.iterations),
@@ -388,11 +432,10 @@ fn units_of(parts: &[RunPart<'_>]) -> Option<UnitCounts> {
 }
 
 /// The steady part, if it differs from the whole run or has iterations, and is large enough to judge by.
-fn steady_view(answers: &Answers, book: &RuleBook, parts: &[RunPart<'_>]) -> Option<RunView> {
+fn steady_view(answers: &Answers, book: &RuleBook, parts: &[RunPart<'_>], of_run: &[&RunPart<'_>]) -> Option<RunView> {
     let threshold = |name: &str| book.get(STEADY_VIEW)?.thresholds.get(name).copied();
-    let is_in_view = |part: &&RunPart<'_>| matches!(part.kind, "steady" | "dense");
-    let chosen: Vec<&RunPart<'_>> = parts.iter().filter(is_in_view).collect();
-    let iterations = iterations_of(parts, &chosen);
+    let chosen: Vec<&RunPart<'_>> = parts.iter().filter(|part| part.is_in_view()).collect();
+    let iterations = iterations_of(of_run, of_run.len() < parts.len());
     let is_all = chosen.len() == parts.len();
     let enough = chosen.iter().any(|part| part.iterations as f64 >= threshold("min_iterations").unwrap_or(f64::NAN));
     if is_all && iterations.is_none() || iterations.is_some() && !enough {
@@ -408,20 +451,28 @@ fn steady_view(answers: &Answers, book: &RuleBook, parts: &[RunPart<'_>]) -> Opt
     (pct >= threshold("min_busy_pct")?).then_some(RunView { id, label, iterations, ..view })
 }
 
-fn iterations_of(parts: &[RunPart<'_>], chosen: &[&RunPart<'_>]) -> Option<IterationCounts> {
+/// Iterations in the view of the processes of the run, next to which there may be others.
+fn iterations_of(parts: &[&RunPart<'_>], has_others: bool) -> Option<IterationCounts> {
+    let chosen: Vec<&RunPart<'_>> = parts.iter().copied().filter(|part| part.is_in_view()).collect();
+    let (unit, _) = usual_unit(&chosen)?;
     let with = || chosen.iter().filter(|part| part.iterations > 0);
     let first = with().next()?;
     let sum = with().fold(0_i64, |sum, part| sum.saturating_add(part.iterations));
     let time_ns = with().fold(0_i64, |sum, part| sum.saturating_add(part.duration_ns));
-    let is_of_such = |part: &&RunPart<'_>| with().any(|other| other.process == part.process);
+    let pause_ns = with().fold(0_i64, |sum, part| sum.saturating_add(part.pause_ns));
+    let is_of_such = |part: &&&RunPart<'_>| with().any(|other| other.process == part.process);
+    // Findings that scale by these are about all GPUs.
+    let is_same = !has_others && chosen.iter().all(|part| part.iterations == first.iterations);
     Some(IterationCounts {
-        unit: first.unit,
+        unit,
         chosen: sum,
         found: parts.iter().filter(is_of_such).fold(0_i64, |sum, part| sum.saturating_add(part.iterations)),
         processes: with().count() as i64,
         processes_without: (chosen.len() - with().count()) as i64,
-        of_each: chosen.iter().all(|part| part.iterations == first.iterations).then_some(first.iterations),
-        mean_ns: time_ns as f64 / sum.max(1) as f64,
+        of_each: is_same.then_some(first.iterations),
+        mean_ns: time_ns.saturating_sub(pause_ns) as f64 / sum.max(1) as f64,
+        every_ns: time_ns as f64 / sum.max(1) as f64,
+        has_others,
     })
 }
 

@@ -196,7 +196,7 @@ fn symbols(listing: &Listing) -> SymbolNames {
 
 fn put_kernels(listing: &Listing, builder: &mut TableBuilder<'_>) -> Result<()> {
     let numbers: Vec<i64> = (1..).take(listing.kernels.len()).collect();
-    // Of the first row of each kernel: later entries of a map replace earlier ones.
+    // The first row of each kernel counts: later entries of a map replace earlier ones.
     let rows = listing.rows.iter().rev();
     let objects: BTreeMap<usize, Option<i64>> = rows.filter_map(|row| Some((row.kernel?, row.code_object))).collect();
     let object = |kernel: usize| objects.get(&kernel).copied().flatten();

@@ -6,8 +6,10 @@
 //! that is not empty.
 
 mod pieces;
+mod position;
 mod readable;
 
+pub use crate::analysis::kernel_names::position::{DIFFERENCES, kernel_of_position, position_after, renamed_position};
 pub use crate::analysis::kernel_names::readable::{ReadableNames, is_readable_form, kernels_in_row};
 
 use crate::analysis::kernel_names::pieces::{Piece, pieces};

@@ -453,7 +453,7 @@ impl Drawn<'_> {
         Ok(Chart::heat_map(title, HeatMap { x, from: first, to: last, rows, value: axis, range, groups }))
     }
 
-    /// What distinguishes each row apart from its place.
+    /// The texts that distinguish each row apart from its place.
     fn kinds(&self, role: &str) -> Result<Vec<String>> {
         let mut kinds = vec![String::new(); self.frame().height()];
         for column in self.label_columns(role)?.into_iter().filter(|column| !PLACES.contains(column)) {

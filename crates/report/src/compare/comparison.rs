@@ -1,6 +1,6 @@
 //! Compares two sides: checks, matches, judges, divides the change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -20,7 +20,7 @@ use super::lengths::{Lengths, WHY};
 use super::matching::{KernelPair, MatchLevel, Matched, MatchedBy, SideKernel, matched};
 use super::paths::{on_path, path_rows, range_rows};
 use super::places::{Replaced, alignment};
-use super::side::{GpuKey, Side, calls, key, separate_waits};
+use super::side::{GpuKey, Side, calls, join_inputs, key, separate_waits};
 use super::summary;
 use super::tree::{SpanPart, kernel_ns, kernel_of, kernel_times, of_gpu, of_side, time_of};
 use wavesieve_model::analysis::categories::COMMUNICATION;
@@ -69,6 +69,7 @@ pub fn compare(base: &Side, new: &Side, options: &CompareOptions) -> Comparison 
     let first = base.clone();
     let are_renamed = [base.pair_with(&first), new.pair_with(&first)].contains(&true);
     separate_waits(&mut [&mut base, &mut new]);
+    join_inputs(&mut [&mut base, &mut new]);
     let mut comparison = compare_paired(&base, &new, are_renamed, options);
     [comparison.base.digest, comparison.new.digest] = digests;
     comparison
@@ -104,8 +105,9 @@ fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareO
     }
     let ranges = range_rows(base, new, basis);
     // Counters of kernels that take little time change more by chance, and no change of theirs matters.
-    let matters =
-        |key: &str| !kernels.iter().any(|kernel| kernel.key == key && kernel.verdict == Verdict::Untested.word());
+    let untested = kernels.iter().filter(|kernel| kernel.verdict == Verdict::Untested.word());
+    let untested: BTreeSet<String> = untested.map(|kernel| kernel.key.clone()).collect();
+    let matters = |key: &str| !untested.contains(key);
     let counters = counter_rows(base, new, &rows, strictness, &matters);
     let is_one_sided = |row: &&KernelPair<'_>| row.matched_by == MatchedBy::None;
     let mut comparison = Comparison {
@@ -164,8 +166,7 @@ pub(super) fn rounded(value: f64) -> f64 {
 }
 
 fn side_facts(side: &Side) -> SideFacts {
-    let architectures: std::collections::BTreeSet<&String> =
-        side.runs.iter().flat_map(|run| &run.facts.architectures).collect();
+    let architectures: BTreeSet<&String> = side.runs.iter().flat_map(|run| &run.facts.architectures).collect();
     SideFacts {
         inputs: side.runs.iter().flat_map(|run| run.facts.inputs.clone()).collect(),
         runs: side.runs.len(),

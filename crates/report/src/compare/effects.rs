@@ -94,7 +94,7 @@ mod tests {
     fn kernel<'a>(name: &'a str, shapes: &[(i64, f64, f64)]) -> SideKernel<'a> {
         let mut kernel = SideKernel { name, ..SideKernel::default() };
         for (size, calls, mean_ns) in shapes {
-            kernel.shapes.insert([*size, 1, 1, 64, 1, 1], (*calls, calls * mean_ns));
+            kernel.shapes.insert([*size, 1, 1, 64, 1, 1, 0], (*calls, calls * mean_ns));
             kernel.calls += calls;
             kernel.time_ns += calls * mean_ns;
         }

@@ -12,7 +12,7 @@ use super::evidence::{Evidence, of_row, of_times};
 use super::judgment::{Judgment, Strictness, Verdict, judge};
 use super::lengths::{Lengths, WHY};
 use super::matching::{KernelPair, MatchLevel, MatchedBy, kernels_of, matched};
-use super::side::{Side, separate_waits};
+use super::side::{Side, join_inputs, separate_waits};
 use super::tree::{kernel_times, of_side, time_of};
 
 /// Maximum number of kernels with most time that are tested for steps.
@@ -54,6 +54,7 @@ pub fn history(runs: &[Digest], options: &CompareOptions) -> History {
     let mut all = Side { runs: runs.to_vec() };
     all.pair_with(&Side { runs: runs.first().into_iter().cloned().collect() });
     separate_waits(&mut [&mut all]);
+    join_inputs(&mut [&mut all]);
     let runs = all.runs;
     let sides: Vec<(Side, Side)> = (1..runs.len())
         .map(|place| {

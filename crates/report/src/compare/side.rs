@@ -108,6 +108,42 @@ pub(crate) fn separate_waits(sides: &mut [&mut Side]) {
     }
 }
 
+/// Leaves the recorded inputs out of all shapes if a run has none, such as a digest of version 1: no shape of it would
+/// be a shape of the others.
+pub(crate) fn join_inputs(sides: &mut [&mut Side]) {
+    let has_inputs = |run: &Digest| {
+        let kernels = run.gpus.iter().flat_map(|gpu| &gpu.kernels);
+        kernels.flat_map(|kernel| &kernel.shapes).any(|shape| matches!(shape.sizes, [.., inputs] if inputs != 0))
+    };
+    if sides.iter().flat_map(|side| &side.runs).all(has_inputs) {
+        return;
+    }
+    for gpu in sides.iter_mut().flat_map(|side| &mut side.runs).flat_map(|run| &mut run.gpus) {
+        for kernel in &mut gpu.kernels {
+            // Shapes are in the order of their sizes, the inputs last.
+            for mut shape in std::mem::take(&mut kernel.shapes) {
+                let [sizes @ .., inputs] = &mut shape.sizes;
+                *inputs = 0;
+                match kernel.shapes.last_mut().filter(|last| last.sizes.starts_with(sizes)) {
+                    Some(last) => join(last, &shape),
+                    None => kernel.shapes.push(shape),
+                }
+            }
+        }
+    }
+}
+
+/// Adds the dispatches of another shape. The levels of both together are not known.
+fn join(shape: &mut Shape, other: &Shape) {
+    let sum = |one: (i64, i64), two: (i64, i64)| (one.0.saturating_add(two.0), one.1.saturating_add(two.1));
+    *shape = Shape {
+        sizes: shape.sizes,
+        run: sum(shape.run, other.run),
+        steady: sum(shape.steady, other.steady),
+        ..Shape::default()
+    };
+}
+
 /// Rank and index of a GPU.
 pub fn key(gpu: &GpuDigest) -> GpuKey {
     (gpu.rank, gpu.gpu)
@@ -184,5 +220,28 @@ mod tests {
         assert_eq!(separated(true, true), (30, 70));
         assert_eq!(separated(true, false), (100, 0));
         assert_eq!(separated(false, true), (100, 0));
+    }
+
+    #[test]
+    fn shapes_without_inputs_match_shapes_with_them() {
+        let side = |shapes: &[(i64, i64)]| {
+            let shape = |(grid, inputs): &(i64, i64)| Shape {
+                sizes: [*grid, 1, 1, 64, 1, 1, *inputs],
+                run: (2, 10),
+                run_logs: vec![1.5],
+                ..Shape::default()
+            };
+            let kernel = KernelDigest { shapes: shapes.iter().map(shape).collect(), ..KernelDigest::default() };
+            let gpu = GpuDigest { kernels: vec![kernel], ..GpuDigest::default() };
+            Side { runs: vec![Digest { gpus: vec![gpu], ..Digest::default() }] }
+        };
+        let joined = |base: &[(i64, i64)], new: &[(i64, i64)]| {
+            let (mut base, mut new) = (side(base), side(new));
+            join_inputs(&mut [&mut base, &mut new]);
+            let of = |shape: &Shape| (shape.sizes[0], shape.sizes[6], shape.run.0, shape.run_logs.len());
+            new.runs[0].gpus[0].kernels[0].shapes.iter().map(of).collect::<Vec<_>>()
+        };
+        assert_eq!(joined(&[(1, 0)], &[(1, 7), (1, 9), (2, 7)]), [(1, 0, 4, 0), (2, 0, 2, 1)]);
+        assert_eq!(joined(&[(1, 7)], &[(1, 7), (1, 9)]), [(1, 7, 2, 1), (1, 9, 2, 1)]);
     }
 }

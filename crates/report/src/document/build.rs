@@ -50,8 +50,8 @@ const OF_WHOLE_RUN: &str = " Shows the whole run; `--window steady` shows its st
 /// The same for sections about that part.
 const OF_STEADY_PART: &str = " Shows the steady part, as the findings do; `--whole-run` shows all.";
 /// Ends the headings of tables in such sections, and of all charts: they are files too.
-const STEADY_PART: &str = ", steady part";
-const WHOLE_RUN: &str = ", whole run";
+pub(crate) const STEADY_PART: &str = ", steady part";
+pub(crate) const WHOLE_RUN: &str = ", whole run";
 
 /// The document of an analysis.
 ///

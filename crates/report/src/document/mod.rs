@@ -8,6 +8,7 @@ mod model;
 mod notes;
 mod readable;
 
+pub(crate) use build::{STEADY_PART, WHOLE_RUN};
 pub use build::{Sources, answer_table, document, provenance, ranks};
 pub(crate) use figures::finding_counts;
 pub use layout::{Layout, chart_name};
@@ -17,4 +18,5 @@ pub use model::{
     STEPS_SECTION, Section, Status, Table,
 };
 pub use notes::head_notes;
+pub(crate) use notes::{clipped, first_clause};
 pub(crate) use readable::Sentences;

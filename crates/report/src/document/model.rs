@@ -32,7 +32,7 @@ pub struct Document {
     pub title: String,
     /// One or two sentences that sum it up; of an analysis the verdict.
     pub summary: String,
-    /// What is said before the first finding about the notes, at most two lines.
+    /// The notes in short, before the first finding: at most two lines.
     pub head: Vec<Note>,
     /// Notes about all numbers: effective filters, anomalies of the inputs. They come at the end if there are findings, otherwise at the start.
     pub notes: Vec<Note>,

@@ -15,7 +15,7 @@ use super::table_view::grouped;
 use crate::document::{Document, Figure, Sentences, Status};
 use crate::json;
 use wavesieve_engine::ColumnUnit;
-use wavesieve_engine::findings::shortened;
+use wavesieve_engine::findings::{headline_finding, shortened};
 use wavesieve_export::cell::Cell;
 use wavesieve_model::text::hidden::is_hidden;
 
@@ -98,7 +98,7 @@ fn page(document: &Document) -> Result<Page> {
     let (opening, notes) = document.opening();
     Ok(Page {
         title: document.title.clone(),
-        summary: text(&sentences.shown(&document.summary, document.findings.first())),
+        summary: text(&sentences.shown(&document.summary, headline_finding(&document.findings))),
         // Without findings, the figures with the views follow at once.
         opening: opening.iter().filter(|_| !document.findings.is_empty()).map(|line| text(line)).collect(),
         views: document.views.lines().into_iter().map(|(id, label, text)| ViewLine { id, label, text }).collect(),

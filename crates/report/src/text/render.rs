@@ -5,9 +5,9 @@ use std::io::Write;
 use anstyle::{AnsiColor, Style};
 use anyhow::Result;
 
-use crate::document::{Block, Document, Figure, Note, Section, Status, Table};
+use crate::document::{Block, Document, Figure, Note, Section, Status, Table, clipped, first_clause};
 use wavesieve_engine::ColumnUnit;
-use wavesieve_engine::findings::{Evidence, Finding, counted, shortened};
+use wavesieve_engine::findings::{Evidence, Finding, counted};
 use wavesieve_export::cell::Cell;
 use wavesieve_export::terminal;
 use wavesieve_export::unit::{TimeUnit, displays};
@@ -72,21 +72,31 @@ pub fn write(document: &Document, style: TextStyle, out: &mut dyn Write) -> Resu
     write_provenance(&document, style, out)
 }
 
-/// Writes the lines before the first finding. If they take too many, each is cut to one.
+/// Writes the lines before the first finding. If they take too many, they lose what the rest of the document repeats: the
+/// units of work, then all clauses of warnings but the first, at last words.
 fn write_opening(document: &Document, style: TextStyle, out: &mut dyn Write) -> Result<()> {
     let (views, notes) = document.opening();
-    let lines: Vec<String> = views.into_iter().chain(notes.iter().map(noted)).collect();
+    let mut lines: Vec<String> = views.into_iter().chain(notes.iter().map(noted)).collect();
     if lines.is_empty() {
         return Ok(());
     }
     writeln!(out)?;
-    let total: usize = lines.iter().map(|line| wrapped(&escape_hidden(line), style.width).len()).sum();
+    let fits = |lines: &[String]| {
+        let heights = lines.iter().map(|line| wrapped(&escape_hidden(line), style.width).len());
+        document.findings.is_empty() || heights.sum::<usize>() <= OPENING_LINES
+    };
+    let view = || document.views.short_without_units().map(|line| format!("{line}.")).into_iter();
+    if !fits(&lines) {
+        lines = view().chain(notes.iter().map(noted)).collect();
+    }
+    if !fits(&lines) {
+        lines = view().chain(notes.iter().map(|note| first_clause(&noted(note)))).collect();
+    }
+    if !fits(&lines) {
+        lines = lines.iter().map(|line| clipped(line, style.width)).collect();
+    }
     for line in lines {
-        if document.findings.is_empty() || total <= OPENING_LINES {
-            paragraph(&line, "", style, out)?;
-        } else {
-            writeln!(out, "{}", shortened(&line, style.width))?;
-        }
+        paragraph(&line, "", style, out)?;
     }
     Ok(())
 }

@@ -1,5 +1,8 @@
 //! Native charts, which refer to the cells of the sheets that hold their numbers.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
 use anyhow::{Context as _, Result};
 use polars::prelude::{DataFrame, DataType};
 use rust_xlsxwriter::{
@@ -11,9 +14,11 @@ use serde::Deserialize;
 use super::sheet::shown;
 use super::text::cell_text;
 use crate::charts::{ChartColor, Role, median, roofs};
+use crate::document::{STEADY_PART, WHOLE_RUN};
 use crate::full_tables::FullTable;
 use wavesieve_export::cell::Cell;
 use wavesieve_export::unit::TimeUnit;
+use wavesieve_model::analysis::kernel_names::ReadableNames;
 
 const LAYOUTS: &str = data!("share/report/workbook_charts.toml");
 /// Name of the sheet with the charts.
@@ -27,6 +32,8 @@ const MAX_KERNELS: usize = 12;
 /// Maximum number of series with a legend, and of characters of a label.
 const MAX_LEGEND: usize = 16;
 const MAX_LABEL: usize = 44;
+/// Multiples of that length that are tried if labels of different texts are the same.
+const WIDER: [usize; 3] = [1, 2, 4];
 /// Ratio of the largest value of lines to the median from which the axis is logarithmic, as in the other charts.
 const FAR: f64 = 8.0;
 /// Size of charts, and of a cell of the sheet, in pixels.
@@ -80,11 +87,25 @@ pub(crate) struct Charts {
     cells: Vec<Vec<OwnCell>>,
 }
 
+/// A chart with its height.
+struct Drawn {
+    chart: Chart,
+    height: u32,
+    /// Number of bars, lines or points, and how many the table has.
+    shown: usize,
+    of: usize,
+}
+
 /// A table as it is on its sheet.
 struct Shown<'a> {
     sheet: &'a str,
     frame: DataFrame,
     headings: Vec<String>,
+    /// Number of rows of the whole answer.
+    total_rows: usize,
+    /// Ends the title: the part of the run, if there are several.
+    part: &'static str,
+    names: &'a ReadableNames,
 }
 
 impl Shown<'_> {
@@ -124,15 +145,22 @@ impl Shown<'_> {
 }
 
 impl Charts {
-    /// The charts of these sheets.
-    pub(crate) fn new(sheets: &[(String, &FullTable)], unit: TimeUnit) -> Result<Self> {
+    /// The charts of these sheets, with the readable names of kernels.
+    pub(crate) fn new(sheets: &[(String, &FullTable)], names: &ReadableNames, unit: TimeUnit) -> Result<Self> {
         let layouts: Layouts = toml::from_str(LAYOUTS).context("internal: the charts of workbooks are wrong")?;
         let mut charts = Self::default();
+        let is_steady = |table: &FullTable| table.title.ends_with(STEADY_PART);
+        let has_parts = sheets.iter().any(|(_, table)| is_steady(table));
         for layout in &layouts.chart {
             let is_meant = |(_, table): &&(String, &FullTable)| table.name == layout.table && !table.is_exact;
             let Some((sheet, table)) = sheets.iter().find(is_meant) else { continue };
             let (frame, headings) = shown(table, unit);
-            charts.add(layout, &Shown { sheet, frame, headings })?;
+            let part = match has_parts {
+                true if is_steady(table) => STEADY_PART,
+                true => WHOLE_RUN,
+                false => "",
+            };
+            charts.add(layout, &Shown { sheet, frame, headings, total_rows: table.total_rows, part, names })?;
         }
         Ok(charts)
     }
@@ -174,16 +202,16 @@ impl Charts {
         {
             return Ok(());
         }
-        let (mut chart, height) = match layout.form {
-            Form::Lines => lines(layout, table)?,
-            Form::Roofline => match self.roofline(layout, table)? {
-                Some(chart) => (chart, HEIGHT + HEIGHT / 2),
-                None => return Ok(()),
-            },
-            form => self.bars(layout, form, (&labels, &values), table)?,
+        let drawn = match layout.form {
+            Form::Lines => self.lines(layout, table)?,
+            Form::Roofline => self.roofline(layout, table)?,
+            form => Some(self.bars(layout, form, (&labels, &values), table)?),
         };
-        chart.title().set_name(&layout.title);
-        chart.set_width(WIDTH).set_height(height).set_alt_text(&layout.title);
+        let Some(Drawn { mut chart, height, shown, of }) = drawn else { return Ok(()) };
+        let rest = if shown < of { format!(" (first {shown} of {of})") } else { String::new() };
+        let title = format!("{}{}{rest}", layout.title, table.part);
+        chart.title().set_name(&title);
+        chart.set_width(WIDTH).set_height(height).set_alt_text(&title);
         self.charts.push((chart, height));
         Ok(())
     }
@@ -194,7 +222,7 @@ impl Charts {
         form: Form,
         (labels, values): (&[String], &[String]),
         table: &Shown<'_>,
-    ) -> Result<(Chart, u32)> {
+    ) -> Result<Drawn> {
         let count = table.frame.height().min(layout.rows.unwrap_or(MAX_BARS)).min(MAX_BARS);
         let last = u32::try_from(count)?;
         let mut chart = Chart::new(match form {
@@ -204,10 +232,11 @@ impl Charts {
         });
         let mut texts = table.texts(labels, labels.len() > 1)?;
         texts.truncate(count);
-        let is_plain = labels.len() == 1 && texts.iter().all(|text| text.chars().count() <= MAX_LABEL);
+        let shown = labels_of(&texts, table.names);
+        let is_plain = labels.len() == 1 && shown == texts;
         let (sheet, of_labels, first) = match labels.first().and_then(|name| table.place(name)) {
             Some(place) if is_plain => (table.sheet, place, 1),
-            _ => (SHEET, self.add_cells(texts.iter().map(|text| OwnCell::Text(shortened(text))).collect())?, 0),
+            _ => (SHEET, self.add_cells(shown.into_iter().map(OwnCell::Text).collect())?, 0),
         };
         let mut roles = Vec::new();
         for (number, value) in values.iter().enumerate() {
@@ -235,40 +264,46 @@ impl Charts {
             let axis = if form == Form::Columns { chart.y_axis() } else { chart.x_axis() };
             axis.set_min(0.0);
         }
+        let (shown, of) = (count, table.total_rows.max(table.frame.height()));
         if form == Form::Columns {
             chart.x_axis().set_name(&labels.join(", ")).set_label_position(ChartAxisLabelPosition::Low);
             chart.y_axis().set_name(&table.axis(values));
-            return Ok((chart, HEIGHT));
+            return Ok(Drawn { chart, height: HEIGHT, shown, of });
         }
         chart.x_axis().set_name(&table.axis(values));
         // The first bar is at the top, and the axis of the values below the bars.
         chart.y_axis().set_reverse().set_crossing(ChartAxisCrossing::Max).set_label_interval(1);
         let thick = if form == Form::Stacked { 1 } else { u32::try_from(values.len())? };
-        Ok((chart, (last * (6 + 12 * thick) + 140).max(240)))
+        Ok(Drawn { chart, height: (last * (6 + 12 * thick) + 140).max(240), shown, of })
     }
 
     /// Points of kernels below roofs; `None` without points.
-    fn roofline(&mut self, layout: &ChartLayout, table: &Shown<'_>) -> Result<Option<Chart>> {
+    fn roofline(&mut self, layout: &ChartLayout, table: &Shown<'_>) -> Result<Option<Drawn>> {
         let (Some(x), Some(y)) = (layout.labels.first(), layout.values.first()) else { return Ok(None) };
         let (Some(of_x), Some(of_y)) = (table.place(x), table.place(y)) else { return Ok(None) };
         let names = table.texts(&layout.series, false)?;
-        let pairs: Vec<(u32, f64, f64)> = (1..)
+        let mut pairs: Vec<(u32, f64, f64)> = (1..)
             .zip(table.numbers(x)?.into_iter().zip(table.numbers(y)?))
             .filter_map(|(row, (x, y))| Some((row, x?, y?)))
             .filter(|(_, x, y)| *x > 0.0 && *y > 0.0)
-            .take(MAX_KERNELS)
             .collect();
         if pairs.is_empty() {
             return Ok(None);
         }
+        let of = pairs.len();
+        pairs.truncate(MAX_KERNELS);
+        let name = |(row, ..): &(u32, f64, f64)| names.get((*row as usize).saturating_sub(1)).cloned();
+        let names: Vec<String> = pairs.iter().map(|pair| name(pair).unwrap_or_default()).collect();
+        // A name as a text of its own could be taken for a reference to a cell.
+        let of_names = labels_of(&names, table.names).into_iter().map(OwnCell::Text).collect();
+        let of_names = self.add_cells(of_names)?;
         let mut chart = Chart::new(ChartType::Scatter);
         for (number, (row, ..)) in pairs.iter().enumerate() {
             let mut fill = ChartFormat::new();
             fill.set_solid_fill(ChartSolidFill::new().set_color(color(Role::Series(number))));
-            let name = names.get((*row as usize).saturating_sub(1)).map_or_else(String::new, |name| shortened(name));
             chart
                 .add_series()
-                .set_name(&name)
+                .set_name((SHEET, u32::try_from(number)?, of_names))
                 .set_categories((table.sheet, *row, of_x))
                 .set_values((table.sheet, *row, of_y))
                 .set_marker(ChartMarker::new().set_type(ChartMarkerType::Circle).set_size(9).set_format(&mut fill));
@@ -309,7 +344,50 @@ impl Charts {
         chart.y_axis().set_log_base(10).set_min(low).set_max(high).set_name("GFLOP/s");
         chart.x_axis().set_crossing(ChartAxisCrossing::Min);
         chart.y_axis().set_crossing(ChartAxisCrossing::Min);
-        Ok(Some(chart))
+        Ok(Some(Drawn { chart, height: HEIGHT + HEIGHT / 2, shown: pairs.len(), of }))
+    }
+
+    /// Lines over ordinals, one for each run of rows of one series; `None` without columns.
+    fn lines(&mut self, layout: &ChartLayout, table: &Shown<'_>) -> Result<Option<Drawn>> {
+        let (Some(x), Some(y)) = (layout.labels.first(), layout.values.first()) else { return Ok(None) };
+        let (Some(of_x), Some(of_y)) = (table.place(x), table.place(y)) else { return Ok(None) };
+        let names = table.texts(&layout.series, true)?;
+        let rows: Vec<(&String, Option<f64>)> = names.iter().zip(table.numbers(x)?).collect();
+        // Processes may have the same rank: the ordinals of the next one start again.
+        let runs: Vec<&[(&String, Option<f64>)]> = rows
+            .chunk_by(|(left, x), (right, next)| left == right && x.zip(*next).is_none_or(|(x, next)| x < next))
+            .collect();
+        let of = runs.len();
+        let name = |run: &&[(&String, Option<f64>)]| run.first().map_or_else(String::new, |(name, _)| (*name).clone());
+        let of_names = runs.iter().take(MAX_SERIES).map(|run| OwnCell::Text(name(run))).collect();
+        let of_names = self.add_cells(of_names)?;
+        let mut chart = Chart::new(ChartType::ScatterStraight);
+        let mut row = 1;
+        for (number, run) in runs.iter().take(MAX_SERIES).enumerate() {
+            let first = row;
+            row += u32::try_from(run.len())?;
+            let width = if number < MAX_LEGEND { 1.5 } else { 0.75 };
+            let mut line = ChartFormat::new();
+            line.set_line(ChartLine::new().set_width(width));
+            chart
+                .add_series()
+                .set_name((SHEET, u32::try_from(number)?, of_names))
+                .set_categories((table.sheet, first, of_x, row - 1, of_x))
+                .set_values((table.sheet, first, of_y, row - 1, of_y))
+                .set_format(&mut line);
+        }
+        if !(2..=MAX_LEGEND).contains(&of) {
+            chart.legend().set_hidden();
+        }
+        let values: Vec<f64> = table.numbers(y)?.into_iter().flatten().collect();
+        let most = values.iter().copied().fold(0.0, f64::max);
+        let is_positive = values.iter().all(|value| *value > 0.0);
+        if is_positive && median(values.into_iter()).is_some_and(|middle| most > FAR * middle) {
+            chart.y_axis().set_log_base(10);
+        }
+        chart.x_axis().set_name(x);
+        chart.y_axis().set_name(&table.axis(&layout.values));
+        Ok(Some(Drawn { chart, height: HEIGHT, shown: of.min(MAX_SERIES), of }))
     }
 
     /// Adds a column of cells and returns its place.
@@ -320,56 +398,67 @@ impl Charts {
     }
 }
 
-/// Lines over ordinals, one for each run of rows of one series.
-fn lines(layout: &ChartLayout, table: &Shown<'_>) -> Result<(Chart, u32)> {
-    let mut chart = Chart::new(ChartType::ScatterStraight);
-    let (Some(x), Some(y)) = (layout.labels.first(), layout.values.first()) else { return Ok((chart, HEIGHT)) };
-    let (Some(of_x), Some(of_y)) = (table.place(x), table.place(y)) else { return Ok((chart, HEIGHT)) };
-    let names = table.texts(&layout.series, true)?;
-    let mut row = 1;
-    let mut count = 0;
-    for run in names.chunk_by(|left, right| left == right) {
-        let (first, name) = (row, run.first().map_or("", String::as_str));
-        row += u32::try_from(run.len())?;
-        if count < MAX_SERIES {
-            let width = if count < MAX_LEGEND { 1.5 } else { 0.75 };
-            let mut line = ChartFormat::new();
-            line.set_line(ChartLine::new().set_width(width));
-            chart
-                .add_series()
-                .set_name(name)
-                .set_categories((table.sheet, first, of_x, row - 1, of_x))
-                .set_values((table.sheet, first, of_y, row - 1, of_y))
-                .set_format(&mut line);
-        }
-        count += 1;
-    }
-    if !(2..=MAX_LEGEND).contains(&count) {
-        chart.legend().set_hidden();
-    }
-    let values: Vec<f64> = table.numbers(y)?.into_iter().flatten().collect();
-    let most = values.iter().copied().fold(0.0, f64::max);
-    let is_positive = values.iter().all(|value| *value > 0.0);
-    if is_positive && median(values.into_iter()).is_some_and(|middle| most > FAR * middle) {
-        chart.y_axis().set_log_base(10);
-    }
-    chart.x_axis().set_name(x);
-    chart.y_axis().set_name(&table.axis(&layout.values));
-    Ok((chart, HEIGHT))
-}
-
 fn color(role: Role) -> Color {
     let (red, green, blue) = ChartColor::Of(role).rgb();
     Color::RGB(u32::from(red) << 16 | u32::from(green) << 8 | u32::from(blue))
 }
 
-/// The text, shortened in its middle.
-fn shortened(text: &str) -> String {
+/// Labels with readable names, as short as they can be with a label of its own for each text.
+fn labels_of(texts: &[String], names: &ReadableNames) -> Vec<String> {
+    let forms: Vec<Cow<'_, str>> = texts.iter().map(|text| names.shown(text)).collect();
+    let labels = |most: usize| forms.iter().map(|form| shortened(form, most)).collect::<Vec<String>>();
+    let count = forms.iter().collect::<BTreeSet<_>>().len();
+    let is_distinct = |labels: &Vec<String>| labels.iter().collect::<BTreeSet<_>>().len() == count;
+    let found = WIDER.into_iter().map(|times| labels(times * MAX_LABEL)).find(is_distinct);
+    found.unwrap_or_else(|| labels(MAX_LABEL))
+}
+
+/// The text, shortened in its middle to this many characters.
+fn shortened(text: &str, most: usize) -> String {
     let count = text.chars().count();
-    if count <= MAX_LABEL {
+    if count <= most {
         return text.to_owned();
     }
-    let half = MAX_LABEL / 2;
+    let half = most / 2;
     let (head, tail) = (text.chars().take(half), text.chars().skip(count - half + 1));
     head.chain(['…']).chain(tail).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::df;
+    use wavesieve_engine::{ColumnUnit, OutputColumn};
+
+    use super::*;
+    use crate::xlsx::write_tables;
+
+    fn table(name: &str, frame: DataFrame) -> FullTable {
+        let column = |column: &polars::prelude::Column| {
+            let unit = if column.dtype() == &DataType::String { ColumnUnit::Name } else { ColumnUnit::Number };
+            OutputColumn::new(column.name().as_str(), unit, "")
+        };
+        let columns = frame.columns().iter().map(column).collect();
+        FullTable::new(name, name, "", columns, frame)
+    }
+
+    #[test]
+    fn names_of_kernels_are_no_references() {
+        let points = df!(
+            "kernel_name" => ["foo!A1", "=[http://elsewhere/x.xlsx]S!A1"],
+            "intensity_hbm" => [1.0, 2.0],
+            "gflops" => [3.0, 4.0],
+        );
+        let tables = [table("verdict", df!("verdict" => ["same"]).unwrap()), table("roofline", points.unwrap())];
+        let mut bytes = Vec::new();
+        write_tables("Two runs", "1.0", &tables, &mut bytes).unwrap();
+        assert!(bytes.starts_with(b"PK"));
+    }
+
+    #[test]
+    fn different_texts_have_different_labels() {
+        let long = |middle: &str| format!("{}{middle}{}", "a".repeat(40), "b".repeat(40));
+        let labels = labels_of(&[long("1"), long("2")], &ReadableNames::default());
+        assert_eq!(labels, [long("1"), long("2")]);
+        assert_eq!(labels_of(&[long("1")], &ReadableNames::default())[0].chars().count(), MAX_LABEL);
+    }
 }

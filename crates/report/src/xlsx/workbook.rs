@@ -15,6 +15,7 @@ use crate::analysis::Analysis;
 use crate::compat::tracelens::{self, TraceLensOptions};
 use crate::full_tables::{FullTable, findings_table, full_tables};
 use wavesieve_export::unit::TimeUnit;
+use wavesieve_model::analysis::kernel_names::ReadableNames;
 
 /// Options of a workbook.
 #[derive(Clone, Debug)]
@@ -54,7 +55,7 @@ pub fn write_tables(title: &str, version: &str, tables: &[FullTable], out: &mut 
     let mut workbook = Workbook::new();
     workbook.set_properties(&properties(title, version)?);
     let sheets: Vec<(String, &FullTable)> = tables.iter().map(|table| (table.name.clone(), table)).collect();
-    let charts = Charts::new(&sheets, TimeUnit::default())?;
+    let charts = Charts::new(&sheets, &ReadableNames::default(), TimeUnit::default())?;
     for (place, (name, table)) in sheets.iter().enumerate() {
         // The first sheet holds the result.
         if place == 1 {
@@ -85,7 +86,7 @@ fn add_all(
     sheets.push((provenance.name.clone(), &provenance));
     let overview = workbook.add_worksheet();
     overview.set_name("overview")?.set_tab_color(appearance::FIRST_TAB);
-    let charts = Charts::new(&sheets, options.unit)?;
+    let charts = Charts::new(&sheets, &document.names, options.unit)?;
     write_overview(document, &sheets, charts.count(), options.unit, overview)?;
     add_charts(workbook, &charts)?;
     for (name, table) in &sheets {

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 use polars::prelude::*;
@@ -52,8 +53,15 @@ fn rows_in_memory(frame: &LazyFrame) -> Option<&DataFrame> {
 }
 
 /// The rows of a frame. Rows in memory need no plan.
+///
+/// # Errors
+/// When they cannot be read. polars panics if a file loses its end while it is read.
 pub fn collected(frame: &LazyFrame) -> PolarsResult<DataFrame> {
-    rows_in_memory(frame).map_or_else(|| frame.clone().collect(), |rows| Ok(rows.clone()))
+    if let Some(rows) = rows_in_memory(frame) {
+        return Ok(rows.clone());
+    }
+    catch_unwind(AssertUnwindSafe(|| frame.clone().collect()))
+        .unwrap_or_else(|_| Err(polars_err!(ComputeError: "a stored table is damaged, or changed while it was read")))
 }
 
 /// Some columns of a frame, selected at once if its rows are in memory.

@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::clocks::{CollectiveExits, Residual, offsets};
 use super::lazy_trace::Trace;
+use crate::columns::frames::collected;
 use crate::columns::values::I64Values;
 use wavesieve_model::analysis::statistics::medians::lower_median;
 use wavesieve_model::schema::process::Process;
@@ -220,7 +221,7 @@ fn offsets_of(trace: &Trace, alignment: &Alignment) -> Result<Vec<Option<(i64, C
 /// Recorded ends of every collective with several partners, with their processes.
 fn endings(trace: &Trace) -> Result<Vec<Vec<(i64, i64)>>> {
     let table = trace.unfiltered("collective_kernels", &["process", "collective", "gpus", "end_ns"])?;
-    let table = table.collect().context("cannot read collective_kernels")?;
+    let table = collected(&table).context("cannot read collective_kernels")?;
     let integers =
         |name: &str| -> Result<I64Values> { Ok(I64Values::new(table.column(name)?.cast(&DataType::Int64)?.i64()?)) };
     let (processes, collectives) = (integers("process")?, integers("collective")?);

@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use polars::prelude::{DslPlan, LazyFrame, col};
 
 use super::lazy_trace::{Trace, TraceProcess};
+use crate::columns::frames::collected;
 use crate::columns::requests::Request;
 use crate::derive::health::ANOMALIES;
 use crate::derive::source_request;
@@ -77,7 +78,7 @@ impl Trace {
     fn count_left_out(&self, table: &'static Table) -> Result<LeftOut> {
         let request = Request::from([(table.name, BTreeSet::from([VALID]))]);
         let rows = self.frames(&request)?.remove(table.name).unwrap_or_default();
-        let rows = rows.select([col(VALID)]).collect()?;
+        let rows = collected(&rows.select([col(VALID)]))?;
         let all = rows.height() as u64;
         let valid = rows.column(VALID)?.bool()?.sum().unwrap_or(0);
         Ok(LeftOut { invalid: all.saturating_sub(u64::from(valid)), all })

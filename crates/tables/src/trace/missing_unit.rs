@@ -7,6 +7,7 @@ use polars::prelude::DataType;
 use thiserror::Error;
 
 use super::lazy_trace::Trace;
+use crate::columns::frames::collected;
 use crate::derive::repeating::UnitChoice;
 
 /// No process has the chosen unit of work.
@@ -27,7 +28,7 @@ impl Trace {
         if !unit.is_certain() || self.members().is_empty() {
             return Ok(());
         }
-        let units = self.unfiltered("units", &["is_chosen", "option"])?.collect()?;
+        let units = collected(&self.unfiltered("units", &["is_chosen", "option"])?)?;
         if units.column("is_chosen")?.bool()?.any() {
             return Ok(());
         }

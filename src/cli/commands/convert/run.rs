@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, FromArgMatches as _, ValueEnum};
 
 use super::viewers::{TimelineArguments, ViewerFormat, check_place, nothing_written};
 use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL, refuse};
@@ -29,7 +30,7 @@ use wavesieve_export::rocprofv3::{self, Flavor};
 use wavesieve_input::stores::Address;
 use wavesieve_input::{AtInterruption, Candidate, TemporaryFolder};
 use wavesieve_model::schema::Table;
-use wavesieve_tables::trace::selection::unmatched_in_share;
+use wavesieve_tables::trace::selection::{Window, unmatched_in_share};
 use wavesieve_tables::trace::{Trace, TraceProcess};
 
 /// Convert traces to Parquet, CSV, JSON or Arrow, or to a trace for Perfetto
@@ -173,7 +174,36 @@ impl ConvertArguments {
     }
 }
 
-pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+pub(crate) fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+    let arguments = ConvertArguments::from_arg_matches(matches).map_err(Failure::usage)?;
+    if arguments.to != ConvertFormat::Parquet {
+        return convert_to(&arguments, registry, global);
+    }
+    let is_given = matches.value_source("unit") == Some(ValueSource::CommandLine);
+    convert_to(&ConvertArguments { input: input_of_dataset(&arguments, is_given)?, ..arguments }, registry, global)
+}
+
+/// The inputs of a dataset without a unit of work, unless filters need it: whatever a dataset keeps is about the unit
+/// with the strongest evidence.
+fn input_of_dataset(arguments: &ConvertArguments, is_given: bool) -> Result<InputArguments, Failure> {
+    let filters = arguments.input.filters()?;
+    let is_steady = filters.window.as_ref().is_some_and(Window::is_steady);
+    match filters.unit {
+        unit if unit.is_auto() => Ok(arguments.input.clone()),
+        unit if filters.iterations.is_some() || is_steady => {
+            if !arguments.with.is_empty() {
+                refuse!("the tables of --with would be about --unit {unit}; leave out one of them");
+            }
+            Ok(arguments.input.clone())
+        }
+        _ if is_given => refuse!(
+            "a dataset has no unit of work of its own; leave --unit out, and choose one when you read the dataset"
+        ),
+        _ => Ok(arguments.input.without_unit()),
+    }
+}
+
+fn convert_to(arguments: &ConvertArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let output = &arguments.output;
     if arguments.shards.are_given() && arguments.to != ConvertFormat::Parquet {
         refuse!("--shard and --finish are about --to parquet; leave out --to");
@@ -197,9 +227,6 @@ pub(crate) fn run(arguments: &ConvertArguments, registry: &Registry, global: &Gl
         refuse!("--csv-flavor requires --to rocprofv3-csv");
     }
     let address = output.to_str().map_or(Ok(None), Address::parse);
-    if format == TableFormat::Parquet && !arguments.input.filters()?.unit.is_auto() {
-        refuse!("a dataset has no unit of work of its own; leave --unit out, and choose one when you read the dataset");
-    }
     if let Some(address) = address.map_err(Failure::usage)? {
         return upload(arguments, &address, format, global);
     }

@@ -248,7 +248,7 @@ fn make(
     batch.document.take_charts(&mut analysis.document, batch.format, Some(place.stem), global)?;
     batch.output.write_to(&analysis, batch.format, place.document)?;
     let file = place.document.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let has_failed = batch.document.print_failed(&analysis.document.readable().findings, Some(&run.name), global);
+    let has_failed = batch.document.print_failed(&analysis.document, Some(&run.name), global);
     let code = match (has_failed, is_damaged, is_unmatched) {
         (true, _, _) => EXCEEDED,
         (false, true, _) => PARTIAL,

@@ -3,8 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::findings::priority::Priority;
-use crate::findings::questions::{self as ask, copy_calls, fills, high_water, idle_calls, leaks, links, time_question};
-use crate::findings::rule_context::{Observation, RuleContext};
+use crate::findings::questions::{
+    self as ask, copy_calls, copy_calls_of_gpus, fills, high_water, idle_calls, leaks, links, time_question,
+};
+use crate::findings::rule_context::{Observation, Rows, RuleContext};
+use crate::findings::spans::{GpuKey, gpu_of};
 
 /// Copies of one direction over all GPUs.
 #[derive(Default)]
@@ -93,25 +96,41 @@ fn by_direction(case: &RuleContext<'_>, small: bool) -> Vec<Observation> {
     observations
 }
 
+/// Whether a call blocks its thread during copies although it need not.
+fn is_blocking(rows: &Rows<'_>, row: usize) -> bool {
+    matches!(rows.text(row, "verdict"), Some("blocking" | "pageable memory suspected"))
+}
+
+/// Idle time during blocking calls before and after their copies, on the GPUs of these: the time that the calls cause, and that in which
+/// launched work starts late meanwhile. Causes of much idle time have findings of their own.
+fn idle_in_copies(case: &RuleContext<'_>) -> (i64, i64) {
+    let rows = case.rows(copy_calls_of_gpus());
+    let calls: BTreeSet<(GpuKey, &str)> = rows
+        .matching(is_blocking)
+        .into_iter()
+        .filter_map(|row| Some((gpu_of(&rows, row), rows.text(row, "api_name")?)))
+        .collect();
+    let idle = case.rows(idle_calls());
+    let of_cause = |cause: &str| {
+        let places = idle.matching(|idle, row| idle.text(row, "cause") == Some(cause));
+        if case.pct_of_spans(idle.sum(places.iter().copied(), "idle_ns")) >= case.threshold("max_cause_pct") {
+            return 0;
+        }
+        let is_in_copy =
+            |row: &usize| idle.text(*row, "name").is_some_and(|name| calls.contains(&(gpu_of(&idle, *row), name)));
+        idle.sum(places.into_iter().filter(is_in_copy), "idle_ns")
+    };
+    (of_cause("host_bound").saturating_add(of_cause("sync")), of_cause("launch_delay"))
+}
+
 /// Calls that block their thread during a copy although they need not.
 pub(crate) fn blocking_copies(case: &RuleContext<'_>) -> Observation {
     let rows = case.rows(copy_calls());
-    let places =
-        rows.matching(|rows, row| matches!(rows.text(row, "verdict"), Some("blocking" | "pageable memory suspected")));
+    let places = rows.matching(is_blocking);
     let held_ns = rows.sum(places.iter().copied(), "held_ns");
     let copy_ns = rows.sum(places.iter().copied(), "copy_ns");
-    // The calls also keep GPUs idle before and after their copies; causes of much idle time have findings of their own.
-    let calls: BTreeSet<&str> = places.iter().filter_map(|row| rows.text(*row, "api_name")).collect();
-    let idle = case.rows(idle_calls());
-    let cause_pct = |cause: Option<&str>| {
-        let of_cause = idle.matching(|idle, row| idle.text(row, "cause") == cause);
-        case.pct_of_spans(idle.sum(of_cause, "idle_ns"))
-    };
-    let in_calls = idle.matching(|idle, row| {
-        idle.text(row, "name").is_some_and(|name| calls.contains(name))
-            && cause_pct(idle.text(row, "cause")) < case.threshold("max_cause_pct")
-    });
-    let idle_ns = idle.sum(in_calls, "idle_ns");
+    let (caused_ns, late_ns) = idle_in_copies(case);
+    let idle_ns = caused_ns.saturating_add(late_ns);
     let pct = case.pct_of_spans(held_ns.saturating_add(idle_ns));
     let times = case.rows(time_question());
     let exposed_ns = times.sum(times.places(), "exposed_copy_ns");
@@ -129,7 +148,7 @@ pub(crate) fn blocking_copies(case: &RuleContext<'_>) -> Observation {
         .value("copy_ns", copy_ns)
         .value("calls", names.join(", "))
         .value("pageable", pageable)
-        .saving(held_ns.min(exposed_ns).saturating_add(idle_ns))
+        .saving(held_ns.min(exposed_ns).saturating_add(caused_ns))
         .evidence(case.evidence(&rows, &places, &columns))
 }
 

@@ -78,7 +78,8 @@ const COMMUNICATION: &[Question] =
     &[ask::time_question, ask::collectives, ask::arrivals, ask::stragglers, ask::kernels];
 const RANKS: &[Question] = &[ask::time_question, ask::stragglers, ask::imbalance, ask::collectives];
 const PROGRAMS: &[Question] = &[ask::programs];
-const COPIES: &[Question] = &[ask::time_question, ask::links, ask::copy_calls, ask::idle_calls];
+const COPIES: &[Question] =
+    &[ask::time_question, ask::links, ask::copy_calls, ask::copy_calls_of_gpus, ask::idle_calls];
 const FILLS: &[Question] = &[ask::time_question, ask::fills];
 const ALLOCATIONS: &[Question] = &[ask::time_question, ask::leaks, ask::high_water, ask::allocation_churn];
 const KERNELS: &[Question] = &[ask::time_question, ask::kernels, ask::bottlenecks, ask::health];
@@ -91,7 +92,7 @@ const COUNTERS: &[Question] =
     &[ask::time_question, ask::kernels, ask::bottlenecks, ask::roofline, ask::occupancy, ask::resources];
 const INSTRUCTIONS: &[Question] = &[ask::instruction_classes, ask::instruction_hotspots, ask::instruction_waits];
 const ITERATIONS: &[Question] = &[ask::time_question, ask::iterations, ask::range_pace];
-const PARTS: &[Question] = &[ask::time_question, ask::run_parts, ask::health];
+const PARTS: &[Question] = &[ask::time_question, ask::run_parts, ask::health_of_ranks, ask::kernels];
 
 /// Id of the rule that reports if no other rule finds lost time.
 pub const NOTHING: &str = "nothing_stands_out";

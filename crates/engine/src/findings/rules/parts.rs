@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::findings::questions::{health, run_parts};
+use crate::findings::questions::{health_of_ranks, kernels, run_parts};
 use crate::findings::rule_context::{Observation, RuleContext};
 use wavesieve_tables::trace::views::View;
 
@@ -10,11 +10,22 @@ use wavesieve_tables::trace::views::View;
 const LAUNCHED_BEFORE: &str = "launched_before_recording";
 const COLUMNS: [&str; 8] = ["rank", "part", "kind", "duration_ns", "pct", "iterations", "first_iteration", "pause_ns"];
 
-/// Time of GPUs before the first iteration, or before the dense work.
+/// Time of GPUs before the first iteration, or before the dense work. Work that was launched before recording began is named if it may
+/// take a relevant share of the longest one.
 pub fn set_up(case: &RuleContext<'_>) -> Observation {
-    let checks = case.rows(health());
-    let before = checks.matching(|rows, row| rows.text(row, "check_id") == Some(LAUNCHED_BEFORE));
-    at_an_end(case, "set_up").value("launched_before", checks.sum(before, "count"))
+    let observation = at_an_end(case, "set_up");
+    let whole = |name: &str| observation.values.get(name).and_then(|value| i64::try_from(value.clone()).ok());
+    let (rank, part_ns) = (whole("worst_rank"), whole("worst_ns").unwrap_or_default());
+    let checks = case.rows(health_of_ranks());
+    let is_before =
+        |row: usize| checks.text(row, "check_id") == Some(LAUNCHED_BEFORE) && checks.integer(row, "rank") == rank;
+    let before = checks.sum(checks.matching(|_, row| is_before(row)), "count");
+    // Which work it is, is not in the answers: each takes as long as a dispatch on average.
+    let work = case.rows(kernels());
+    let (total_ns, calls) = (work.sum(work.places(), "total_ns"), work.sum(work.places(), "calls"));
+    let before_ns = total_ns as f64 / calls.max(1) as f64 * before as f64;
+    let is_relevant = before_ns * 100.0 >= case.threshold("min_before_pct") * part_ns as f64;
+    observation.value("launched_before", if is_relevant { before } else { 0 })
 }
 
 /// Time of GPUs after the last iteration, or after the dense work.

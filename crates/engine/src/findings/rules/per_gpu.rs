@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::findings::awaited::awaited_gpus;
 use crate::findings::priority::Priority;
-use crate::findings::questions::time_question;
 use crate::findings::rule_context::{Observation, Rows, RuleContext};
 use crate::findings::spans::gpu_of;
 use wavesieve_model::analysis::collectives::matching::MedianDeviation;
@@ -80,10 +80,9 @@ impl PerGpu {
         case.priority(self.pct, "pct").or_else(of_one)
     }
 
-    /// The same for time that makes a GPU late: if one stands out among GPUs that communicate, the others wait for it, and its share counts.
+    /// The same for time that makes a GPU late: if it stands out and others may wait for it, its own share counts.
     pub(crate) fn priority_of_late(&self, case: &RuleContext<'_>) -> Option<Priority> {
-        let times = case.rows(time_question());
-        let is_waited_for = self.stands_out && times.sum(times.places(), "comm_ns") > 0;
+        let is_waited_for = self.stands_out && awaited_gpus(case.answers, case.view).contains(&self.worst);
         let of_worst = || case.priority(self.worst_pct, "pct").filter(|_| is_waited_for);
         of_worst().or_else(|| self.priority(case))
     }

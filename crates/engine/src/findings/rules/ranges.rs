@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::per_gpu::per_gpu;
+use crate::findings::priority::Priority;
 use crate::findings::questions::{coverage, iterations, range_pace, time_question};
 use crate::findings::rule_context::{Observation, RuleContext};
 
@@ -101,37 +102,46 @@ pub(crate) fn range_drift(case: &RuleContext<'_>) -> Observation {
     let reaches = |row: usize, column: &str, threshold: &str| {
         rows.number(row, column).is_some_and(|value| value >= case.threshold(threshold))
     };
-    let total_ns =
-        |row: usize, median: &str| Some((rows.number(row, median)? * rows.number(row, "iterations")?) as i64);
+    let total_ns = |row: usize, median: &str, iterations: &str| {
+        Some((rows.number(row, median)? * rows.number(row, iterations)?) as i64)
+    };
     // Rows whose time rises surely and by a relevant amount, the one that rises most first.
-    let drifting = |median: &str, drift: &str, errors: &str| {
+    let drifting = |median: &str, iterations: &str, drift: &str, errors: &str| {
         let places = rows.matching(|rows, row| {
-            let total_ns = total_ns(row, median).unwrap_or_default();
-            reaches(row, "iterations", "min_steps")
+            let total_ns = total_ns(row, median, iterations).unwrap_or_default();
+            reaches(row, iterations, "min_steps")
                 && reaches(row, errors, "min_errors")
                 && RuleContext::pct(total_ns, longest_ns) >= case.threshold("min_span_pct")
                 && case.priority(rows.number(row, drift).unwrap_or_default(), "pct").is_some()
         });
         rows.sorted_down(places, drift)
     };
-    let on_gpu = drifting("gpu_span_ns", "gpu_drift_pct", "gpu_drift_errors");
+    // More work is no loss.
+    let lost_pct = |row: usize| {
+        let of = |column: &str| rows.number(row, column).unwrap_or_default();
+        (of("gpu_drift_pct") - of("more_work_pct").max(0.0)).max(0.0)
+    };
+    let mut on_gpu = drifting("gpu_span_ns", "gpu_iterations", "gpu_drift_pct", "gpu_drift_errors");
+    on_gpu.sort_by(|one, other| lost_pct(*other).total_cmp(&lost_pct(*one)));
     let is_on_gpu = !on_gpu.is_empty();
     let (places, drift) = match is_on_gpu {
         true => (on_gpu, "gpu_drift_pct"),
-        false => (drifting("median_ns", "drift_pct", "drift_errors"), "drift_pct"),
+        false => (drifting("median_ns", "iterations", "drift_pct", "drift_errors"), "drift_pct"),
     };
     let Some(first) = places.first().copied() else { return Observation::default() };
     let pct = rows.number(first, drift).unwrap_or_default();
     let part = |column: &str| rows.number(first, column).unwrap_or_default();
     let largest = DRIFT_PARTS.iter().max_by(|one, other| part(one.0).total_cmp(&part(other.0)));
-    // More work is no loss. A steady rise costs half of what the last iteration takes longer.
-    let lost_pct = if is_on_gpu { (pct - part("more_work_pct").max(0.0)).max(0.0) } else { 0.0 };
-    let lost_ns = total_ns(first, "gpu_span_ns").unwrap_or_default() as f64 * lost_pct / 200.0;
+    let lost_pct = if is_on_gpu { lost_pct(first) } else { 0.0 };
+    // A steady rise costs half of what the last iteration takes longer.
+    let lost_ns = total_ns(first, "gpu_span_ns", "gpu_iterations").unwrap_or_default() as f64 * lost_pct / 200.0;
+    let is_gpu_steady = rows.number(first, "gpu_drift_pct").is_some_and(|drift| case.priority(drift, "pct").is_none());
+    let iterations = if is_on_gpu { "gpu_iterations" } else { "iterations" };
     let columns: &[&str] = match is_on_gpu {
         true => &[
             "rank",
             "path",
-            "iterations",
+            "gpu_iterations",
             "gpu_span_ns",
             "gpu_drift_pct",
             "slower_pct",
@@ -141,12 +151,18 @@ pub(crate) fn range_drift(case: &RuleContext<'_>) -> Observation {
         ],
         false => &["rank", "path", "iterations", "first_ns", "median_ns", "trend_ns", "drift_pct", "gpu_ns"],
     };
-    let observation = if lost_ns > 0.0 { case.observe(pct).saving(lost_ns as i64) } else { case.observe(pct) };
+    let observation = match is_on_gpu {
+        true => Observation::new(case.priority(lost_pct, "pct").unwrap_or(Priority::Info)).value("pct", pct),
+        false => case.observe(pct),
+    };
+    let observation = if lost_ns > 0.0 { observation.saving(lost_ns as i64) } else { observation };
     observation
         .value("path", rows.text(first, "path").unwrap_or("a range"))
         .value("on_gpu", is_on_gpu)
         .value("reason", largest.map(|(_, words)| *words).filter(|_| is_on_gpu))
-        .integers(&rows, first, &["rank", "iterations"])
+        .value("is_gpu_steady", is_gpu_steady)
+        .value("iterations", rows.integer(first, iterations))
+        .integers(&rows, first, &["rank"])
         .numbers(&rows, first, &["slower_pct", "clock_pct", "waiting_pct", "more_work_pct"])
         .value("paths", places.len())
         .evidence(case.evidence(&rows, &places, columns))

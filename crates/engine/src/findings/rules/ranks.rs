@@ -69,6 +69,10 @@ pub fn straggler(case: &RuleContext<'_>) -> Observation {
     let others = places.iter().map(|row| of(*row)).collect::<BTreeSet<_>>().len() - 1;
     let excess_ns = rows.integer(worst, "excess_ns").unwrap_or_default();
     let gpus = rows.integer(worst, "gpus").unwrap_or(1);
+    let is_always_last = places
+        .iter()
+        .filter(|row| of(**row) == of(worst))
+        .any(|row| rows.number(*row, "last_pct").is_some_and(|last_pct| last_pct >= case.threshold("always_last_pct")));
     let columns =
         ["rank", "gpu", "hostname", "what", "amount_ns", "median_ns", "excess_ns", "excess_pct", "slower_pct", "z"];
     let waits = case.rows(collectives());
@@ -85,7 +89,7 @@ pub fn straggler(case: &RuleContext<'_>) -> Observation {
         .value("wait_pct", waited.and_then(|row| waits.number(row, "wait_pct")))
         .value("collective", waited.and_then(|row| waits.text(row, "kernel_name")))
         .value("comm_wait_pct", comm_wait_pct)
-        .value("late", own.contains(&"late"))
+        .value("is_always_last", is_always_last)
         .value("ranks", gpus)
         .value("slow_kernels", own.contains(&"slow_kernels"))
         .value("more_work", own.contains(&"more_work"))

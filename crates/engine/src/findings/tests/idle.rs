@@ -122,3 +122,24 @@ fn graphs_are_for_short_gaps_without_a_blocking_call() {
     assert_eq!(of("hipLaunchKernel", 50_000), "-");
     assert_eq!([of("hipFree", 600_000), of("hipMemcpyWithStream", 600_000)], ["-"; 2]);
 }
+
+/// The share of a single GPU counts if others may wait for it: it communicates, and is of the same program.
+#[test]
+fn only_an_awaited_gpu_counts_by_itself() {
+    let head = "rank gpu span_ns busy_ns idle_ns compute_ns comm_ns copy_ns exposed_comm_ns exposed_copy_ns lead_ns tail_ns busy_pct idle_pct";
+    let of = |comm_ns: i64, programs: &[Rows<'_>]| {
+        let spans = [comm_ns, 1, 1, 1].into_iter().enumerate();
+        let spans = spans.map(|(rank, ns)| format!("{rank} 0 1000000 900000 100000 900000 {ns} 0 0 0 0 0 90.0 10.0"));
+        let spans = format!("{head}\n{}", spans.collect::<Vec<_>>().join("\n"));
+        let idle = "rank gpu cause stretches idle_ns mean_ns max_ns idle_pct
+            0 0 host_bound 3 212000 10.5 20 100.0
+            1 0 host_bound 3 10000 10.5 20 100.0
+            2 0 host_bound 3 10000 10.5 20 100.0
+            3 0 host_bound 3 10000 10.5 20 100.0";
+        let rows = [("time_breakdown", spans.as_str()), ("idle_by_cause", idle)];
+        priority_of("host_bound_idle", &[&rows[..], programs].concat())
+    };
+    let separate =
+        "program processes first_rank last_rank compared kernels kernel_sum_ns\n0 1 0 0 no 5 5\n1 3 1 3 yes 5 5";
+    assert_eq!((of(1, &[]), of(0, &[]), of(1, &[("programs", separate)])), ("medium", "low", "low"));
+}

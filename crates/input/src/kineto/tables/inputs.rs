@@ -16,7 +16,7 @@ use crate::kineto::kinds::Role;
 /// Domain of operators.
 const OPERATORS: &str = "torch";
 /// Arguments that describe the message of a collective, in the order of the text.
-const MESSAGE: [&[u8]; 4] = [b"Collective name", b"In msg nelems", b"dtype", b"Group size"];
+const MESSAGE: [&[u8]; 5] = [b"Collective name", b"In msg nelems", b"dtype", b"Group size", b"Process Group Name"];
 
 /// Distinct texts, and the number of each.
 #[derive(Default)]
@@ -43,7 +43,7 @@ pub(super) fn put_inputs(builder: &mut TableBuilder<'_>, capture: &Capture, rows
     let mut texts = Texts::default();
     // An id that several operators have names none of them.
     let mut of_operator: FnvHashMap<i64, Option<usize>> = FnvHashMap::default();
-    for (id, text) in described(capture, Role::Region, Keep::OfDomain(OPERATORS), &|event, _| {
+    for (id, number) in described(capture, Role::Region, Keep::OfDomain(OPERATORS), &mut texts, &|event, _| {
         let (mut id, mut shapes, mut types) = (None, None, None);
         for (key, value) in members(event.args) {
             match key.raw {
@@ -55,12 +55,10 @@ pub(super) fn put_inputs(builder: &mut TableBuilder<'_>, capture: &Capture, rows
         }
         Some((id?, [shapes?, types.unwrap_or_default()].join(" ").trim_end().to_owned()))
     })? {
-        let number = texts.number(text);
         let same = |known: &mut Option<usize>| *known = known.filter(|known| *known == number);
         of_operator.entry(id).and_modify(same).or_insert(Some(number));
     }
-    let mut of_kernel: FnvHashMap<i64, usize> = FnvHashMap::default();
-    for (number, text) in described(capture, Role::Kernel, Keep::All, &|event, number| {
+    let messages = described(capture, Role::Kernel, Keep::All, &mut texts, &|event, number| {
         let mut found: [Option<String>; MESSAGE.len()] = Default::default();
         for (key, value) in members(event.args) {
             let place = MESSAGE.iter().position(|name| *name == key.raw);
@@ -68,12 +66,13 @@ pub(super) fn put_inputs(builder: &mut TableBuilder<'_>, capture: &Capture, rows
                 *slot = Some(text_of(value).map_or_else(|| spaced(value), |quoted| quoted.text().into_owned()));
             }
         }
-        let [name, elements, element_type, ranks] = found;
-        let words = [name, Some(elements?), element_type, ranks.map(|ranks| format!("of {ranks} ranks"))];
+        let [name, elements, element_type, ranks, group] = found;
+        let ranks = ranks.map(|ranks| format!("of {ranks} ranks"));
+        let group = group.filter(|group| !group.is_empty()).map(|group| format!("in group {group}"));
+        let words = [name, Some(elements?), element_type, ranks, group];
         Some((number, words.into_iter().flatten().collect::<Vec<String>>().join(" ")))
-    })? {
-        of_kernel.insert(number, texts.number(text));
-    }
+    })?;
+    let of_kernel: FnvHashMap<i64, usize> = messages.into_iter().collect();
     let numbers = rows.get(Field::Number);
     let operators = or_of_call(capture, rows, Field::External)?;
     let place = |(number, operator): (Option<i64>, Option<i64>)| {
@@ -87,20 +86,29 @@ pub(super) fn put_inputs(builder: &mut TableBuilder<'_>, capture: &Capture, rows
 /// Number or id of an event, and its description.
 type Described = (i64, String);
 
-/// Descriptions of the events of a role, in their order.
+/// Number or id of the events of a role and the number of their description, in their order. Few descriptions differ, so that each chunk
+/// keeps one text of equal ones.
 fn described(
     capture: &Capture,
     role: Role,
     keep: Keep,
+    texts: &mut Texts,
     describe: &(dyn Fn(&Event<'_>, i64) -> Option<Described> + Sync),
-) -> Result<Vec<Described>> {
+) -> Result<Vec<(i64, usize)>> {
     let chunks = capture.chunks().par_iter().zip(capture.numbers(role));
-    let parts: Vec<Vec<Described>> = chunks
+    let parts: Vec<(Texts, Vec<(i64, usize)>)> = chunks
         .map(|(chunk, first)| {
-            let mut found = Vec::new();
-            capture.visit(chunk, *first, role, keep, |number, _, event| found.extend(describe(event, number)))?;
-            Ok(found)
+            let (mut own, mut found) = (Texts::default(), Vec::new());
+            capture.visit(chunk, *first, role, keep, |number, _, event| {
+                found.extend(describe(event, number).map(|(id, text)| (id, own.number(text))));
+            })?;
+            Ok((own, found))
         })
         .collect::<Result<_>>()?;
-    Ok(parts.into_iter().flatten().collect())
+    let mut all = Vec::with_capacity(parts.iter().map(|(_, found)| found.len()).sum());
+    for (own, found) in parts {
+        let numbers: Vec<usize> = own.all.into_iter().flatten().map(|text| texts.number(text)).collect();
+        all.extend(found.into_iter().filter_map(|(id, place)| Some((id, *numbers.get(place)?))));
+    }
+    Ok(all)
 }

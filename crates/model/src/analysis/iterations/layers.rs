@@ -30,9 +30,11 @@ pub struct Layer {
     pub stretch: u32,
 }
 
-/// What the layers of a stretch look like.
+/// The look of the layers of a stretch.
 struct Stretch {
     period: u32,
+    /// A usual repetition by name.
+    usual: Vec<u32>,
     /// Where each further layer of a repetition starts, if it has several.
     cut: Option<Cut>,
     /// A usual layer of each kind by name, with the number of the kind.
@@ -81,9 +83,13 @@ pub fn layers_within(units: &[Range<u32>], sequence: &[u32], names: &[u32]) -> V
     let mut layers = Vec::new();
     for (unit, own) in units.iter().zip(&slices) {
         let own_names = piece(names, unit);
-        for found in known.entry(own).or_insert_with(|| stretches(own)).iter() {
-            let look = (0..).zip(&looks).find(|(_, look)| look.as_ref().is_some_and(|look| look.fits(found.period)));
-            let Some((place, Some(look))) = look else { continue };
+        let is_usual = slices.get(usual) == Some(own);
+        let found = known.entry(own).or_insert_with(|| stretches(own));
+        for (place, found) in (0_usize..).zip(found.iter()) {
+            let own_look = || Some((place, looks.get(place)?.as_ref()?));
+            let look = if is_usual { own_look() } else { most_alike(&looks, found, &own_names) };
+            let Some((place, look)) = look else { continue };
+            let place = place as u32;
             let of_unit = found.ranges.iter().flat_map(|range| look.layers(range, &own_names, place));
             layers.extend(
                 of_unit.map(|layer| Layer {
@@ -94,6 +100,19 @@ pub fn layers_within(units: &[Range<u32>], sequence: &[u32], names: &[u32]) -> V
         }
     }
     layers
+}
+
+/// The look with about the period of some repetitions that is most like a usual one of them; the first of equals.
+fn most_alike<'a>(looks: &'a [Option<Stretch>], found: &Repetitions, names: &[u32]) -> Option<(usize, &'a Stretch)> {
+    let piece = |range: &Range<u32>| names.get(range.start as usize..range.end as usize);
+    let pieces: Vec<&[u32]> = found.ranges.iter().filter_map(piece).collect();
+    let own = *pieces.get(commonest(&pieces))?;
+    let fitting = looks.iter().enumerate().filter_map(|(place, look)| {
+        let look = look.as_ref().filter(|look| look.fits(found.period))?;
+        Some((likeness(own, &look.usual), place, look))
+    });
+    let nearest = fitting.reduce(|best, other| if other.0 > best.0 { other } else { best });
+    nearest.map(|(_, place, look)| (place, look))
 }
 
 /// The repetitions of a unit, and those before and after them, in order.
@@ -126,12 +145,13 @@ fn dense(sequence: &[u32]) -> Vec<u32> {
 }
 
 impl Stretch {
-    /// What the repetitions of a stretch look like; `kinds` are known so far.
+    /// The look of the repetitions of a stretch; `kinds` are known so far.
     fn new(ranges: &[Range<u32>], names: &[u32], kinds: &mut u32) -> Option<Self> {
         let piece = |range: &Range<u32>| names.get(range.start as usize..range.end as usize);
         let pieces: Vec<&[u32]> = ranges.iter().filter_map(piece).collect();
         let usual = *pieces.get(commonest(&pieces))?;
-        let mut stretch = Self { period: usual.len() as u32, cut: Cut::new(usual), kinds: Vec::new() };
+        let (period, cut) = (usual.len() as u32, Cut::new(usual));
+        let mut stretch = Self { period, usual: usual.to_vec(), cut, kinds: Vec::new() };
         for range in stretch.cuts(&(0..stretch.period), usual) {
             let own = usual.get(range.start as usize..range.end as usize)?;
             if !stretch.kinds.iter().any(|(_, other)| likeness(own, other) >= SAME) {
@@ -205,7 +225,7 @@ impl Cut {
         candidates.sort_by_key(|(_, places)| (std::cmp::Reverse(places.len()), places.first().copied()));
         let cut = |(mark, places): (Mark, Vec<u32>)| {
             let cut = Self { mark, times: places.len(), offset: *places.first()? };
-            let stretch = Stretch { period: length, cut: Some(cut), kinds: Vec::new() };
+            let stretch = Stretch { period: length, usual: Vec::new(), cut: Some(cut), kinds: Vec::new() };
             let pieces = stretch.cuts(&(0..length), usual);
             let piece = |range: &Range<u32>| usual.get(range.start as usize..range.end as usize);
             let pieces: Vec<&[u32]> = pieces.iter().filter_map(piece).collect();
@@ -249,6 +269,18 @@ mod tests {
         let sequence = [step.clone(), odd.clone(), step.clone()].concat();
         let found = layers_within(&units(&[step.len(), odd.len(), step.len()]), &sequence, &sequence);
         assert_eq!(found.len(), 36);
+    }
+
+    #[test]
+    fn stretches_of_similar_length_are_different() {
+        let forward: Vec<u32> = (10..30).collect();
+        let backward: Vec<u32> = (40..64).collect();
+        let step = [vec![1, 2], forward.repeat(6), vec![3], backward.repeat(6), vec![4, 5, 6]].concat();
+        let odd = [&step[..33], &[99], &step[33..]].concat();
+        let sequence = [step.clone(), odd.clone(), step.clone()].concat();
+        let found = layers_within(&units(&[step.len(), odd.len(), step.len()]), &sequence, &sequence);
+        let kinds: Vec<(u32, u32)> = found.iter().map(|layer| (layer.kind, layer.stretch)).collect();
+        assert_eq!(kinds, [vec![(0, 0); 6], vec![(1, 1); 6]].concat().repeat(3));
     }
 
     #[test]

@@ -22,12 +22,24 @@ pub use crate::analysis::kernel_names::readable::names::{ReadableNames, is_reada
 /// Shortest name of Inductor that loses its views.
 const LONG_FUSION: usize = 48;
 
+/// Characters of the longest form, and those that stay at its end.
+const LONGEST_FORM: usize = 300;
+const LONGEST_END: usize = 80;
+
 /// The readable form of a name by itself. Different kernels may have the same one: see [`ReadableNames`].
 fn readable(name: &str) -> String {
     let plain = plain(name);
     let by_rule = |text: &str| facts().rules.iter().find_map(|rule| rule.apply(text));
     let shown = by_rule(&plain).or_else(|| fusion(&plain)).or_else(|| functions::readable(&plain, &by_rule));
-    shown.filter(|shown| !shown.trim().is_empty()).unwrap_or_else(|| plain.into_owned())
+    bounded(shown.filter(|shown| !shown.trim().is_empty()).unwrap_or_else(|| plain.into_owned()))
+}
+
+/// A form without its middle, if it is longer than people read.
+fn bounded(form: String) -> String {
+    let Some((cut, _)) = form.char_indices().nth(LONGEST_FORM - LONGEST_END) else { return form };
+    let Some(rest) = form.get(cut..).filter(|rest| rest.chars().nth(LONGEST_END).is_some()) else { return form };
+    let end: Vec<char> = rest.chars().rev().take(LONGEST_END).collect();
+    form.chars().take(LONGEST_FORM - LONGEST_END).chain(['…']).chain(end.into_iter().rev()).collect()
 }
 
 /// The name without marks of kernel descriptors, demangled if it can be.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::{add_texts, categories, rows_named, texts};
+use crate::columns::frames::{add_texts, categories, collected, rows_named, texts};
 use crate::derive::column;
 use crate::derive::health::clock;
 use crate::derive::health::clock::Timeline;
@@ -271,7 +271,7 @@ pub(crate) fn with_later(stored: LazyFrame, later: Vec<Anomaly>) -> Result<LazyF
     if later.is_empty() {
         return Ok(stored);
     }
-    let mut frame = stored.collect()?;
+    let mut frame = collected(&stored)?;
     let words = |name: &str| Ok::<_, PolarsError>(frame.column(name)?.cast(&DataType::String)?.str()?.clone());
     let (checks, tables, details) = (words("check_id")?, words("table_name")?, words("detail")?);
     let known: BTreeSet<(&str, &str, &str)> = checks

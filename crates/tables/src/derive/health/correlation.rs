@@ -5,6 +5,7 @@ use itertools::izip;
 use polars::prelude::DataFrame;
 
 use crate::columns::values::{BoolValues, FrameValues, I64Values};
+use crate::derive::launching::launching_calls::no_calls;
 use wavesieve_model::analysis::numbering::by_id::ById;
 use wavesieve_model::schema::anomaly::{Anomaly, Severity};
 
@@ -35,6 +36,8 @@ impl Activities {
 pub(crate) struct Correlations {
     /// Correlation ids and starts of the calls.
     calls: Vec<(I64Values, I64Values)>,
+    /// Lowest id of a call of an interface: ids of marker ranges come late, as launches before the first range may not be recorded.
+    first_id: Option<i64>,
     activities: Vec<Activities>,
 }
 
@@ -42,7 +45,15 @@ impl Correlations {
     /// Adds the rows of `regions`.
     pub fn add_calls(&mut self, regions: &DataFrame) -> Result<()> {
         let ids = regions.integer("correlation_id")?;
-        self.calls.push((ids, regions.integer("start_ns")?));
+        let no_call = BoolValues::new(&no_calls(regions)?);
+        let starts = regions.integer("start_ns")?;
+        let of_calls = izip!(ids.iter(), starts.iter(), no_call.iter()).filter_map(|(id, start, no_call)| {
+            let is_call = start.is_some() && no_call != Some(true);
+            id.filter(|id| is_call && *id > 0)
+        });
+        let first_id = of_calls.min();
+        self.first_id = self.first_id.into_iter().chain(first_id).min();
+        self.calls.push((ids, starts));
         Ok(())
     }
 
@@ -69,7 +80,7 @@ impl Correlations {
             return Vec::new();
         }
         // Ids rise with time, so that work with a lower one was launched before the first recorded call.
-        let first_id = each().map(|(id, _)| id).filter(|id| *id > 0).min().unwrap_or_default();
+        let first_id = self.first_id.unwrap_or_default();
         let mut anomalies = Vec::new();
         for activities in &self.activities {
             let [mut without, mut before, mut unmatched, mut early] = [(0, i64::MAX); 4];

@@ -68,7 +68,7 @@ impl Recorder {
         Self { is_pytorch, is_other }
     }
 
-    /// What a kind is called, and how to record it, if anything can.
+    /// The name of a kind, and how to record it, if anything can.
     fn naming(self, kind: &RecordKind) -> Option<(&str, Option<&str>)> {
         let pytorch = kind.pytorch.as_deref().filter(|_| self.is_pytorch);
         match self.is_other {
@@ -91,7 +91,7 @@ pub struct Missing {
     pub table: &'static str,
     /// Its name in the file.
     pub kind: &'static str,
-    /// What is missing, as the vendor calls it.
+    /// The missing kind, as the vendor calls it.
     pub what: &'static str,
     /// How to record it, if that is known.
     pub how: Option<&'static str>,

@@ -37,9 +37,9 @@ pub(crate) struct CallColumns {
 
 /// Names that rows point into.
 pub(crate) struct HostNames<'a> {
-    /// Of `regions`: calls, operators and functions.
+    /// Columns of `regions`: calls, operators and functions.
     pub regions: &'a Column,
-    /// Of ROCTx ranges, where they were read.
+    /// Columns of ROCTx ranges, if they were read.
     pub ranges: Option<&'a Column>,
 }
 

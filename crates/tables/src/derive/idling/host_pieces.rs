@@ -189,7 +189,7 @@ mod tests {
                     });
                     prop_assert_eq!(function != "-", at(["torch", "python"]));
                     prop_assert_eq!(range != "-", at(["marker", "marker"]));
-                    // Of those that no other contains, the one that started last; the first in the table of equals.
+                    // The one that started last, of those that no other contains; the first in the table of equals.
                     let calls: Vec<&Region> = regions.iter().filter(is_call).collect();
                     let outermost = calls.iter().enumerate().filter(|(place, one)| {
                         let contains = |(other, outer): (usize, &&Region)| {

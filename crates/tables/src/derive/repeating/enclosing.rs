@@ -187,6 +187,14 @@ impl UnitFacts {
         Ok(found.into_iter().next())
     }
 
+    /// Whether some steps of an LLM server have prompts, and others decode.
+    ///
+    /// # Errors
+    /// As for [`Self::enclosing`].
+    pub fn has_prompts(&self, tables: &Frames) -> Result<bool> {
+        Ok(of_server(tables)?.is_some_and(|steps| !steps.prompts.is_empty()))
+    }
+
     /// Ranges with a name.
     ///
     /// # Errors

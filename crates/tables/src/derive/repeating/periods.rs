@@ -59,6 +59,8 @@ impl Iteration {
 pub(super) struct Kernels {
     pub start_ns: Vec<i64>,
     pub end_ns: Vec<i64>,
+    /// Sum of the durations of the kernels before each, and of all.
+    sums_ns: Vec<i64>,
     gpu: DenseGroups,
     queue: DenseGroups,
     stream: DenseGroups,
@@ -132,9 +134,11 @@ impl Kernels {
         for side in ["grid_x", "grid_y", "grid_z"] {
             shape = shape.and(&numbered(side)?);
         }
+        let (start_ns, end_ns) = (times(&starts), times(&ends));
         Ok(Self {
-            start_ns: times(&starts),
-            end_ns: times(&ends),
+            sums_ns: sums_of_durations(&start_ns, &end_ns),
+            start_ns,
+            end_ns,
             gpu: numbered("gpu")?,
             queue: numbered("queue_id")?,
             stream: numbered("stream_id")?,
@@ -170,8 +174,8 @@ impl Kernels {
     }
 
     fn kernel_ns(&self, rows: Range<usize>) -> i64 {
-        let durations = self.start_ns.iter().zip(&self.end_ns).skip(rows.start).take(rows.len());
-        durations.fold(0_i64, |sum, (start, end)| sum.saturating_add(end.saturating_sub(*start)))
+        let before_ns = |row: usize| self.sums_ns.get(row).copied().unwrap_or_default();
+        before_ns(rows.end).saturating_sub(before_ns(rows.start))
     }
 
     /// Sequences that may repeat, the likeliest first. First all kernels of the GPU with most kernels, in the order of their launches,
@@ -232,6 +236,12 @@ impl Kernels {
         self.start_ns.get(*rows.get(position as usize)? as usize).copied()
     }
 
+    /// First start of the kernels at some positions among some rows, which may be in the order of their launches.
+    pub(super) fn first_start(&self, rows: &[u32], range: &Range<u32>) -> Option<i64> {
+        let rows = rows.get(range.start as usize..range.end as usize)?;
+        rows.iter().filter_map(|row| self.start_ns.get(*row as usize).copied()).min()
+    }
+
     /// Last end of the kernels at some positions among some rows.
     pub(super) fn end_of(&self, rows: &[u32], range: &Range<u32>) -> Option<i64> {
         let rows = rows.get(range.start as usize..range.end as usize)?;
@@ -270,6 +280,18 @@ impl Kernels {
         steps.iter_mut().for_each(|step| step.period = usual);
         steps
     }
+}
+
+/// Sum of the durations of the kernels before each, and of all: units may overlap, and each needs the sum of its own.
+fn sums_of_durations(start_ns: &[i64], end_ns: &[i64]) -> Vec<i64> {
+    let mut sums = Vec::with_capacity(start_ns.len() + 1);
+    let mut sum = 0_i64;
+    sums.push(sum);
+    for (start, end) in start_ns.iter().zip(end_ns) {
+        sum = sum.saturating_add(end.saturating_sub(*start));
+        sums.push(sum);
+    }
+    sums
 }
 
 /// The rows with the most frequent key; the first of equals.

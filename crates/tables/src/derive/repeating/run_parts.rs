@@ -46,7 +46,7 @@ fn build(
     let search = if is_none { None } else { Some(UnitSearch::new(all)?) };
     let mut units = Units::default();
     if let Some(search) = &search {
-        let found = search.find(tables.unit())?;
+        let found = search.find_chosen(tables.unit())?;
         let layers = if names == ["iterations"] { Vec::new() } else { search.layers(&found) };
         units = Units { layers, ..found.units };
     }

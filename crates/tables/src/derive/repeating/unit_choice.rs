@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What the unit of work is.
+/// The choice of the unit of work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum UnitChoice {
     /// The one with the strongest evidence.

@@ -24,7 +24,7 @@ type Placed = (u32, UnitLayer);
 
 /// Layers within units that were found without them.
 pub(super) fn within(kernels: &Kernels, facts: &UnitFacts, units: &[Iteration]) -> Vec<UnitLayer> {
-    let times_ns: Vec<(i64, i64)> = units.iter().map(|unit| (unit.start_ns, unit.end_ns)).collect();
+    let times_ns = times_of(units);
     let mut best: (usize, Vec<Placed>) = (0, Vec::new());
     let mut tried: Vec<u32> = Vec::new();
     for lane in kernels.lanes() {
@@ -55,9 +55,16 @@ pub(super) fn repeated(
     found: &LaneRepetitions,
     units: &[Iteration],
 ) -> Vec<UnitLayer> {
-    let times_ns: Vec<(i64, i64)> = units.iter().map(|unit| (unit.start_ns, unit.end_ns)).collect();
+    let times_ns = times_of(units);
     let layers = layers_of(&found.repetitions.ranges, &symbols_of(&kernels.name.of_rows, &found.rows));
     large(facts, placed(kernels, &found.rows, &layers, &times_ns), units)
+}
+
+/// Start and end of units, in order.
+fn times_of(units: &[Iteration]) -> Vec<(i64, i64)> {
+    let mut times_ns: Vec<(i64, i64)> = units.iter().map(|unit| (unit.start_ns, unit.end_ns)).collect();
+    times_ns.sort_unstable();
+    times_ns
 }
 
 /// The rows of a lane that start in a unit, unit by unit, with their positions.
@@ -83,7 +90,8 @@ fn symbols_of(symbols: &[u32], rows: &[u32]) -> Vec<u32> {
     rows.iter().filter_map(|row| symbols.get(*row as usize).copied()).collect()
 }
 
-/// Layers with their times. Each lasts until the next one of its unit starts, if that follows at once.
+/// Layers with their times, in the order of their starts. Each lasts until the next one of its unit starts, if that follows at once,
+/// and never beyond the start of another layer or the end of its unit: kernels may run in another order than they are launched.
 fn placed(kernels: &Kernels, rows: &[u32], layers: &[Layer], times_ns: &[(i64, i64)]) -> Vec<Placed> {
     let mut lengths: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for layer in layers {
@@ -91,17 +99,26 @@ fn placed(kernels: &Kernels, rows: &[u32], layers: &[Layer], times_ns: &[(i64, i
     }
     lengths.values_mut().for_each(|lengths| lengths.sort_unstable());
     let usual = |kind: u32| lengths.get(&kind).and_then(|lengths| lengths.get(lengths.len() / 2)).copied();
-    let timed = |(place, layer): (usize, &Layer)| {
-        let start_ns = kernels.start_at(rows, layer.range.start)?;
+    let extent = |(place, layer): (usize, &Layer)| {
+        let start_ns = kernels.first_start(rows, &layer.range)?;
         let unit = unit_at(times_ns, start_ns)?;
+        let (_, unit_end_ns) = times_ns.get(unit)?;
         let next = layers.get(place + 1).filter(|next| next.range.start == layer.range.end);
-        let next_ns = next.and_then(|next| kernels.start_at(rows, next.range.start));
+        let next_ns = next.and_then(|next| kernels.first_start(rows, &next.range));
         let next_ns = next_ns.filter(|next_ns| *next_ns > start_ns && unit_at(times_ns, *next_ns) == Some(unit));
         let end_ns = next_ns.or_else(|| kernels.end_of(rows, &layer.range))?;
-        let own = kernels.iteration(start_ns, end_ns, usual(layer.kind).unwrap_or_default() as i64);
-        Some((layer.stretch, UnitLayer { kind: i64::from(layer.kind), own }))
+        Some((start_ns, end_ns.min(*unit_end_ns), place))
     };
-    layers.iter().enumerate().filter_map(timed).collect()
+    let mut extents: Vec<(i64, i64, usize)> = layers.iter().enumerate().filter_map(extent).collect();
+    extents.sort_unstable();
+    let starts: Vec<i64> = extents.iter().map(|(start_ns, ..)| *start_ns).collect();
+    let timed = |(order, (start_ns, end_ns, place)): (usize, (i64, i64, usize))| {
+        let layer = layers.get(place)?;
+        let end_ns = starts.get(order + 1).map_or(end_ns, |next_ns| end_ns.min(*next_ns));
+        let own = kernels.iteration(start_ns, end_ns, usual(layer.kind).unwrap_or_default() as i64);
+        (start_ns < end_ns).then(|| (layer.stretch, UnitLayer { kind: i64::from(layer.kind), own }))
+    };
+    extents.into_iter().enumerate().filter_map(timed).collect()
 }
 
 /// The layers of stretches with enough of the time, in order of time.

@@ -7,7 +7,7 @@ use crate::columns::frames::{categories, texts};
 use crate::derive::repeating::marked_ranges::MarkedRanges;
 use crate::derive::repeating::run_parts;
 use crate::derive::repeating::unit_choice::UnitChoice;
-use crate::derive::repeating::unit_search::{PERIOD, UnitSearch, layers_as_units};
+use crate::derive::repeating::unit_search::{UnitSearch, layers_as_units};
 use crate::derive::repeating::units::{self, Units};
 use crate::derive::{Build, DerivedTable, Frames, Rows, RowsWhen, WhyEmpty, column};
 use wavesieve_model::analysis::ranges::names::is_named;
@@ -64,7 +64,9 @@ fn median_ns(units: &Units) -> i64 {
 
 /// The chosen units, and others that a user can choose.
 fn offers(tables: &Frames, search: &UnitSearch<'_>, chosen: Units) -> Result<Vec<Units>> {
-    let layers = layers_as_units(&chosen.layers);
+    let auto = search.find(&UnitChoice::Auto)?;
+    // Those that a user chooses are in the units with the strongest evidence.
+    let layers = layers_as_units(&if tables.unit().is_auto() { chosen.layers.clone() } else { search.layers(&auto) });
     let mut offers = Vec::new();
     let mut add = |units: Units| {
         let is_new = |other: &Units| other.unit != units.unit || other.name != units.name;
@@ -73,17 +75,13 @@ fn offers(tables: &Frames, search: &UnitSearch<'_>, chosen: Units) -> Result<Vec
             offers.push(units);
         }
     };
-    let is_whole = chosen.unit != "layer";
     add(chosen);
-    if is_whole {
-        add(layers);
-    }
+    add(layers);
     for choice in [UnitChoice::Step, UnitChoice::Replay] {
         add(search.find(&choice)?.units);
     }
-    let auto = search.find(&UnitChoice::Auto)?;
     // Repetitions that are layers, or two of them, are no iterations.
-    if !auto.has_layers || auto.units.found_by == PERIOD {
+    if !auto.has_layers {
         add(search.find(&UnitChoice::Iteration)?.units);
     }
     for units in of_ranges(tables, search)? {

@@ -46,7 +46,9 @@ impl<'a> UnitSearch<'a> {
         let order = tables.kernel_order()?;
         let kernels = Kernels::from_frame(needed(tables, "kernels")?, &order)?;
         let repeated = kernels.repetitions();
-        let repetitions = repeated.as_ref().map(|found| kernels.iterations(found)).unwrap_or_default();
+        let mut repetitions = repeated.as_ref().map(|found| kernels.iterations(found)).unwrap_or_default();
+        // Kernels may run in another order than they are launched.
+        repetitions.sort_by_key(|one| (one.start_ns, one.end_ns));
         Ok(Self { tables, order, facts: UnitFacts::builtin()?, kernels, repeated, repetitions })
     }
 
@@ -69,6 +71,21 @@ impl<'a> UnitSearch<'a> {
             }
             UnitChoice::Layer => Found { units: layers_as_units(&self.layers(&self.strongest()?)), has_layers: false },
         })
+    }
+
+    /// The units that are found as [`Self::find`] does, with whether they may be different work.
+    ///
+    /// # Errors
+    /// As for [`Self::find`].
+    pub fn find_chosen(&self, choice: &UnitChoice) -> Result<Found> {
+        let mut found = self.find(choice)?;
+        found.units.is_mixed = match choice {
+            UnitChoice::Auto | UnitChoice::None | UnitChoice::Step => false,
+            UnitChoice::Layer => true,
+            // Parts of prompts and of decodes look the same.
+            UnitChoice::Replay | UnitChoice::Iteration | UnitChoice::Range(_) => self.facts.has_prompts(self.tables)?,
+        };
+        Ok(found)
     }
 
     /// The layers of units.

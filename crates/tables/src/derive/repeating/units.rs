@@ -31,6 +31,8 @@ pub struct Units {
     pub all: Vec<Iteration>,
     /// Whether each is a prompt of an LLM server; empty if none is known to be.
     pub prompts: Vec<bool>,
+    /// Whether they may be different work, such as layers of several kinds, so that their durations show no slow ends and no jumps.
+    pub is_mixed: bool,
     /// Repetitions within units, in order, if they were looked for.
     pub layers: Vec<UnitLayer>,
     /// `step`, `replay`, `iteration`, `layer` or `range`.
@@ -106,7 +108,7 @@ impl Units {
     pub fn find(tables: &Frames) -> Result<Self> {
         match tables.unit() {
             UnitChoice::None => Ok(Self::default()),
-            choice => Ok(UnitSearch::new(tables)?.find(choice)?.units),
+            choice => Ok(UnitSearch::new(tables)?.find_chosen(choice)?.units),
         }
     }
 
@@ -122,6 +124,9 @@ impl Units {
 
     /// Phase of each.
     pub fn phases(&self) -> Vec<Phase> {
+        if self.is_mixed {
+            return vec![Phase::Steady; self.all.len()];
+        }
         if self.prompts.is_empty() {
             return phases(&self.durations());
         }
@@ -134,6 +139,9 @@ impl Units {
     /// # Errors
     /// When the thresholds of the binary are wrong, which the tests exclude.
     pub fn levels(&self, phases: &[Phase]) -> Result<Vec<i64>> {
+        if self.is_mixed {
+            return Ok(vec![0; self.all.len()]);
+        }
         let is_steady = |phase: &Phase| *phase == Phase::Steady;
         let steady = self.all.iter().zip(phases).filter(|(_, phase)| is_steady(phase));
         let steady: Vec<i64> = steady.map(|(unit, _)| unit.duration_ns()).collect();
@@ -169,6 +177,23 @@ pub(super) fn unit_at(times_ns: &[(i64, i64)], time_ns: i64) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn different_work_has_no_warm_up_and_no_jump() {
+        let iteration = |place: i64| {
+            let duration_ns = if place < 2 { 900 } else { 100 };
+            let (start_ns, end_ns) = (place * 1_000, place * 1_000 + duration_ns);
+            Iteration { start_ns, end_ns, kernels: 1, kernel_ns: 1, period: 1 }
+        };
+        let phases = |is_mixed: bool| {
+            let units = Units { all: (0..12).map(iteration).collect(), is_mixed, ..Units::default() };
+            let phases = units.phases();
+            assert!(!is_mixed || units.levels(&phases).unwrap() == [0; 12]);
+            phases
+        };
+        assert_eq!(phases(false).first(), Some(&Phase::WarmUp));
+        assert_eq!(phases(true), [Phase::Steady; 12]);
+    }
 
     #[test]
     fn layers_are_numbered_within_their_unit() {

@@ -40,6 +40,8 @@ pub enum Place {
 
 /// Rows of the same work, in the order of their starts, and their durations.
 pub struct ShapeGroup {
+    /// Number of the work, which groups at different places share.
+    pub work: usize,
     /// Rows in the table of kernels.
     pub rows: Vec<u32>,
     pub durations: Vec<i64>,
@@ -140,13 +142,14 @@ impl<'a> ShapeGroups<'a> {
                 *size += 1;
             }
         }
-        let empty = |size: &usize| ShapeGroup {
+        let empty = |(work, size): (usize, &usize)| ShapeGroup {
+            work,
             rows: Vec::with_capacity(*size),
             durations: Vec::with_capacity(*size),
             place: None,
             is_comparable: true,
         };
-        let mut gathered: Vec<ShapeGroup> = sizes.iter().map(empty).collect();
+        let mut gathered: Vec<ShapeGroup> = sizes.iter().enumerate().map(empty).collect();
         for row in self.order.rows() {
             let at = row as usize;
             let Some(Some(work)) = works.get(at) else { continue };
@@ -224,6 +227,7 @@ impl ShapeGroup {
             places.nodes.get(row).map(Place::Node).or_else(|| places.before.get(row).copied().map(Place::After))
         };
         let group = |place: &Vec<usize>| Self {
+            work: self.work,
             rows: rows(place),
             durations: chosen(&self.durations, place),
             place: named(place),
@@ -266,7 +270,7 @@ mod tests {
 
     fn groups(durations: &[i64], before: &[u32]) -> Vec<Vec<i64>> {
         let rows = (0..durations.len() as u32).collect();
-        let group = ShapeGroup { rows, durations: durations.to_vec(), place: None, is_comparable: true };
+        let group = ShapeGroup { work: 0, rows, durations: durations.to_vec(), place: None, is_comparable: true };
         let places = Places {
             codes: before.iter().map(|kind| i64::from(*kind)).collect(),
             before: before.to_vec(),

@@ -39,6 +39,8 @@ const PASSTHROUGH: &[&str] = &["kernel_id", "short_name", "device", "queue_id"];
 /// A dispatch compared with the others of the same work.
 struct SlowDispatch {
     row: u32,
+    /// Row of the first dispatch of the work.
+    first: u32,
     ordinal: i64,
     calls: i64,
     spread: Spread,
@@ -65,7 +67,10 @@ pub fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
     frame.rename("start_ns", "time_ns".into())?;
     frame.rename("duration_ns", "took_ns".into())?;
     let floats = |name: &str, of: fn(&SlowDispatch) -> f64| floats(name, slow.iter().map(|slow| Some(of(slow))));
+    let firsts = IdxCa::from_vec("".into(), slow.iter().map(|slow| slow.first).collect());
+    let firsts = kernels.column("dispatch_id")?.take(&firsts)?.with_name("first_dispatch_id".into());
     frame.hstack_mut(&[
+        firsts,
         column("ordinal", slow.iter().map(|slow| slow.ordinal).collect()),
         column("calls", slow.iter().map(|slow| slow.calls).collect()),
         floats("median_ns", |slow| slow.spread.median_ns),
@@ -82,12 +87,13 @@ fn slow_ones(work: &ShapeGroup) -> Vec<SlowDispatch> {
         return Vec::new();
     }
     let spread = Spread::compute(&mut work.durations.clone());
-    let Some(spread) = spread else { return Vec::new() };
+    let Some((spread, first)) = spread.zip(work.rows.first().copied()) else { return Vec::new() };
     let calls = i64::try_from(work.rows.len()).unwrap_or(i64::MAX);
     let slow = |((ordinal, row), duration): ((i64, &u32), &i64)| {
         let z = spread.robust_z(*duration);
         (z >= bounds.min_z).then_some(SlowDispatch {
             row: *row,
+            first,
             ordinal,
             calls,
             spread,

@@ -1,6 +1,6 @@
 //! Readable forms of C++ functions.
 
-use crate::analysis::kernel_names::pieces::{Piece, arguments, group_length};
+use crate::analysis::kernel_names::pieces::{Piece, arguments, group_length, pieces};
 use crate::analysis::kernel_names::readable::arguments::{
     MAX_DEPTH, Segment, is_ignored, is_name, named, number, scalar, segments, show,
 };
@@ -24,8 +24,17 @@ pub(super) fn readable(name: &str, by_rule: &dyn Fn(&str) -> Option<String>) -> 
     if qualified(&name).is_none_or(|kept| kept.contains(&Piece::Space)) {
         return None;
     }
+    // Several kernels in a row are not one function.
+    if pieces(&name).contains(&Piece::Text(">")) {
+        return None;
+    }
     let path = segments(&name);
     let (last, before) = path.split_last()?;
+    // Other names, such as `-2` or `=f("x")`, would lose all but a sign.
+    let is_in_function = last.is_lambda() && before.iter().any(|outer| is_name(&outer));
+    if !is_in_function && !last.text.starts_with(|first: char| first.is_alphabetic() || first == '_') {
+        return None;
+    }
     let facts = facts();
     if last.is_cut() {
         return Some(format!("{}<…>", last.text));
@@ -83,7 +92,7 @@ fn with_braces(name: &str) -> String {
 struct Operation {
     name: Option<String>,
     types: Vec<String>,
-    /// What passes the operation on, in its place if there is none.
+    /// The function that passes the operation on, in its place if there is none.
     wrapper: Option<String>,
 }
 
@@ -179,7 +188,7 @@ fn snake(name: &str) -> String {
     text
 }
 
-/// What a launcher runs: `ck_tile FmhaFwdKernel<fp16> 128x64x32`, `rocprim reduce<int>`.
+/// The kernel that a launcher runs: `ck_tile FmhaFwdKernel<fp16> 128x64x32`, `rocprim reduce<int>`.
 fn launched(prefix: &str, launcher: &Segment<'_>, by_rule: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     let words = &facts().words;
     let all = launcher.arguments();

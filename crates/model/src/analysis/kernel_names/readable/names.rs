@@ -60,7 +60,12 @@ impl ReadableNames {
 
     /// Full names with their readable forms, where they differ.
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, form)| (name.as_str(), form.as_str())).filter(|(name, form)| name != form)
+        self.all().filter(|(name, form)| name != form)
+    }
+
+    /// All full names with their readable forms.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, form)| (name.as_str(), form.as_str()))
     }
 }
 

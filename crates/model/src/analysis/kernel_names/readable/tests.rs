@@ -51,6 +51,13 @@ fn the_first_difference_is_added() {
 }
 
 #[test]
+fn names_that_are_not_functions_stay() {
+    for name in ["'quote\"dq(int)", "=HYPERLINK(\"http://x\")", "-2", "\u{1b}[31mred(int)", "a(int) > b(int)"] {
+        assert_eq!(readable(name), name);
+    }
+}
+
+#[test]
 fn kernels_in_a_row() {
     let [one, other] = ["void ns::mul<a<int> >(int)", "void ns::add<a<b<int> > const>(int)"];
     let names = ReadableNames::new([one, other]);
