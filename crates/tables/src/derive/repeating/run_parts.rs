@@ -66,7 +66,7 @@ fn build(
     }
     let table = |name: &&'static str| {
         let frame = built.iter().find(|(built, _)| built == name).map(|(_, frame)| frame.clone());
-        frame.with_context(|| format!("internal: {name} is no table of units"))
+        frame.with_context(|| format!("internal: {name} is not a table of units"))
     };
     names.iter().map(table).collect()
 }
