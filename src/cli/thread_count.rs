@@ -14,6 +14,8 @@ const POOLS: usize = 4;
 const APART: usize = 10;
 /// Address space per thread of each pool: stacks, and per-thread memory. Data needs more on top.
 const BYTES_OF_A_THREAD: u64 = 1 << 26;
+/// Stack of a thread that tests a limited address space: its own, and room for the data that it reads.
+const TESTED_STACK_BYTES: usize = 1 << 25;
 /// Limits from this value on are not tested. It is generous, because other programs may start threads too.
 const AMPLE: u64 = 1 << 14;
 
@@ -22,10 +24,15 @@ pub(crate) fn startable(wanted: usize) -> Result<usize, Failure> {
     if !is_limited() {
         return Ok(wanted);
     }
-    let of_addresses = usize::try_from(resource_limits().address_space_bytes / BYTES_OF_A_THREAD).unwrap_or(usize::MAX);
+    let address_space_bytes = resource_limits().address_space_bytes;
+    let has_few_addresses = address_space_bytes < u64::MAX;
+    if has_few_addresses {
+        share_memory_pool();
+    }
+    let of_addresses = usize::try_from(address_space_bytes / BYTES_OF_A_THREAD).unwrap_or(usize::MAX);
     let wanted = wanted.min(of_addresses.max(1));
     let needed = wanted.saturating_mul(POOLS).saturating_add(APART);
-    let started = started(needed);
+    let started = started(needed, has_few_addresses.then_some(TESTED_STACK_BYTES));
     match started.saturating_sub(APART) / POOLS {
         0 => Err(anyhow!(
             "the system starts {started} threads, and {} are needed; raise the limit of processes (ulimit -u, pids.max of the container) \
@@ -37,13 +44,28 @@ pub(crate) fn startable(wanted: usize) -> Result<usize, Failure> {
     }
 }
 
+/// Has all threads allocate from one pool. By default, glibc reserves 64 MiB of addresses per thread on its first allocation, which can
+/// take the place of the stacks of later threads.
+fn share_memory_pool() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: the call sets one number of the allocator, under the allocator's own lock.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1)
+    };
+}
+
 /// Starts up to this many threads, which all wait for the last one and then end; returns how many started.
-fn started(most: usize) -> usize {
+fn started(most: usize, stack_bytes: Option<usize>) -> usize {
     let gate = Arc::new(Mutex::new(()));
     let held = gate.lock();
     let start = |_| {
         let gate = Arc::clone(&gate);
-        thread::Builder::new().spawn(move || drop(gate.lock())).ok()
+        let thread = thread::Builder::new();
+        let thread = match stack_bytes {
+            Some(bytes) => thread.stack_size(bytes),
+            None => thread,
+        };
+        thread.spawn(move || drop(gate.lock())).ok()
     };
     let threads: Vec<_> = (0..most).map_while(start).collect();
     drop(held);
@@ -123,7 +145,7 @@ mod tests {
 
     #[test]
     fn threads_are_counted() {
-        assert_eq!(started(5), 5);
+        assert_eq!((started(5, None), started(5, Some(TESTED_STACK_BYTES))), (5, 5));
         assert_eq!(startable(1).unwrap(), 1);
     }
 }

@@ -10,6 +10,8 @@ use std::thread;
 /// Number of running calls of [`with_silent_panics`].
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 static HOOK: Once = Once::new();
+/// Kind of the error in the text of a panic whose thread could not be started.
+const MISSING_THREAD: &str = "kind: WouldBlock, message: \"Resource temporarily unavailable\"";
 /// Start of the names of the engine's own threads: of its pool, whose name a variable can change, and of its streams.
 static ENGINE_THREADS: LazyLock<[String; 2]> = LazyLock::new(|| {
     let pool = std::env::var("POLARS_THREAD_NAME").unwrap_or_else(|_| "polars".to_owned());
@@ -39,7 +41,7 @@ fn chain_hook() {
     LazyLock::force(&ENGINE_THREADS);
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
-        if !becomes_error() {
+        if !(becomes_error() || is_missing_thread(info.payload())) {
             report(info);
         }
     }));
@@ -55,9 +57,24 @@ fn is_of_engine(thread: &str) -> bool {
     ENGINE_THREADS.iter().any(|begin| thread.starts_with(begin))
 }
 
+/// Whether a thread of the engine could not start another one. The thread that waits for it fails with the same text.
+fn is_missing_thread(cause: &(dyn Any + Send)) -> bool {
+    is_of_engine(thread::current().name().unwrap_or_default()) && message(cause).contains(MISSING_THREAD)
+}
+
 fn text_of(cause: &(dyn Any + Send)) -> String {
+    let text = message(cause);
+    if text.contains(MISSING_THREAD) {
+        return "the system starts no further threads; raise the limit of processes (ulimit -u) or of address space (ulimit -v), or use \
+                --threads 1"
+            .to_owned();
+    }
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+fn message(cause: &(dyn Any + Send)) -> &str {
     let text = cause.downcast_ref::<String>().map(String::as_str).or(cause.downcast_ref::<&str>().copied());
-    text.unwrap_or("for an unknown reason").lines().next().unwrap_or_default().to_owned()
+    text.unwrap_or("for an unknown reason")
 }
 
 /// Counts a call of [`with_silent_panics`] while it runs.
@@ -121,6 +138,12 @@ mod tests {
             fail("no error");
         }));
         assert_eq!(*recorded.lock(), ["panics-test-other", "panics-test-after"]);
+    }
+
+    #[test]
+    fn a_thread_that_cannot_start_is_a_limit_of_the_system() {
+        let text = || fail(&format!("{:?}", std::io::Error::from_raw_os_error(11)));
+        assert!(with_silent_panics(text).unwrap_err().starts_with("the system starts no further threads;"));
     }
 
     #[test]
