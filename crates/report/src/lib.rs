@@ -35,6 +35,7 @@ pub mod overview;
 mod source_and_trace;
 pub mod source_document;
 pub mod text;
+pub mod timeline;
 mod text_roofline;
 pub mod xlsx;
 
