@@ -36,7 +36,8 @@ fn works(limits: &str, verb: &[&str]) -> bool {
     let ended = finish(shell);
     assert!(!ended.stderr.contains("panicked"), "{verb:?} with {limits}: {}", ended.stderr);
     if ended.code != 0 {
-        let is_clear = ended.code == 1 && ended.stderr.starts_with("error: ") && ended.stderr.contains("the system starts ");
+        let is_clear =
+            ended.code == 1 && ended.stderr.starts_with("error: ") && ended.stderr.contains("the system starts ");
         assert!(is_clear, "{verb:?} with {limits} ended with {}: {}", ended.code, ended.stderr);
         return false;
     }

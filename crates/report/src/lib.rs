@@ -35,8 +35,8 @@ pub mod overview;
 mod source_and_trace;
 pub mod source_document;
 pub mod text;
-pub mod timeline;
 mod text_roofline;
+pub mod timeline;
 pub mod xlsx;
 
 pub use source_and_trace::source_places;

@@ -26,12 +26,12 @@ pub struct Layer {
     pub range: Range<u32>,
     /// Ordinal of its kind, in order of appearance in a usual unit.
     pub kind: u32,
-    /// Ordinal of the stretch of such layers in a usual unit, such as forward and backward pass.
-    pub stretch: u32,
+    /// Ordinal of the block of such layers in a usual unit, such as forward and backward pass.
+    pub block: u32,
 }
 
-/// The look of the layers of a stretch.
-struct Stretch {
+/// The look of the layers of a block.
+struct LayerBlock {
     period: u32,
     /// A usual repetition by name.
     usual: Vec<u32>,
@@ -54,14 +54,14 @@ struct Cut {
 
 /// The layers in known repetitions of a sequence, which are layers or consist of several kinds of layers.
 pub fn layers_of(ranges: &[Range<u32>], names: &[u32]) -> Vec<Layer> {
-    let Some(stretch) = Stretch::new(ranges, names, &mut 0) else { return Vec::new() };
-    ranges.iter().flat_map(|range| stretch.layers(range, names, 0)).collect()
+    let Some(block) = LayerBlock::new(ranges, names, &mut 0) else { return Vec::new() };
+    ranges.iter().flat_map(|range| block.layers(range, names, 0)).collect()
 }
 
 /// The layers within each unit of a sequence, in order. `units` are their positions. `sequence` has the symbols that
 /// repeat, and `names` the symbols by which kinds that take turns are alike.
 ///
-/// A unit may have several stretches of layers, such as its forward and its backward pass. Layers are found in the
+/// A unit may have several blocks of layers, such as its forward and its backward pass. Layers are found in the
 /// commonest unit, and in others if their period is about the same.
 pub fn layers_within(units: &[Range<u32>], sequence: &[u32], names: &[u32]) -> Vec<Layer> {
     let piece = |of: &[u32], range: &Range<u32>| -> Vec<u32> {
@@ -71,20 +71,20 @@ pub fn layers_within(units: &[Range<u32>], sequence: &[u32], names: &[u32]) -> V
     let slices: Vec<&[u32]> = pieces.iter().map(Vec::as_slice).collect();
     let usual = commonest(&slices);
     let (Some(unit), Some(own)) = (units.get(usual), slices.get(usual)) else { return Vec::new() };
-    let found = stretches(own);
+    let found = blocks(own);
     if found.is_empty() {
         return Vec::new();
     }
     let mut kinds = 0;
     let own_names = piece(names, unit);
-    let looks: Vec<Option<Stretch>> =
-        found.iter().map(|found| Stretch::new(&found.ranges, &own_names, &mut kinds)).collect();
+    let looks: Vec<Option<LayerBlock>> =
+        found.iter().map(|found| LayerBlock::new(&found.ranges, &own_names, &mut kinds)).collect();
     let mut known: BTreeMap<&[u32], Vec<Repetitions>> = BTreeMap::from([(*own, found)]);
     let mut layers = Vec::new();
     for (unit, own) in units.iter().zip(&slices) {
         let own_names = piece(names, unit);
         let is_usual = slices.get(usual) == Some(own);
-        let found = known.entry(own).or_insert_with(|| stretches(own));
+        let found = known.entry(own).or_insert_with(|| blocks(own));
         for (place, found) in (0_usize..).zip(found.iter()) {
             let own_look = || Some((place, looks.get(place)?.as_ref()?));
             let look = if is_usual { own_look() } else { most_alike(&looks, found, &own_names) };
@@ -103,7 +103,11 @@ pub fn layers_within(units: &[Range<u32>], sequence: &[u32], names: &[u32]) -> V
 }
 
 /// The look with about the period of some repetitions that is most like a usual one of them; the first of equals.
-fn most_alike<'a>(looks: &'a [Option<Stretch>], found: &Repetitions, names: &[u32]) -> Option<(usize, &'a Stretch)> {
+fn most_alike<'a>(
+    looks: &'a [Option<LayerBlock>],
+    found: &Repetitions,
+    names: &[u32],
+) -> Option<(usize, &'a LayerBlock)> {
     let piece = |range: &Range<u32>| names.get(range.start as usize..range.end as usize);
     let pieces: Vec<&[u32]> = found.ranges.iter().filter_map(piece).collect();
     let own = *pieces.get(commonest(&pieces))?;
@@ -116,7 +120,7 @@ fn most_alike<'a>(looks: &'a [Option<Stretch>], found: &Repetitions, names: &[u3
 }
 
 /// The repetitions of a unit, and those before and after them, in order.
-fn stretches(unit: &[u32]) -> Vec<Repetitions> {
+fn blocks(unit: &[u32]) -> Vec<Repetitions> {
     let mut open: Vec<Range<usize>> = std::iter::once(0..unit.len()).collect();
     let mut found: Vec<Repetitions> = Vec::new();
     while let Some(range) = open.pop() {
@@ -144,22 +148,22 @@ fn dense(sequence: &[u32]) -> Vec<u32> {
     sequence.iter().map(number).collect()
 }
 
-impl Stretch {
-    /// The look of the repetitions of a stretch; `kinds` are known so far.
+impl LayerBlock {
+    /// The look of the repetitions of a block; `kinds` are known so far.
     fn new(ranges: &[Range<u32>], names: &[u32], kinds: &mut u32) -> Option<Self> {
         let piece = |range: &Range<u32>| names.get(range.start as usize..range.end as usize);
         let pieces: Vec<&[u32]> = ranges.iter().filter_map(piece).collect();
         let usual = *pieces.get(commonest(&pieces))?;
         let (period, cut) = (usual.len() as u32, Cut::new(usual));
-        let mut stretch = Self { period, usual: usual.to_vec(), cut, kinds: Vec::new() };
-        for range in stretch.cuts(&(0..stretch.period), usual) {
+        let mut block = Self { period, usual: usual.to_vec(), cut, kinds: Vec::new() };
+        for range in block.cuts(&(0..block.period), usual) {
             let own = usual.get(range.start as usize..range.end as usize)?;
-            if !stretch.kinds.iter().any(|(_, other)| likeness(own, other) >= SAME) {
-                stretch.kinds.push((*kinds, own.to_vec()));
+            if !block.kinds.iter().any(|(_, other)| likeness(own, other) >= SAME) {
+                block.kinds.push((*kinds, own.to_vec()));
                 *kinds += 1;
             }
         }
-        Some(stretch)
+        Some(block)
     }
 
     /// Whether repetitions of this period are of it.
@@ -168,13 +172,13 @@ impl Stretch {
     }
 
     /// The layers of a repetition.
-    fn layers(&self, range: &Range<u32>, names: &[u32], stretch: u32) -> Vec<Layer> {
+    fn layers(&self, range: &Range<u32>, names: &[u32], block: u32) -> Vec<Layer> {
         let layer = |range: Range<u32>| {
             let own = names.get(range.start as usize..range.end as usize).unwrap_or_default();
             let likenesses = self.kinds.iter().map(|(kind, usual)| (likeness(own, usual), *kind));
             // The first of equals.
             let nearest = likenesses.reduce(|best, other| if other.0 > best.0 { other } else { best });
-            Layer { range, kind: nearest.map_or(0, |(_, kind)| kind), stretch }
+            Layer { range, kind: nearest.map_or(0, |(_, kind)| kind), block }
         };
         self.cuts(range, names).into_iter().map(layer).collect()
     }
@@ -225,12 +229,12 @@ impl Cut {
         candidates.sort_by_key(|(_, places)| (std::cmp::Reverse(places.len()), places.first().copied()));
         let cut = |(mark, places): (Mark, Vec<u32>)| {
             let cut = Self { mark, times: places.len(), offset: *places.first()? };
-            let stretch = Stretch { period: length, usual: Vec::new(), cut: Some(cut), kinds: Vec::new() };
-            let pieces = stretch.cuts(&(0..length), usual);
+            let block = LayerBlock { period: length, usual: Vec::new(), cut: Some(cut), kinds: Vec::new() };
+            let pieces = block.cuts(&(0..length), usual);
             let piece = |range: &Range<u32>| usual.get(range.start as usize..range.end as usize);
             let pieces: Vec<&[u32]> = pieces.iter().filter_map(piece).collect();
             let own = *pieces.get(commonest(&pieces))?;
-            if pieces.iter().all(|other| likeness(own, other) >= MIN_ALIKE) { stretch.cut } else { None }
+            if pieces.iter().all(|other| likeness(own, other) >= MIN_ALIKE) { block.cut } else { None }
         };
         candidates.into_iter().find_map(cut)
     }
@@ -241,7 +245,7 @@ mod tests {
     use super::*;
 
     fn lengths_and_kinds(layers: &[Layer]) -> Vec<(u32, u32, u32)> {
-        layers.iter().map(|layer| (layer.range.end - layer.range.start, layer.kind, layer.stretch)).collect()
+        layers.iter().map(|layer| (layer.range.end - layer.range.start, layer.kind, layer.block)).collect()
     }
 
     fn units(lengths: &[usize]) -> Vec<Range<u32>> {
@@ -272,14 +276,14 @@ mod tests {
     }
 
     #[test]
-    fn stretches_of_similar_length_are_different() {
+    fn blocks_of_similar_length_are_different() {
         let forward: Vec<u32> = (10..30).collect();
         let backward: Vec<u32> = (40..64).collect();
         let step = [vec![1, 2], forward.repeat(6), vec![3], backward.repeat(6), vec![4, 5, 6]].concat();
         let odd = [&step[..33], &[99], &step[33..]].concat();
         let sequence = [step.clone(), odd.clone(), step.clone()].concat();
         let found = layers_within(&units(&[step.len(), odd.len(), step.len()]), &sequence, &sequence);
-        let kinds: Vec<(u32, u32)> = found.iter().map(|layer| (layer.kind, layer.stretch)).collect();
+        let kinds: Vec<(u32, u32)> = found.iter().map(|layer| (layer.kind, layer.block)).collect();
         assert_eq!(kinds, [vec![(0, 0); 6], vec![(1, 1); 6]].concat().repeat(3));
     }
 

@@ -19,7 +19,7 @@ pub struct UnitLayer {
     pub own: Iteration,
 }
 
-/// A layer with the stretch that it belongs to.
+/// A layer with the block that it belongs to.
 type Placed = (u32, UnitLayer);
 
 /// Layers within units that were found without them.
@@ -116,23 +116,23 @@ fn placed(kernels: &Kernels, rows: &[u32], layers: &[Layer], times_ns: &[(i64, i
         let layer = layers.get(place)?;
         let end_ns = starts.get(order + 1).map_or(end_ns, |next_ns| end_ns.min(*next_ns));
         let own = kernels.iteration(start_ns, end_ns, usual(layer.kind).unwrap_or_default() as i64);
-        (start_ns < end_ns).then(|| (layer.stretch, UnitLayer { kind: i64::from(layer.kind), own }))
+        (start_ns < end_ns).then(|| (layer.block, UnitLayer { kind: i64::from(layer.kind), own }))
     };
     extents.into_iter().enumerate().filter_map(timed).collect()
 }
 
-/// The layers of stretches with enough of the time, in order of time.
+/// The layers of blocks with enough of the time, in order of time.
 fn large(facts: &UnitFacts, layers: Vec<Placed>, units: &[Iteration]) -> Vec<UnitLayer> {
     let sum = |times: &mut dyn Iterator<Item = i64>| times.fold(0, i64::saturating_add);
     let all_ns = sum(&mut units.iter().map(|unit| unit.kernel_ns));
-    let mut of_stretch: BTreeMap<u32, i64> = BTreeMap::new();
-    for (stretch, layer) in &layers {
-        let sum = of_stretch.entry(*stretch).or_default();
+    let mut of_block: BTreeMap<u32, i64> = BTreeMap::new();
+    for (block, layer) in &layers {
+        let sum = of_block.entry(*block).or_default();
         *sum = sum.saturating_add(layer.own.kernel_ns);
     }
-    let is_large = |stretch: &u32| facts.are_parts(of_stretch.get(stretch).copied().unwrap_or_default(), all_ns);
+    let is_large = |block: &u32| facts.are_parts(of_block.get(block).copied().unwrap_or_default(), all_ns);
     let mut kept: Vec<UnitLayer> =
-        layers.into_iter().filter(|(stretch, _)| is_large(stretch)).map(|(_, layer)| layer).collect();
+        layers.into_iter().filter(|(block, _)| is_large(block)).map(|(_, layer)| layer).collect();
     kept.sort_by_key(|layer| (layer.own.start_ns, layer.own.end_ns));
     // Numbers of kinds that are left.
     let kinds: Vec<i64> = {
