@@ -1,0 +1,64 @@
+// Keys over the detail.
+import { firstAfter, nameOf } from "./decode.js";
+import { max, min, round } from "./numbers.js";
+import { duration } from "./time.js";
+
+export const KEYS = [
+  ["w, + / s, −", "zoom in, zoom out"], ["a, ← / d, →", "move left, move right"], ["↑ / ↓", "lane above, lane below"], [", / .", "previous, next slice of the lane"],
+  ["Enter", "pin the slice"], ["n / p", "next, previous match; without a search, place of a finding"], ["f", "fit the pinned slice, the measured range or the place"], ["0", "show all"], ["/", "search"],
+  ["c", "critical path on, off"], ["Esc", "close the panel, the measured range, the place"], ["?", "these keys"], ["Wheel", "zoom, once the time line has the focus; with Ctrl always"], ["Shift + wheel", "move"],
+  ["Drag", "move"], ["Shift + drag", "measure a range"], ["Double click", "fit the pinned slice"],
+];
+
+export const useKeys = (tl) => {
+  const center = () => (tl.focus?.slice >= 0 ? min(tl.range.end, max(tl.range.start, tl.focus.lane.start[tl.focus.slice] - tl.focus.lane.section.shift)) : (tl.range.start + tl.range.end) / 2);
+  const pan = (share) => {
+    const moved = round((tl.range.end - tl.range.start) * share) || Math.sign(share);
+    tl.go(tl.range.start + moved, tl.range.end + moved);
+  };
+  const lanes = () => tl.sheet.sections.flatMap((section) => section.lanes);
+
+  const moveLane = (by) => {
+    const all = lanes();
+    if (!all.length) return;
+    const at = all.indexOf(tl.focus?.lane);
+    const lane = all[at < 0 ? (by > 0 ? 0 : all.length - 1) : min(all.length - 1, max(0, at + by))];
+    tl.focus = { lane, slice: -1, section: lane.section };
+    tl.scrollTo(lane);
+    tl.announce(`${tl.groupLabel(lane.group)}, ${lane.label}, ${lane.count} slices`);
+    tl.draw();
+  };
+  const moveSlice = (by) => {
+    if (!tl.focus) moveLane(1);
+    const { lane, slice } = tl.focus ?? {};
+    if (!lane?.count) return;
+    let next = slice + by;
+    if (slice < 0) {
+      const row = lane.rows[0];
+      const at = firstAfter(row, tl.range.start + lane.section.shift);
+      next = row.index[min(at, row.index.length - 1)] ?? 0;
+    }
+    next = min(lane.count - 1, max(0, next));
+    tl.focus = { lane, slice: next, section: lane.section };
+    tl.reveal(tl.focus);
+    tl.announce(`${nameOf(lane, next).slice(0, 120)}, ${duration(lane.end[next] - lane.start[next])}`);
+  };
+
+  const ACTIONS = {
+    w: () => tl.zoom(0.7, center()), "+": () => tl.zoom(0.7, center()), "=": () => tl.zoom(0.7, center()), s: () => tl.zoom(1 / 0.7, center()), "-": () => tl.zoom(1 / 0.7, center()),
+    a: () => pan(-0.2), ArrowLeft: () => pan(-0.2), d: () => pan(0.2), ArrowRight: () => pan(0.2), ArrowUp: () => moveLane(-1), ArrowDown: () => moveLane(1),
+    ",": () => moveSlice(-1), ".": () => moveSlice(1), n: () => tl.step(1), p: () => tl.step(-1), N: () => tl.step(-1), f: () => tl.fitSelection(), 0: () => tl.fitAll(), Home: () => tl.fitAll(),
+    Enter: () => { if (tl.focus?.slice >= 0) tl.setPin(tl.focus); }, "/": () => tl.el.searchInput.focus(), c: () => tl.togglePath(), "?": () => tl.toggleHelp(),
+    Escape: () => tl.escape(),
+  };
+  tl.el.canvas.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const action = ACTIONS[event.key.length === 1 && event.key !== "N" ? event.key.toLowerCase() : event.key];
+    if (!action) return;
+    event.preventDefault();
+    event.stopPropagation();
+    tl.hideTip();
+    action();
+    tl.settle(false);
+  });
+};

@@ -1,0 +1,54 @@
+// The same as a table: the visible slices of one lane, for readers who cannot use a picture.
+import { aboutOf, eventsOf, firstAfter, kindOf, nameOf } from "./decode.js";
+import { make } from "./dom.js";
+import { cut, grouped, visible } from "./text.js";
+import { exactly } from "./time.js";
+
+const MOST = 200;
+
+export const useList = (tl) => {
+  const { list } = tl.el;
+  const choice = make("select", { class: "tl-select", "aria-label": "Lane of the table" });
+  const body = make("tbody");
+  const note = make("p", { class: "tl-small" });
+  const head = make("tr", {}, ...["Start", "Duration", "Name", "Kind", "About"].map((name) => make("th", { scope: "col" }, name)));
+  list.append(make("summary", {}, "The visible slices as a table"), make("p", {}, make("label", {}, "Lane ", choice)), make("div", { class: "tl-scroll", tabindex: "0", role: "region", "aria-label": "Visible slices" }, make("table", { class: "tl-table" }, make("thead", {}, head), body)), note);
+  let lanes = [];
+
+  tl.fillList = () => {
+    if (!list.open) return;
+    const now = tl.sheet.sections.flatMap((section) => section.lanes);
+    if (now.length !== lanes.length || now.some((lane, at) => lane !== lanes[at])) {
+      lanes = now;
+      choice.replaceChildren(...lanes.map((lane, at) => make("option", { value: at }, cut(`${tl.sheet.sections.length > 1 ? `${lane.section.label}: ` : ""}${tl.groupLabel(lane.group)}, ${lane.label}`, 120))));
+    }
+    const place = lanes.indexOf(tl.focus?.lane);
+    if (place >= 0) choice.value = place;
+    const lane = lanes[Number(choice.value)];
+    const rows = [];
+    let others = 0;
+    for (const row of lane?.rows ?? []) {
+      const { shift } = lane.section;
+      for (let at = firstAfter(row, tl.range.start + shift - 1); at < row.index.length; at += 1) {
+        const slice = row.index[at];
+        if (lane.start[slice] >= tl.range.end + shift) break;
+        if (rows.length < MOST) rows.push(slice);
+        else others += 1;
+      }
+    }
+    rows.sort((a, b) => lane.start[a] - lane.start[b]);
+    body.replaceChildren(...rows.map((slice) => {
+      const events = eventsOf(lane, slice);
+      const open = make("button", { type: "button", class: "tl-link", onclick: () => { tl.setPin({ lane, slice, section: lane.section }); tl.settle(false); } }, cut(nameOf(lane, slice), 200));
+      return make("tr", {}, make("td", {}, exactly(lane.start[slice])), make("td", {}, exactly(lane.end[slice] - lane.start[slice])), make("th", { scope: "row" }, events > 1 ? `${grouped(events)} × ` : "", open), make("td", {}, visible(kindOf(lane, slice).label)), make("td", {}, cut(aboutOf(lane, slice), 200)));
+    }));
+    note.textContent = rows.length === 0 ? "No slices of this lane are visible." : others ? `${grouped(others)} more slices of this lane are visible; zoom in for them.` : "";
+  };
+  choice.addEventListener("change", () => {
+    const lane = lanes[Number(choice.value)];
+    tl.focus = { lane, slice: -1 };
+    tl.draw();
+    tl.fillList();
+  });
+  list.addEventListener("toggle", () => tl.fillList());
+};

@@ -1,0 +1,2 @@
+// Functions of numbers by their short names.
+export const { abs, ceil, floor, max, min, round } = Math;

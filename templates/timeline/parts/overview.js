@@ -1,0 +1,223 @@
+// The overview: the whole run, a row per lane, as shares of each bin.
+import { bytes } from "./decode.js";
+import { fit, hatch, label } from "./dom.js";
+import { floor, max, min, round } from "./numbers.js";
+import { stepOf, tickLabel, ticksOf } from "./time.js";
+import { visible } from "./text.js";
+
+const MARKS = 16;
+const AXIS = 18;
+const FLAGS = 12;
+const TALLEST = 260;
+
+export const overviewOf = (picture) => {
+  const given = picture.overview ?? {};
+  const lanes = (given.lanes ?? []).map((lane) => ({
+    group: lane.group, label: visible(lane.label), count: lane.count ?? 1,
+    shares: Object.entries(lane.shares ?? {}).map(([kind, text]) => [Number(kind), bytes(text)]).sort((a, b) => a[0] - b[0]),
+  }));
+  return { bins: max(1, given.bins ?? 1), lanes, ticks: given.ticks ?? [], unit: visible(given.unit ?? ""), marks: given.marks ?? [], bitmap: null };
+};
+
+export const overviewLayout = (overview, width) => {
+  const count = max(1, overview.lanes.length);
+  const row = max(1, min(30, floor(TALLEST / count)));
+  const gutter = width >= 720 ? min(190, round(width * 0.13)) : 0;
+  const top = FLAGS + MARKS;
+  return { row, gutter, top, bottom: top + row * count, height: top + row * count + AXIS, width };
+};
+
+// Pixels of all lanes: stacked shares, or their mean color if rows are low.
+const bitmapOf = (overview, layout, palette, kinds, ratio) => {
+  const width = max(1, round((layout.width - layout.gutter) * ratio));
+  const rowHeight = max(1, round(layout.row * ratio));
+  const height = rowHeight * overview.lanes.length;
+  const canvas = document.createElement("canvas");
+  canvas.width = width;
+  canvas.height = max(1, height);
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(width, max(1, height));
+  const words = new Uint32Array(image.data.buffer);
+  const [gr, gg, gb] = palette.groundColor;
+  const ground = ((255 << 24) | (gb << 16) | (gg << 8) | gr) >>> 0;
+  const entries = kinds.map((kind) => palette.of(kind.id));
+  const gap = rowHeight >= 8 ? max(1, round(ratio)) : 0;
+  const isBlended = rowHeight < 6;
+  overview.lanes.forEach((lane, place) => {
+    const from = place * rowHeight;
+    const inner = rowHeight - gap;
+    for (let x = 0; x < width; x += 1) {
+      // A column sums up the bins that it covers.
+      const first = floor((x * overview.bins) / width);
+      const last = max(first + 1, floor(((x + 1) * overview.bins) / width));
+      const parts = [];
+      for (const [kind, shares] of lane.shares) {
+        let sum = 0;
+        for (let bin = first; bin < last; bin += 1) sum += shares[bin] ?? 0;
+        if (sum > 0) parts.push([entries[kind] ?? palette.of("other"), sum / (last - first) / 255]);
+      }
+      if (isBlended) {
+        const color = [gr, gg, gb].map((value, at) => round(value + parts.reduce((sum, [entry, share]) => sum + (entry.color[at] - value) * share, 0)));
+        const word = ((255 << 24) | (color[2] << 16) | (color[1] << 8) | color[0]) >>> 0;
+        for (let y = 0; y < inner; y += 1) words[(from + y) * width + x] = word;
+        continue;
+      }
+      let level = inner;
+      let share = 0;
+      for (const [entry, part] of parts) {
+        share += part;
+        const upTo = max(0, inner - round(share * inner));
+        for (let y = level - 1; y >= upTo; y -= 1) words[(from + y) * width + x] = entry.hatched && (x + y) % 7 < 2 ? ground : entry.word >>> 0;
+        level = min(level, upTo);
+      }
+      for (let y = level - 1; y >= 0; y -= 1) words[(from + y) * width + x] = ground;
+    }
+    for (let y = from + inner; y < from + rowHeight; y += 1) words.fill(ground, y * width, (y + 1) * width);
+  });
+  context.putImageData(image, 0, 0);
+  return canvas;
+};
+
+const drawMarks = (context, overview, layout, palette, x) => {
+  context.font = `10.5px ${palette.font}`;
+  context.textBaseline = "middle";
+  for (const mark of overview.marks) {
+    const a = x(mark.start_ns);
+    const b = max(a + 1, x(mark.end_ns));
+    if (mark.kind === "change_point") {
+      context.strokeStyle = palette.ink;
+      context.setLineDash([3, 3]);
+      context.lineWidth = 1;
+      context.beginPath();
+      context.moveTo(round(a) + 0.5, FLAGS);
+      context.lineTo(round(a) + 0.5, layout.bottom);
+      context.stroke();
+      context.setLineDash([]);
+      context.fillStyle = palette.ink;
+      label(context, visible(mark.label), min(a + 4, layout.width - 60), FLAGS + MARKS / 2 - 1, 140);
+    } else if (mark.kind === "missing") {
+      context.fillStyle = palette.faint;
+      context.globalAlpha = 0.7;
+      context.fillRect(a, layout.top, b - a, layout.bottom - layout.top);
+      context.globalAlpha = 1;
+      hatch(context, a, layout.top, b - a, layout.bottom - layout.top, palette.muted, 8);
+      context.fillStyle = palette.muted;
+      label(context, visible(mark.label), a + 3, FLAGS + MARKS / 2 - 1, b - a - 6);
+    } else {
+      const entry = palette.of({ prefill: "attention", decode: "elementwise", warmup: "idle:lead" }[mark.kind] ?? "other");
+      context.fillStyle = entry.soft;
+      context.fillRect(a, FLAGS, max(1, b - a - 1), MARKS - 3);
+      context.fillStyle = entry.fill;
+      context.fillRect(a, FLAGS + MARKS - 5, max(1, b - a - 1), 2);
+      context.fillStyle = palette.ink;
+      label(context, visible(mark.label), a + 4, FLAGS + MARKS / 2 - 2, b - a - 8);
+    }
+  }
+};
+
+export const drawOverview = (tl) => {
+  const { overview, palette, picture } = tl;
+  const canvas = tl.el.overview;
+  const width = canvas.parentElement.clientWidth;
+  if (!width) return;
+  const layout = overviewLayout(overview, width);
+  tl.overviewLayout = layout;
+  const { context, ratio } = fit(canvas, width, layout.height);
+  const key = `${width}|${ratio}|${palette.ground}`;
+  if (overview.key !== key) {
+    overview.bitmap = bitmapOf(overview, layout, palette, picture.kinds ?? [], ratio);
+    overview.key = key;
+  }
+  const { gutter } = layout;
+  const span = max(1, picture.span_ns);
+  const per = (width - gutter) / span;
+  const x = (time) => gutter + time * per;
+  context.fillStyle = palette.ground;
+  context.fillRect(0, 0, width, layout.height);
+  if (overview.lanes.length) context.drawImage(overview.bitmap, gutter, layout.top, width - gutter, layout.bottom - layout.top);
+  // Ticks of units of work, if they can be told apart.
+  if (overview.ticks.length && ((width - gutter) / overview.ticks.length) > 2.5) {
+    context.fillStyle = palette.muted;
+    for (const tick of overview.ticks) context.fillRect(round(x(tick)), layout.bottom, 1, 5);
+  }
+  drawMarks(context, overview, layout, palette, x);
+  context.font = `10.5px ${palette.font}`;
+  context.textBaseline = "middle";
+  context.fillStyle = palette.muted;
+  const step = stepOf(span, max(2, (width - gutter) / 130));
+  for (const at of ticksOf(0, span, 0, step)) {
+    context.fillRect(round(x(at)), layout.bottom, 1, 3);
+    if (x(at) + 40 < width) context.fillText(tickLabel(at, step, span), x(at) + 3, layout.bottom + 11);
+  }
+  if (gutter) {
+    overview.lanes.forEach((lane, place) => {
+      const isShown = tl.sheet.groups.has(lane.group);
+      const isEdge = place === 0 || place === overview.lanes.length - 1;
+      if (layout.row < 11 && !isEdge && !isShown) return;
+      const y = layout.top + place * layout.row + max(layout.row / 2, 4);
+      if (layout.row < 11 && !isEdge) {
+        context.fillStyle = palette.accent;
+        context.fillRect(gutter - 6, layout.top + place * layout.row, 5, max(2, layout.row));
+        return;
+      }
+      context.font = `${isShown ? "600 " : ""}${layout.row < 11 ? 9.5 : 11}px ${palette.font}`;
+      context.fillStyle = isShown ? palette.ink : palette.muted;
+      label(context, lane.count > 1 ? `${lane.label} (${lane.count})` : lane.label, 10, y, gutter - 16);
+    });
+    if (overview.unit && overview.ticks.length) {
+      context.font = `10.5px ${palette.font}`;
+      context.fillStyle = palette.muted;
+      label(context, `${overview.ticks.length} × ${overview.unit}`, 10, layout.bottom + 10, gutter - 14);
+    }
+  }
+  if (!gutter && layout.row > 13) {
+    overview.lanes.forEach((lane, place) => {
+      const y = layout.top + place * layout.row;
+      context.fillStyle = palette.ground;
+      context.globalAlpha = 0.75;
+      context.fillRect(2, y + 1, min(150, context.measureText(lane.label).width + 6), 12);
+      context.globalAlpha = 1;
+      context.fillStyle = palette.ink;
+      label(context, lane.label, 5, y + 7.5, 140);
+    });
+  }
+  // Windows with detail.
+  for (const window of tl.picture.windows ?? []) {
+    const a = x(window.start_ns);
+    const b = max(a + 2, x(window.end_ns));
+    context.fillStyle = tl.sheet.sections.some((section) => section.id === window.id) ? palette.ink : palette.muted;
+    context.fillRect(a, layout.bottom, b - a, 3);
+  }
+  // Places of findings.
+  for (const place of tl.picture.places ?? []) {
+    const at = x((place.start_ns + place.end_ns) / 2);
+    context.fillStyle = tl.place?.id === place.id ? palette.ink : palette.critical;
+    context.beginPath();
+    context.moveTo(at - 4, 1);
+    context.lineTo(at + 4, 1);
+    context.lineTo(at, FLAGS - 2);
+    context.fill();
+  }
+  drawBrush(tl, context, layout, palette, x);
+};
+
+// What the detail shows, as an open box over the run.
+const drawBrush = (tl, context, layout, palette, x) => {
+  const { width, gutter } = layout;
+  for (const section of tl.sheet.sections.length ? tl.sheet.sections : [{ shift: 0 }]) {
+    const a = max(gutter, x(tl.range.start + section.shift));
+    const b = min(width, max(a + 2, x(tl.range.end + section.shift)));
+    context.fillStyle = palette.ground;
+    context.globalAlpha = 0.3;
+    if (tl.sheet.sections.length < 2) {
+      context.fillRect(gutter, layout.top, max(0, a - gutter), layout.bottom - layout.top);
+      context.fillRect(b, layout.top, max(0, width - b), layout.bottom - layout.top);
+    }
+    context.globalAlpha = 1;
+    context.strokeStyle = palette.ink;
+    context.lineWidth = 1.5;
+    context.strokeRect(a, layout.top - 1, max(2, b - a), layout.bottom - layout.top + 2);
+    context.fillStyle = palette.ink;
+    if (b - a > 12) for (const at of [a, b]) context.fillRect(at - 1.5, (layout.top + layout.bottom) / 2 - 7, 3, 14);
+  }
+};
