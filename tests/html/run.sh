@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Opens pages of `analyze --format html` and of `report` in a browser and uses them: run.sh [--pdf] BINARY
+# Opens pages of `analyze --format html` and of `report`, and time lines, in a browser and uses them: run.sh [--pdf] BINARY
 # With --pdf every page is printed, not one. The first call installs node, a browser and poppler; libraries go to the cache.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -46,4 +46,9 @@ code=0
 [ "$code" -eq 6 ] || { echo "error: report ended with $code" >&2; cat "$pages/batch.log" >&2; exit 1; }
 # That a page has the same bytes when it is written again is a check of tests/documents/validate.py.
 
-MODULES="$modules" CHROMIUM="$(command -v chromium)" EVERY_PAGE="$every_page" node "$here/check.mjs" "$pages"
+export MODULES="$modules" CHROMIUM
+CHROMIUM="$(command -v chromium)"
+EVERY_PAGE="$every_page" node "$here/check.mjs" "$pages"
+# Time lines of made pictures, without the program: what is drawn, how it is used, and how fast it is.
+python3 "$here/timeline/pictures.py" "$pages/timeline"
+timeout 120 node "$here/timeline/check.mjs" "$pages/timeline"

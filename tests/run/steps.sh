@@ -8,7 +8,11 @@ python() { "$venv/bin/python" "$@"; }
 
 format() { cargo fmt --all --check; }
 
-scripts() { bash tests/run/check.sh; }
+scripts() {
+  bash tests/run/check.sh
+  # The script of the time line is committed as it is built.
+  python3 templates/timeline/build.py --check
+}
 
 # All but the program with DataFusion and the targets of the fuzzer. The packages are always built together: fewer of them would get
 # other features of their dependencies, and polars would be compiled again.

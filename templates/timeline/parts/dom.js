@@ -58,5 +58,5 @@ export const label = (context, words, x, y, width) => {
   }
   if (full <= width) return context.fillText(short, x, y);
   const letters = floor((width / full) * short.length) - 1;
-  if (letters >= 2) context.fillText(`${short.slice(0, letters)}…`, x, y, width);
+  if (letters >= 4) context.fillText(`${short.slice(0, letters)}…`, x, y, width);
 };

@@ -5,7 +5,8 @@ import { cut, plural, visible } from "./text.js";
 import { duration } from "./time.js";
 
 const ROW = 22;
-const ROWS = 3;
+// The same height at every range, so that nothing moves while one zooms.
+const ROWS = 2;
 
 export const anchorOf = (place) => (document.getElementById(place.id) ? place.id : `finding/${place.id}`);
 
@@ -34,18 +35,16 @@ export const useFlags = (tl) => {
       const size = min(230, width - from, max(60, 16 + place.text.length * 6.8));
       let row = ends.findIndex((end) => end <= from);
       if (row < 0) row = ends.length;
-      if (row >= ROWS) {
+      if (row >= min(ROWS, places.length)) {
         hidden += 1;
         continue;
       }
       ends[row] = from + size + 4;
       flags.push({ place, from, size, row, x0: max(left, a), x1: min(width, max(a + 2, b)) });
     }
-    const height = ends.length * ROW + (hidden ? 16 : 0);
     const next = JSON.stringify([flags.map((flag) => [flag.place.id, round(flag.from), round(flag.size), flag.row, round(flag.x1)]), hidden, tl.place?.id]);
     if (next === key) return;
     key = next;
-    box.style.height = `${height}px`;
     box.replaceChildren(...flags.map(({ place, from, size, row, x0, x1 }) => {
       const bar = make("i", { "aria-hidden": "true" });
       bar.style.width = `${max(2, min(x1, from + size) - x0)}px`;
@@ -55,7 +54,7 @@ export const useFlags = (tl) => {
       flag.style.width = `${size}px`;
       return flag;
     }));
-    if (hidden) box.append(make("span", { class: "tl-more" }, `${plural(hidden, "more place")} here; zoom in, or see the list below`));
+    if (hidden) box.append(make("span", { class: "tl-more" }, `${plural(hidden, "more place")} here`));
   };
 
   tl.stepPlace = (direction) => {
@@ -65,6 +64,7 @@ export const useFlags = (tl) => {
     tl.show(next, true);
   };
   tl.places = places;
+  if (places.length) box.style.height = `${min(ROWS, places.length) * ROW + 1}px`;
 
   const list = tl.el.placesList;
   list.hidden = places.length === 0;

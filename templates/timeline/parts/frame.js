@@ -38,7 +38,7 @@ export const frameOf = (host) => {
     tools: make("div", { class: "tl-tools" }),
   };
   el.scroller.append(el.canvas, el.spacer);
-  el.help.append(make("h4", {}, "Keys"), make("dl", { class: "tl-keys" }, ...KEYS.map(([keys, does]) => make("div", {}, make("dt", {}, make("kbd", {}, keys)), make("dd", {}, does)))));
+  el.help.append(make("h3", {}, "Keys"), make("dl", { class: "tl-keys" }, ...KEYS.map(([keys, does]) => make("div", {}, make("dt", {}, make("kbd", {}, keys)), make("dd", {}, does)))));
   el.how = make("p", { id: `${id}-how`, class: "tl-unseen" }, "Arrow keys move in time and between lanes, plus and minus zoom, comma and period go through slices, Enter pins one, question mark lists all keys. The visible slices are in a table below.");
   const bar = make("div", { class: "tl-bar" }, el.tabs, make("div", { class: "tl-find" }, el.searchInput, el.searchCount), el.tools);
   el.live.append(bar, el.reason, make("div", { class: "tl-overview-box" }, el.overview), el.status, el.flags, make("div", { class: "tl-detail-box" }, el.scroller, el.hint), make("div", { class: "tl-foot" }, el.legend, el.read), el.help,

@@ -318,10 +318,13 @@ export const mount = (host, picture, options = {}) => {
     act();
     tl.settle(false);
   };
-  el.tools.append(pathTool, tool("−", "Zoom out (−)", used(() => tl.zoom(2, center()))), tool("+", "Zoom in (+)", used(() => tl.zoom(0.5, center()))), tool("Fit", "Show all (0)", used(() => tl.fitAll())), tool("?", "Keys (?)", () => tl.toggleHelp()));
+  el.tools.append(pathTool, tool("−", "Zoom out (−)", used(() => tl.zoom(2, center()))), tool("+", "Zoom in (+)", used(() => tl.zoom(0.5, center()))), tool("Fit", "Fit all (0)", used(() => tl.fitAll())), tool("?", "Keys (?)", () => tl.toggleHelp()));
   sets.forEach((set, at) => {
     if (sets.length < 2 || options.request) return;
-    el.tabs.append(make("button", { type: "button", class: "tl-tab", "data-at": at, "aria-pressed": "false", title: cut(set.map((window) => visible(window.reason ?? "")).join(" "), 400), onclick: used(() => tl.openWindow(set[0].id)) }, cut(set.map((window) => visible(window.label)).join(" / "), 80)));
+    el.tabs.append(make("button", { type: "button", class: "tl-tab", "data-at": at, "aria-pressed": "false", title: cut(set.map((window) => visible(window.reason ?? "")).join(" "), 400), onclick: used(() => {
+      tl.place = null;
+      tl.openWindow(set[0].id);
+    }) }, cut(set.map((window) => visible(window.label)).join(" / "), 80)));
   });
   const groupSelect = make("select", { class: "tl-select", "aria-label": "GPU", onchange: () => tl.openGroup(groupSelect.value, false) });
   if (options.request) {
@@ -335,7 +338,6 @@ export const mount = (host, picture, options = {}) => {
   for (const use of [tooltip, usePin, useSelection, useSearch, useList, useFlags, useRequests]) use(tl);
   const applyAddress = useAddress(tl);
   tl.apply = (state) => {
-    if (state.w) tl.openWindow(state.w);
     if (state.g && tl.sheet.request) {
       const known = state.g.split(",").filter((id) => groups.has(id)).slice(0, 16);
       if (known.length) chooseGroups(known);
@@ -343,6 +345,8 @@ export const mount = (host, picture, options = {}) => {
     const place = state.f && tl.places.find((one) => one.id === state.f || anchorMatches(one.id, state.f));
     if (place) tl.show(place, false);
     else if (state.f) tl.status(`This time line has no place of ${cut(visible(state.f), 120)}`);
+    // A place may be in several windows; the address knows which one was shown.
+    if (state.w && (state.range || !place)) tl.openWindow(state.w);
     if (state.range) tl.go(state.range.start, state.range.end);
     if (state.slice && !pinById(state.slice)) tl.wanted = tl.sheet.request ? state.slice : null;
     tl.draw();

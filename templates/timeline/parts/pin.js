@@ -67,7 +67,7 @@ export const usePin = (tl) => {
     const length = max(1, section.end - section.start);
     const text = (value) => (value === null ? "–" : duration(value));
     panel.append(
-      make("div", { class: "tl-panel-head" }, make("h4", { class: "tl-name", tabindex: "-1" }, cut(name, 12000)), make("button", { type: "button", class: "tl-button", onclick: () => { tl.setPin(null); tl.settle(false); tl.el.canvas.focus({ preventScroll: true }); } }, "Close")),
+      make("div", { class: "tl-panel-head" }, make("h3", { class: "tl-name", tabindex: "-1" }, cut(name, 12000)), make("button", { type: "button", class: "tl-button", onclick: () => { tl.setPin(null); tl.settle(false); tl.el.canvas.focus({ preventScroll: true }); } }, "Close")),
       facts(describe(tl, hit)[1][1]),
       make("p", { class: "tl-strong" }, tl.sheet.request ? "All with this name in what is loaded" : `All with this name in ${section.label}`),
       facts([["Count", grouped(numbers.count)], ["Total", exactly(numbers.total)], ["Share of the window", percent(numbers.total / length)], ["Median", text(numbers.median)], ["Shortest", text(numbers.min)], ["Longest", text(numbers.max)]]),

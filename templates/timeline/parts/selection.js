@@ -62,7 +62,7 @@ export const useSelection = (tl) => {
     if (!selection) return;
     const length = selection.end - selection.start;
     const groups = length > 0 ? measure(tl.sheet, selection) : [];
-    panel.append(make("div", { class: "tl-panel-head" }, make("h4", {}, "Measured range"), make("button", { type: "button", class: "tl-button", onclick: () => { tl.selection = null; tl.measure(); tl.draw(); } }, "Close")),
+    panel.append(make("div", { class: "tl-panel-head" }, make("h3", {}, "Measured range"), make("button", { type: "button", class: "tl-button", onclick: () => { tl.selection = null; tl.measure(); tl.draw(); } }, "Close")),
       make("p", {}, `${exactly(length)} from ${exactly(selection.start)}`));
     for (const group of groups.slice(0, 8)) {
       const rows = group.kinds.map(({ kind, covered }) => {

@@ -229,14 +229,14 @@ def page(name, content, is_served=False):
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}'" for one in (theme, copy, script))
     ids = sorted({place["id"] for place in content["places"]})
     findings = "".join(f'<details class="finding high" id="{id}" open><summary><span class="priority">high</span><h3>{id}</h3></summary><div class="finding-body"><p><a href="#f={id}">Show in the time line</a></p></div></details>' for id in ids)
-    mount = '<div id="timeline"></div>' if is_served else '<div id="timeline" data-timeline="picture" data-input="traces/run 7"><svg viewBox="0 0 600 40" role="img" aria-label="static picture"><rect width="600" height="40" fill="#8a9098"/><text x="8" y="24" class="still-text">Static picture</text></svg></div>'
+    mount = '<div id="timeline"></div>' if is_served else '<div id="timeline" data-timeline="picture" data-input="\'traces/run 7\'"><svg viewBox="0 0 600 40" role="img" aria-label="static picture"><rect width="600" height="40" fill="#8a9098"/><text x="8" y="24" class="still-text">Static picture</text></svg></div>'
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>{name}</title>
 <link rel="icon" href="data:,"><script>{theme}</script><style>{styles}</style></head>
 <body><div id="announcer" class="unseen"></div><main id="content"><h1>Time line: {name}</h1>
-<section aria-label="Time line">{mount}</section>
+<section aria-label="Time line"><h2>Time line</h2>{mount}</section>
 <section id="findings" aria-label="Findings"><h2>Findings</h2>{findings}</section></main>
 <script type="application/json" id="picture">{text}</script><script>{copy}</script><script>{script}</script></body></html>
 """
