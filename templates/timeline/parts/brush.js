@@ -1,5 +1,5 @@
 // The pointer over the overview: choosing a range, moving it, opening a lane or a place.
-import { make } from "./dom.js";
+import { listen, make } from "./dom.js";
 import { abs, floor, max, min, round } from "./numbers.js";
 import { visible, percent } from "./text.js";
 import { duration } from "./time.js";
@@ -7,11 +7,8 @@ import { duration } from "./time.js";
 export const useOverview = (tl) => {
   const canvas = tl.el.overview;
   let drag = null;
-  const timeAt = (x) => {
-    const { gutter, width } = tl.overviewLayout;
-    return round((min(width, max(gutter, x)) - gutter) / (width - gutter) * max(1, tl.picture.span_ns));
-  };
-  const xOf = (time) => tl.overviewLayout.gutter + (time / max(1, tl.picture.span_ns)) * (tl.overviewLayout.width - tl.overviewLayout.gutter);
+  const timeAt = (x) => tl.overviewLayout.time(x);
+  const xOf = (time) => tl.overviewLayout.x(time);
   const point = (event) => {
     const box = canvas.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
@@ -38,7 +35,7 @@ export const useOverview = (tl) => {
     return [["b", lane.count > 1 ? `${lane.label}, ${lane.count} GPUs` : lane.label], ["p", `at ${duration(timeAt(x))}${mark ? `, ${visible(mark.label)}` : ""}`], ["dl", rows]];
   };
 
-  canvas.addEventListener("pointerdown", (event) => {
+  listen(canvas, "pointerdown", (event) => {
     if (event.button !== 0 || !tl.overviewLayout) return;
     const [x, y] = point(event);
     const place = placeAt(x, y);
@@ -52,7 +49,7 @@ export const useOverview = (tl) => {
     canvas.setPointerCapture(event.pointerId);
     tl.hideTip();
   });
-  canvas.addEventListener("pointermove", (event) => {
+  listen(canvas, "pointermove", (event) => {
     const [x, y] = point(event);
     if (!drag) {
       const place = tl.overviewLayout && placeAt(x, y);
@@ -84,9 +81,9 @@ export const useOverview = (tl) => {
     tl.settle(drag.moved);
     drag = null;
   };
-  canvas.addEventListener("pointerup", end);
-  canvas.addEventListener("pointercancel", () => { drag = null; });
-  canvas.addEventListener("pointerleave", () => tl.hideTip());
+  listen(canvas, "pointerup", end);
+  listen(canvas, "pointercancel", () => { drag = null; });
+  listen(canvas, "pointerleave", () => tl.hideTip());
 };
 
 export const tooltip = (tl) => {

@@ -1,7 +1,7 @@
 // The detail: a scale, and the lanes of a sheet between two times.
 import { collector, collectRow, paint } from "./bars.js";
 import { firstAfter, partnersOf } from "./decode.js";
-import { fit, hatch, label } from "./dom.js";
+import { fillBox, fit, hatch, label } from "./dom.js";
 import { RULER, layoutOf } from "./layout.js";
 import { drawFlows, drawPairs, drawPath } from "./lines.js";
 import { abs, max, min, round } from "./numbers.js";
@@ -10,21 +10,21 @@ import { visible } from "./text.js";
 
 // The geometry of what is drawn: from times to pixels and back.
 export const viewOf = (tl, width, height) => {
-  const layout = layoutOf(tl.sheet, width, tl.groupLabel);
+  const plan = layoutOf(tl.sheet, width, tl.groupLabel);
   const { start, end } = tl.range;
-  const left = layout.gutter;
+  const left = plan.gutter;
   const per = (width - left) / (end - start);
   const scroll = tl.el.scroller.scrollTop;
-  const rows = new Map(layout.lanes.map((row) => [row.lane, row]));
+  const rows = new Map(plan.lanes.map((row) => [row.lane, row]));
   return {
-    layout, left, right: width, width, height, per, scroll, start, end,
+    plan, left, right: width, width, height, per, scroll, start, end,
     x: (time, section) => left + (time - section.shift - start) * per,
     time: (x) => start + (x - left) / per,
     laneRow(section, index) {
       const row = rows.get(section.lanes[index]);
       return row && { ...row, top: row.top + RULER - scroll };
     },
-    top: (section) => (layout.lanes.find((row) => row.section === section)?.y ?? 0) + RULER - scroll,
+    top: (section) => (plan.lanes.find((row) => row.section === section)?.y ?? 0) + RULER - scroll,
   };
 };
 
@@ -33,22 +33,17 @@ const drawScale = (tl, context, view, palette) => {
   const base = tl.scaleBase(start, end);
   const step = stepOf(end - start, max(2, (width - left) / 110));
   const largest = max(abs(start - base), abs(end - base));
-  context.fillStyle = palette.ground;
-  context.fillRect(0, 0, width, RULER);
+  fillBox(context, palette.ground, 0, 0, width, RULER);
   context.font = `11px ${palette.font}`;
-  context.textBaseline = "middle";
   for (const at of ticksOf(start, end, base, step)) {
     const x = round(left + (at - start) * view.per) + 0.5;
-    context.fillStyle = palette.grid;
-    context.fillRect(x - 0.5, RULER - 6, 1, view.height);
+    fillBox(context, palette.grid, x - 0.5, RULER - 6, 1, view.height);
     context.fillStyle = palette.muted;
     if (x + 4 < width - 20) context.fillText(tickLabel(at - base, step, largest), x + 4, RULER / 2);
   }
-  context.fillStyle = palette.grid;
-  context.fillRect(0, RULER - 1, width, 1);
+  fillBox(context, palette.grid, 0, RULER - 1, width, 1);
   if (left > 0) {
-    context.fillStyle = palette.ground;
-    context.fillRect(0, 0, left - 1, RULER - 1);
+    fillBox(context, palette.ground, 0, 0, left - 1, RULER - 1);
     context.fillStyle = palette.muted;
     label(context, tl.scaleText(base), 10, RULER / 2, left - 14);
   }
@@ -60,16 +55,12 @@ const drawOutside = (context, view, sheet, palette) => {
     const x0 = max(view.left, min(view.width, view.left + (a - view.start) * view.per));
     const x1 = max(view.left, min(view.width, view.left + (b - view.start) * view.per));
     if (x1 - x0 < 1) continue;
-    context.fillStyle = palette.faint;
-    context.globalAlpha = 0.5;
-    context.fillRect(x0, RULER, x1 - x0, view.height);
-    context.globalAlpha = 1;
+    fillBox(context, palette.faint, x0, RULER, x1 - x0, view.height, 0.5);
     hatch(context, x0, RULER, x1 - x0, view.height - RULER, palette.grid, 9);
   }
 };
 
 const drawTexts = (context, found, palette) => {
-  context.textBaseline = "middle";
   for (const { lane, slice, x, y, width, height, entry, isOut } of found.texts) {
     const sign = ["", "gone: ", "new: "][lane.mark?.[slice] ?? 0];
     const events = lane.events?.[slice] ?? 1;
@@ -94,10 +85,7 @@ const drawSigns = (context, found, palette) => {
   for (const sign of found.signs) {
     if (sign.width < 3) continue;
     if (sign.mark) {
-      context.fillStyle = palette.ground;
-      context.globalAlpha = 0.72;
-      context.fillRect(sign.x, sign.y, sign.width, sign.height);
-      context.globalAlpha = 1;
+      fillBox(context, palette.ground, sign.x, sign.y, sign.width, sign.height, 0.72);
       hatch(context, sign.x, sign.y, sign.width, sign.height, sign.entry.fill, sign.mark === 1 ? 6 : 10);
       context.strokeStyle = palette.ink;
       context.setLineDash(sign.mark === 1 ? [3, 2] : []);
@@ -108,7 +96,7 @@ const drawSigns = (context, found, palette) => {
 };
 
 const outline = (context, view, hit, color, width) => {
-  const row = hit && view.layout.lanes.find((one) => one.lane === hit.lane);
+  const row = hit && view.plan.lanes.find((one) => one.lane === hit.lane);
   if (!row) return;
   const { lane, slice } = hit;
   const y = row.top + RULER - view.scroll + (lane.level?.[slice] ?? 0) * row.rowHeight;
@@ -121,20 +109,16 @@ const outline = (context, view, hit, color, width) => {
 };
 
 const drawLabels = (tl, context, view, palette) => {
-  const { layout, scroll, left, width } = view;
+  const { plan, scroll, left, width } = view;
   if (left > 0) {
-    context.fillStyle = palette.ground;
-    context.fillRect(0, RULER, left - 1, view.height);
-    context.fillStyle = palette.grid;
-    context.fillRect(left - 1, 0, 1, view.height);
+    fillBox(context, palette.ground, 0, RULER, left - 1, view.height);
+    fillBox(context, palette.grid, left - 1, 0, 1, view.height);
   }
-  context.textBaseline = "middle";
-  for (const row of layout.rows) {
+  for (const row of plan.rows) {
     const y = row.y + RULER - scroll;
     if (y + row.height < RULER || y > view.height) continue;
     if (row.type !== "lane") {
-      context.fillStyle = palette.faint;
-      context.fillRect(0, y, width, row.height - 2);
+      fillBox(context, palette.faint, 0, y, width, row.height - 2);
       context.font = `600 12px ${palette.font}`;
       context.fillStyle = palette.ink;
       label(context, row.type === "section" ? row.section.label : row.label, 10, y + row.height / 2 - 0.5, width - 20);
@@ -143,8 +127,7 @@ const drawLabels = (tl, context, view, palette) => {
     const isFocused = tl.focus?.lane === row.lane;
     context.font = `${isFocused ? "600 " : ""}11.5px ${palette.font}`;
     if (isFocused) {
-      context.fillStyle = palette.accent;
-      context.fillRect(0, row.top + RULER - scroll, 3, row.height);
+      fillBox(context, palette.accent, 0, row.top + RULER - scroll, 3, row.height);
     }
     context.fillStyle = isFocused ? palette.ink : palette.muted;
     if (left > 0) label(context, row.lane.label, 12, y + min(row.height, 26) / 2, left - 18);
@@ -165,8 +148,7 @@ export const drawDetail = (tl) => {
   const { context, ratio } = fit(canvas, width, height);
   const view = viewOf(tl, width, height);
   tl.view = view;
-  context.fillStyle = palette.ground;
-  context.fillRect(0, 0, width, height);
+  fillBox(context, palette.ground, 0, 0, width, height);
   context.save();
   context.beginPath();
   context.rect(0, 0, width, height);
@@ -178,7 +160,7 @@ export const drawDetail = (tl) => {
   context.rect(view.left, RULER, width - view.left, height - RULER);
   context.clip();
   const found = collector();
-  for (const row of view.layout.lanes) {
+  for (const row of view.plan.lanes) {
     const y = row.top + RULER - view.scroll;
     if (y + row.height < RULER || y > height) continue;
     const shift = row.section.shift;
@@ -213,13 +195,9 @@ export const drawDetail = (tl) => {
   }
   if (tl.selection) {
     const [a, b] = [tl.selection.start, tl.selection.end].map((at) => view.left + (at - view.start) * view.per);
-    context.fillStyle = palette.accent;
-    context.globalAlpha = 0.14;
-    context.fillRect(a, RULER, max(1, b - a), height);
-    context.globalAlpha = 1;
+    fillBox(context, palette.accent, a, RULER, max(1, b - a), height, 0.14);
     for (const x of [a, b]) context.fillRect(round(x) - 0.5, RULER, 1, height);
     context.font = `600 12px ${palette.font}`;
-    context.textBaseline = "middle";
     const words = duration(tl.selection.end - tl.selection.start);
     const size = context.measureText(words).width + 12;
     context.fillRect((a + b - size) / 2, height - 26, size, 20);

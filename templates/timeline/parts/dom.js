@@ -22,9 +22,24 @@ export const fit = (canvas, width, height) => {
     canvas.style.height = `${height}px`;
   }
   const context = canvas.getContext("2d");
+  context.textBaseline = "middle";
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   return { context, ratio };
 };
+
+// A filled box.
+export const fillBox = (context, color, x, y, width, height, alpha = 1) => {
+  context.globalAlpha = alpha;
+  context.fillStyle = color;
+  context.fillRect(x, y, width, height);
+  context.globalAlpha = 1;
+};
+
+export const listen = (target, event, act, options) => target.addEventListener(event, act, options);
+
+export const button = (kind, onclick, ...words) => make("button", { type: "button", class: kind, onclick }, ...words);
+
+export const small = (...words) => make("p", { class: "tl-small" }, ...words);
 
 // Diagonal lines over a box: a sign that needs no color.
 export const hatch = (context, x, y, width, height, color, gap = 7) => {

@@ -1,5 +1,5 @@
 // Places of findings: flags above the detail, and a list. Each leads to its finding.
-import { make } from "./dom.js";
+import { button, make, small } from "./dom.js";
 import { max, min, round } from "./numbers.js";
 import { cut, plural, visible } from "./text.js";
 import { duration } from "./time.js";
@@ -54,7 +54,12 @@ export const useFlags = (tl) => {
       flag.style.width = `${size}px`;
       return flag;
     }));
-    if (hidden) box.append(make("span", { class: "tl-more" }, `${plural(hidden, "more place")} here`));
+    if (hidden) {
+      const more = make("span", { class: "tl-more" }, plural(hidden, "more place"));
+      if (left) more.style.maxWidth = `${left - 2}px`;
+      more.style[left ? "left" : "right"] = 0;
+      box.append(more);
+    }
   };
 
   tl.stepPlace = (direction) => {
@@ -70,9 +75,9 @@ export const useFlags = (tl) => {
   list.hidden = places.length === 0;
   if (!places.length) return;
   const items = places.slice(0, 300).map((place) => make("li", {},
-    make("button", { type: "button", class: "tl-link", onclick: () => tl.show(place, true) }, cut(place.text, 160)),
+    button("tl-link", () => tl.show(place, true), cut(place.text, 160)),
     make("span", { class: "tl-small" }, ` ${tl.groupLabel(place.group)}, ${duration(place.end_ns - place.start_ns)} at ${duration(place.start_ns)} `),
     make("a", { href: `#${anchorOf(place)}`, onclick: follow(place) }, "finding")));
   list.append(make("summary", {}, `Places of findings (${places.length})`), make("ol", {}, ...items));
-  if (places.length > 300) list.append(make("p", { class: "tl-small" }, `${places.length - 300} more are only in the picture.`));
+  if (places.length > 300) list.append(small(`${places.length - 300} more are only in the picture.`));
 };

@@ -24,7 +24,7 @@ const nearest = (row, lane, time, slack) => {
 export const hitAt = (tl, x, y) => {
   const { view } = tl;
   if (!view || y < RULER) return null;
-  const row = view.layout.lanes.find((one) => y >= one.y + RULER - view.scroll && y < one.y + one.height + RULER - view.scroll);
+  const row = view.plan.lanes.find((one) => y >= one.y + RULER - view.scroll && y < one.y + one.height + RULER - view.scroll);
   if (!row) return null;
   const level = floor((y - (row.top + RULER - view.scroll)) / row.rowHeight);
   const hit = { lane: row.lane, section: row.section, slice: -1 };
@@ -34,7 +34,7 @@ export const hitAt = (tl, x, y) => {
 
 // The box of a slice on the canvas, for tests and for what points at it.
 export const boxOf = (tl, lane, slice) => {
-  const row = tl.view?.layout.lanes.find((one) => one.lane === lane);
+  const row = tl.view?.plan.lanes.find((one) => one.lane === lane);
   if (!row) return null;
   const x = tl.view.x(lane.start[slice], row.section);
   return { x, y: row.top + RULER - tl.view.scroll + (lane.level?.[slice] ?? 0) * row.rowHeight, width: (lane.end[slice] - lane.start[slice]) * tl.view.per, height: row.rowHeight };

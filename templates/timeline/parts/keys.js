@@ -1,5 +1,6 @@
 // Keys over the detail.
 import { firstAfter, nameOf } from "./decode.js";
+import { listen } from "./dom.js";
 import { max, min, round } from "./numbers.js";
 import { duration } from "./time.js";
 
@@ -51,7 +52,7 @@ export const useKeys = (tl) => {
     Enter: () => { if (tl.focus?.slice >= 0) tl.setPin(tl.focus); }, "/": () => tl.el.searchInput.focus(), c: () => tl.togglePath(), "?": () => tl.toggleHelp(),
     Escape: () => tl.escape(),
   };
-  tl.el.canvas.addEventListener("keydown", (event) => {
+  listen(tl.el.canvas, "keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const action = ACTIONS[event.key.length === 1 && event.key !== "N" ? event.key.toLowerCase() : event.key];
     if (!action) return;

@@ -1,4 +1,5 @@
 // What is shown, in the address: #t=START-END&g=GROUP&w=WINDOW&f=FINDING&s=LANE:ID
+import { listen } from "./dom.js";
 export const readAddress = (hash) => {
   const text = hash.replace(/^#/, "");
   if (!/^[tgwfs]=/.test(text)) return null;
@@ -56,7 +57,7 @@ export const useAddress = (tl) => {
       }
     }, 250);
   };
-  addEventListener("hashchange", onHash);
+  listen(window, "hashchange", onHash);
   tl.closers.push(() => { clearTimeout(timer); removeEventListener("hashchange", onHash); });
   return apply;
 };

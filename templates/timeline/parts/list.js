@@ -1,6 +1,6 @@
 // The same as a table: the visible slices of one lane, for readers who cannot use a picture.
 import { aboutOf, eventsOf, firstAfter, kindOf, nameOf } from "./decode.js";
-import { make } from "./dom.js";
+import { button, listen, make, small } from "./dom.js";
 import { cut, grouped, visible } from "./text.js";
 import { exactly } from "./time.js";
 
@@ -10,7 +10,7 @@ export const useList = (tl) => {
   const { list } = tl.el;
   const choice = make("select", { class: "tl-select", "aria-label": "Lane of the table" });
   const body = make("tbody");
-  const note = make("p", { class: "tl-small" });
+  const note = small();
   const head = make("tr", {}, ...["Start", "Duration", "Name", "Kind", "About"].map((name) => make("th", { scope: "col" }, name)));
   list.append(make("summary", {}, "The visible slices as a table"), make("p", {}, make("label", {}, "Lane ", choice)), make("div", { class: "tl-scroll", tabindex: "0", role: "region", "aria-label": "Visible slices" }, make("table", { class: "tl-table" }, make("thead", {}, head), body)), note);
   let lanes = [];
@@ -39,16 +39,16 @@ export const useList = (tl) => {
     rows.sort((a, b) => lane.start[a] - lane.start[b]);
     body.replaceChildren(...rows.map((slice) => {
       const events = eventsOf(lane, slice);
-      const open = make("button", { type: "button", class: "tl-link", onclick: () => { tl.setPin({ lane, slice, section: lane.section }); tl.settle(false); } }, cut(nameOf(lane, slice), 200));
+      const open = button("tl-link", () => { tl.setPin({ lane, slice, section: lane.section }); tl.settle(false); }, cut(nameOf(lane, slice), 200));
       return make("tr", {}, make("td", {}, exactly(lane.start[slice])), make("td", {}, exactly(lane.end[slice] - lane.start[slice])), make("th", { scope: "row" }, events > 1 ? `${grouped(events)} × ` : "", open), make("td", {}, visible(kindOf(lane, slice).label)), make("td", {}, cut(aboutOf(lane, slice), 200)));
     }));
     note.textContent = rows.length === 0 ? "No slices of this lane are visible." : others ? `${grouped(others)} more slices of this lane are visible; zoom in for them.` : "";
   };
-  choice.addEventListener("change", () => {
+  listen(choice, "change", () => {
     const lane = lanes[Number(choice.value)];
     tl.focus = { lane, slice: -1 };
     tl.draw();
     tl.fillList();
   });
-  list.addEventListener("toggle", () => tl.fillList());
+  listen(list, "toggle", () => tl.fillList());
 };

@@ -2,7 +2,7 @@
 import { tooltip, useOverview } from "./brush.js";
 import { paletteOf } from "./colors.js";
 import { drawDetail } from "./detail.js";
-import { make } from "./dom.js";
+import { button, listen, make } from "./dom.js";
 import { useFlags } from "./flags.js";
 import { frameOf, tool } from "./frame.js";
 import { boxOf, hitAt } from "./hit.js";
@@ -39,7 +39,7 @@ export const mount = (host, picture, options = {}) => {
   };
   tl.status = (words, retry) => {
     el.status.hidden = !words;
-    el.status.replaceChildren(words, retry ? make("button", { type: "button", class: "tl-button", onclick: retry }, "Try again") : "");
+    el.status.replaceChildren(words, retry ? button("tl-button", retry, "Try again") : "");
   };
   tl.emptyText = () => (tl.sheet.sections.length ? "No events in this part of the run." : (picture.windows ?? []).length || options.request ? "Choose a GPU in the overview." : "This picture has no events in detail.");
   tl.tallest = () => max(260, min(round(innerHeight * 0.72), 1400));
@@ -107,7 +107,7 @@ export const mount = (host, picture, options = {}) => {
     tl.settle(false);
   };
   tl.scrollTo = (lane) => {
-    const row = tl.view?.layout.lanes.find((one) => one.lane === lane);
+    const row = tl.view?.plan.lanes.find((one) => one.lane === lane);
     if (!row) return;
     const { scroller } = el;
     if (row.y < scroller.scrollTop) scroller.scrollTop = row.y - 30;
@@ -318,7 +318,17 @@ export const mount = (host, picture, options = {}) => {
     act();
     tl.settle(false);
   };
-  el.tools.append(pathTool, tool("−", "Zoom out (−)", used(() => tl.zoom(2, center()))), tool("+", "Zoom in (+)", used(() => tl.zoom(0.5, center()))), tool("Fit", "Fit all (0)", used(() => tl.fitAll())), tool("?", "Keys (?)", () => tl.toggleHelp()));
+  // The part with GPU work, or the whole run.
+  const { extent } = tl.overview;
+  const whole = { start: 0, end: max(1, picture.span_ns ?? 1) };
+  const wholeTool = tool("Whole run", "Whole run in the overview", () => {
+    const isWhole = tl.overview.extent === whole;
+    tl.overview.extent = isWhole ? extent : whole;
+    wholeTool.setAttribute("aria-pressed", String(!isWhole));
+    tl.draw();
+  }, "false");
+  wholeTool.hidden = extent.start <= 0 && extent.end >= whole.end;
+  el.tools.append(pathTool, wholeTool, tool("−", "Zoom out (−)", used(() => tl.zoom(2, center()))), tool("+", "Zoom in (+)", used(() => tl.zoom(0.5, center()))), tool("Fit", "Fit all (0)", used(() => tl.fitAll())), tool("?", "Keys (?)", () => tl.toggleHelp()));
   sets.forEach((set, at) => {
     if (sets.length < 2 || options.request) return;
     el.tabs.append(make("button", { type: "button", class: "tl-tab", "data-at": at, "aria-pressed": "false", title: cut(set.map((window) => visible(window.reason ?? "")).join(" "), 400), onclick: used(() => {
@@ -379,11 +389,11 @@ export const mount = (host, picture, options = {}) => {
   const themes = new MutationObserver(restyle);
   themes.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "class"] });
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  dark.addEventListener("change", restyle);
-  addEventListener("resize", tl.draw);
-  el.scroller.addEventListener("scroll", tl.draw, { passive: true });
+  listen(dark, "change", restyle);
+  listen(window, "resize", tl.draw);
+  listen(el.scroller, "scroll", tl.draw, { passive: true });
   const scrolled = () => tl.hideTip();
-  addEventListener("scroll", scrolled, { passive: true });
+  listen(window, "scroll", scrolled, { passive: true });
 
   return {
     show: (place) => tl.show(typeof place === "string" ? tl.places.find((one) => one.id === place) ?? { id: place, label: place, start_ns: 0, end_ns: tl.limits.end } : place, true),

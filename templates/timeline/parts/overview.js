@@ -1,7 +1,7 @@
 // The overview: the whole run, a row per lane, as shares of each bin.
 import { bytes } from "./decode.js";
-import { fit, hatch, label } from "./dom.js";
-import { floor, max, min, round } from "./numbers.js";
+import { fillBox, fit, hatch, label } from "./dom.js";
+import { ceil, floor, max, min, round } from "./numbers.js";
 import { stepOf, tickLabel, ticksOf } from "./time.js";
 import { visible } from "./text.js";
 
@@ -16,7 +16,27 @@ export const overviewOf = (picture) => {
     group: lane.group, label: visible(lane.label), count: lane.count ?? 1,
     shares: Object.entries(lane.shares ?? {}).map(([kind, text]) => [Number(kind), bytes(text)]).sort((a, b) => a[0] - b[0]),
   }));
-  return { bins: max(1, given.bins ?? 1), lanes, ticks: given.ticks ?? [], unit: visible(given.unit ?? ""), marks: given.marks ?? [], bitmap: null };
+  const bins = max(1, given.bins ?? 1);
+  return { bins, lanes, ticks: given.ticks ?? [], unit: visible(given.unit ?? ""), marks: given.marks ?? [], bitmap: null, extent: extentOf(lanes, bins, picture) };
+};
+
+// The part of the run with GPU work, if that is a small part: processes often start long before it.
+const extentOf = (lanes, bins, picture) => {
+  const whole = { start: 0, end: max(1, picture.span_ns ?? 1) };
+  let [first, last] = [bins, -1];
+  for (const lane of lanes) {
+    for (const [kind, shares] of lane.shares) {
+      if (/^(idle:(lead|tail|paused|no_record)|missing)$/.test(picture.kinds?.[kind]?.id)) continue;
+      const from = shares.findIndex((share) => share);
+      if (from < 0) continue;
+      first = min(first, from);
+      last = max(last, shares.findLastIndex((share) => share));
+    }
+  }
+  const margin = ceil((last - first + 1) / 12);
+  if (last < 0 || last - first + 1 + 2 * margin > bins / 2) return whole;
+  const at = (bin) => round((whole.end / bins) * min(bins, max(0, bin)));
+  return { start: at(first - margin), end: at(last + 1 + margin) };
 };
 
 export const overviewLayout = (overview, width) => {
@@ -24,11 +44,16 @@ export const overviewLayout = (overview, width) => {
   const row = max(1, min(30, floor(TALLEST / count)));
   const gutter = width >= 720 ? min(190, round(width * 0.13)) : 0;
   const top = FLAGS + MARKS;
-  return { row, gutter, top, bottom: top + row * count, height: top + row * count + AXIS, width };
+  const { start, end } = overview.extent;
+  const per = (width - gutter) / (end - start);
+  const x = (time) => gutter + (time - start) * per;
+  const time = (at) => round(start + (min(width, max(gutter, at)) - gutter) / per);
+  return { row, gutter, top, bottom: top + row * count, height: top + row * count + AXIS, width, x, time };
 };
 
 // Pixels of all lanes: stacked shares, or their mean color if rows are low.
-const bitmapOf = (overview, layout, palette, kinds, ratio) => {
+const bitmapOf = (overview, layout, palette, { kinds = [], span_ns }, ratio) => {
+  const span = max(1, span_ns);
   const width = max(1, round((layout.width - layout.gutter) * ratio));
   const rowHeight = max(1, round(layout.row * ratio));
   const height = rowHeight * overview.lanes.length;
@@ -43,13 +68,16 @@ const bitmapOf = (overview, layout, palette, kinds, ratio) => {
   const entries = kinds.map((kind) => palette.of(kind.id));
   const gap = rowHeight >= 8 ? max(1, round(ratio)) : 0;
   const isBlended = rowHeight < 6;
+  const { start, end } = overview.extent;
+  const bin = (start / span) * overview.bins;
+  const per = (((end - start) / span) * overview.bins) / width;
   overview.lanes.forEach((lane, place) => {
     const from = place * rowHeight;
     const inner = rowHeight - gap;
     for (let x = 0; x < width; x += 1) {
       // A column sums up the bins that it covers.
-      const first = floor((x * overview.bins) / width);
-      const last = max(first + 1, floor(((x + 1) * overview.bins) / width));
+      const first = floor(bin + x * per);
+      const last = max(first + 1, floor(bin + (x + 1) * per));
       const parts = [];
       for (const [kind, shares] of lane.shares) {
         let sum = 0;
@@ -80,7 +108,6 @@ const bitmapOf = (overview, layout, palette, kinds, ratio) => {
 
 const drawMarks = (context, overview, layout, palette, x) => {
   context.font = `10.5px ${palette.font}`;
-  context.textBaseline = "middle";
   for (const mark of overview.marks) {
     const a = x(mark.start_ns);
     const b = max(a + 1, x(mark.end_ns));
@@ -96,19 +123,14 @@ const drawMarks = (context, overview, layout, palette, x) => {
       context.fillStyle = palette.ink;
       label(context, visible(mark.label), min(a + 4, layout.width - 60), FLAGS + MARKS / 2 - 1, 140);
     } else if (mark.kind === "missing") {
-      context.fillStyle = palette.faint;
-      context.globalAlpha = 0.7;
-      context.fillRect(a, layout.top, b - a, layout.bottom - layout.top);
-      context.globalAlpha = 1;
+      fillBox(context, palette.faint, a, layout.top, b - a, layout.bottom - layout.top, 0.7);
       hatch(context, a, layout.top, b - a, layout.bottom - layout.top, palette.muted, 8);
       context.fillStyle = palette.muted;
       label(context, visible(mark.label), a + 3, FLAGS + MARKS / 2 - 1, b - a - 6);
     } else {
       const entry = palette.of({ prefill: "attention", decode: "elementwise", warmup: "idle:lead" }[mark.kind] ?? "other");
-      context.fillStyle = entry.soft;
-      context.fillRect(a, FLAGS, max(1, b - a - 1), MARKS - 3);
-      context.fillStyle = entry.fill;
-      context.fillRect(a, FLAGS + MARKS - 5, max(1, b - a - 1), 2);
+      fillBox(context, entry.soft, a, FLAGS, max(1, b - a - 1), MARKS - 3);
+      fillBox(context, entry.fill, a, FLAGS + MARKS - 5, max(1, b - a - 1), 2);
       context.fillStyle = palette.ink;
       label(context, visible(mark.label), a + 4, FLAGS + MARKS / 2 - 2, b - a - 8);
     }
@@ -123,31 +145,32 @@ export const drawOverview = (tl) => {
   const layout = overviewLayout(overview, width);
   tl.overviewLayout = layout;
   const { context, ratio } = fit(canvas, width, layout.height);
-  const key = `${width}|${ratio}|${palette.ground}`;
+  const { start, end } = overview.extent;
+  const key = `${width}|${ratio}|${palette.ground}|${start}`;
   if (overview.key !== key) {
-    overview.bitmap = bitmapOf(overview, layout, palette, picture.kinds ?? [], ratio);
+    overview.bitmap = bitmapOf(overview, layout, palette, picture, ratio);
     overview.key = key;
   }
-  const { gutter } = layout;
-  const span = max(1, picture.span_ns);
-  const per = (width - gutter) / span;
-  const x = (time) => gutter + time * per;
-  context.fillStyle = palette.ground;
-  context.fillRect(0, 0, width, layout.height);
+  const { gutter, x } = layout;
+  fillBox(context, palette.ground, 0, 0, width, layout.height);
   if (overview.lanes.length) context.drawImage(overview.bitmap, gutter, layout.top, width - gutter, layout.bottom - layout.top);
   // Ticks of units of work, if they can be told apart.
-  if (overview.ticks.length && ((width - gutter) / overview.ticks.length) > 2.5) {
-    context.fillStyle = palette.muted;
-    for (const tick of overview.ticks) context.fillRect(round(x(tick)), layout.bottom, 1, 5);
+  const ticks = overview.ticks.filter((tick) => tick >= start && tick <= end);
+  if (ticks.length && (width - gutter) / ticks.length > 2.5) {
+    for (const tick of ticks) fillBox(context, palette.muted, round(x(tick)), layout.bottom, 1, 5);
   }
+  context.save();
+  context.beginPath();
+  context.rect(gutter, 0, width, layout.height);
+  context.clip();
   drawMarks(context, overview, layout, palette, x);
+  context.restore();
   context.font = `10.5px ${palette.font}`;
-  context.textBaseline = "middle";
   context.fillStyle = palette.muted;
-  const step = stepOf(span, max(2, (width - gutter) / 130));
-  for (const at of ticksOf(0, span, 0, step)) {
+  const step = stepOf(end - start, max(2, (width - gutter) / 130));
+  for (const at of ticksOf(start, end, 0, step)) {
     context.fillRect(round(x(at)), layout.bottom, 1, 3);
-    if (x(at) + 40 < width) context.fillText(tickLabel(at, step, span), x(at) + 3, layout.bottom + 11);
+    if (x(at) + 40 < width) context.fillText(tickLabel(at, step, end), x(at) + 3, layout.bottom + 11);
   }
   if (gutter) {
     overview.lanes.forEach((lane, place) => {
@@ -156,8 +179,7 @@ export const drawOverview = (tl) => {
       if (layout.row < 11 && !isEdge && !isShown) return;
       const y = layout.top + place * layout.row + max(layout.row / 2, 4);
       if (layout.row < 11 && !isEdge) {
-        context.fillStyle = palette.accent;
-        context.fillRect(gutter - 6, layout.top + place * layout.row, 5, max(2, layout.row));
+        fillBox(context, palette.accent, gutter - 6, layout.top + place * layout.row, 5, max(2, layout.row));
         return;
       }
       context.font = `${isShown ? "600 " : ""}${layout.row < 11 ? 9.5 : 11}px ${palette.font}`;
@@ -173,10 +195,7 @@ export const drawOverview = (tl) => {
   if (!gutter && layout.row > 13) {
     overview.lanes.forEach((lane, place) => {
       const y = layout.top + place * layout.row;
-      context.fillStyle = palette.ground;
-      context.globalAlpha = 0.75;
-      context.fillRect(2, y + 1, min(150, context.measureText(lane.label).width + 6), 12);
-      context.globalAlpha = 1;
+      fillBox(context, palette.ground, 2, y + 1, min(150, context.measureText(lane.label).width + 6), 12, 0.75);
       context.fillStyle = palette.ink;
       label(context, lane.label, 5, y + 7.5, 140);
     });
@@ -185,12 +204,12 @@ export const drawOverview = (tl) => {
   for (const window of tl.picture.windows ?? []) {
     const a = x(window.start_ns);
     const b = max(a + 2, x(window.end_ns));
-    context.fillStyle = tl.sheet.sections.some((section) => section.id === window.id) ? palette.ink : palette.muted;
-    context.fillRect(a, layout.bottom, b - a, 3);
+    fillBox(context, tl.sheet.sections.some((section) => section.id === window.id) ? palette.ink : palette.muted, a, layout.bottom, b - a, 3);
   }
   // Places of findings.
   for (const place of tl.picture.places ?? []) {
     const at = x((place.start_ns + place.end_ns) / 2);
+    if (at < gutter) continue;
     context.fillStyle = tl.place?.id === place.id ? palette.ink : palette.critical;
     context.beginPath();
     context.moveTo(at - 4, 1);
@@ -205,7 +224,7 @@ export const drawOverview = (tl) => {
 const drawBrush = (tl, context, layout, palette, x) => {
   const { width, gutter } = layout;
   for (const section of tl.sheet.sections.length ? tl.sheet.sections : [{ shift: 0 }]) {
-    const a = max(gutter, x(tl.range.start + section.shift));
+    const a = max(gutter, min(width - 2, x(tl.range.start + section.shift)));
     const b = min(width, max(a + 2, x(tl.range.end + section.shift)));
     context.fillStyle = palette.ground;
     context.globalAlpha = 0.3;

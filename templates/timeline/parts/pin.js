@@ -1,6 +1,6 @@
 // A pinned slice: numbers of its name in the sheet, and commands.
 import { aboutOf, eventsOf, nameOf, partnersOf } from "./decode.js";
-import { make } from "./dom.js";
+import { button, listen, make, small } from "./dom.js";
 import { max } from "./numbers.js";
 import { describe } from "./pointer.js";
 import { cut, grouped, kernelCommand, percent, visible } from "./text.js";
@@ -34,7 +34,7 @@ export const statistics = (section, kind, name) => {
 
 const copyButton = (tl, line) => {
   const button = make("button", { type: "button", class: "tl-button" }, "Copy");
-  button.addEventListener("click", async () => {
+  listen(button, "click", async () => {
     let done = false;
     try {
       // The page has a way that works for files, too.
@@ -67,19 +67,19 @@ export const usePin = (tl) => {
     const length = max(1, section.end - section.start);
     const text = (value) => (value === null ? "–" : duration(value));
     panel.append(
-      make("div", { class: "tl-panel-head" }, make("h3", { class: "tl-name", tabindex: "-1" }, cut(name, 12000)), make("button", { type: "button", class: "tl-button", onclick: () => { tl.setPin(null); tl.settle(false); tl.el.canvas.focus({ preventScroll: true }); } }, "Close")),
+      make("div", { class: "tl-panel-head" }, make("h3", { class: "tl-name", tabindex: "-1" }, cut(name, 12000)), button("tl-button", () => { tl.setPin(null); tl.settle(false); tl.el.canvas.focus({ preventScroll: true }); }, "Close")),
       facts(describe(tl, hit)[1][1]),
       make("p", { class: "tl-strong" }, tl.sheet.request ? "All with this name in what is loaded" : `All with this name in ${section.label}`),
       facts([["Count", grouped(numbers.count)], ["Total", exactly(numbers.total)], ["Share of the window", percent(numbers.total / length)], ["Median", text(numbers.median)], ["Shortest", text(numbers.min)], ["Longest", text(numbers.max)]]),
     );
-    if (numbers.isSum) panel.append(make("p", { class: "tl-small" }, "Some slices sum up several events; shortest, median and longest are those of the others."));
+    if (numbers.isSum) panel.append(small("Some slices sum up several events; shortest, median and longest are those of the others."));
     const partners = partnersOf(section, lane, slice);
     if (partners.length) {
-      const list = make("p", { class: "tl-small" }, lane.kind === "kernels" || lane.kind === "copies" ? "Launched by " : "Launches ");
+      const list = small(lane.kind === "kernels" || lane.kind === "copies" ? "Launched by " : "Launches ");
       for (const [other, place] of partners.slice(0, 5)) {
         const there = { lane: section.lanes[other], slice: place, section };
         if (!there.lane || place >= there.lane.count) continue;
-        list.append(make("button", { type: "button", class: "tl-link", onclick: () => { tl.setPin(there); tl.reveal(there); tl.settle(false); } }, cut(nameOf(there.lane, place), 80)), " ");
+        list.append(button("tl-link", () => { tl.setPin(there); tl.reveal(there); tl.settle(false); }, cut(nameOf(there.lane, place), 80)), " ");
       }
       if (partners.length > 5) list.append(`and ${partners.length - 5} more`);
       panel.append(list);

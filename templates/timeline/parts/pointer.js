@@ -1,5 +1,6 @@
 // The pointer and the wheel over the detail.
 import { aboutOf, busyOf, eventsOf, firstFrom, kindOf, nameOf } from "./decode.js";
+import { listen } from "./dom.js";
 import { hitAt } from "./hit.js";
 import { abs, max, min, round } from "./numbers.js";
 import { cut, grouped, percent, visible } from "./text.js";
@@ -41,7 +42,7 @@ export const usePointer = (tl) => {
   };
   const timeAt = (x) => round(tl.view.time(max(tl.view.left, x)));
 
-  canvas.addEventListener("pointerdown", (event) => {
+  listen(canvas, "pointerdown", (event) => {
     if (event.button !== 0 || !tl.view) return;
     const [x, y] = point(event);
     pointers.set(event.pointerId, x);
@@ -57,7 +58,7 @@ export const usePointer = (tl) => {
     drag = { x, y, range: { ...tl.range }, scroll: tl.el.scroller.scrollTop, from: timeAt(x), isSelection: event.shiftKey, moved: false };
   });
 
-  canvas.addEventListener("pointermove", (event) => {
+  listen(canvas, "pointermove", (event) => {
     const [x, y] = point(event);
     if (pointers.has(event.pointerId)) pointers.set(event.pointerId, x);
     if (pinch && pointers.size === 2) {
@@ -110,21 +111,21 @@ export const usePointer = (tl) => {
     drag = null;
     tl.settle(false);
   };
-  canvas.addEventListener("pointerup", end);
-  canvas.addEventListener("pointercancel", (event) => {
+  listen(canvas, "pointerup", end);
+  listen(canvas, "pointercancel", (event) => {
     pointers.delete(event.pointerId);
     drag = null;
     pinch = null;
   });
-  canvas.addEventListener("pointerleave", () => {
+  listen(canvas, "pointerleave", () => {
     tl.hover = null;
     tl.hideTip();
     tl.draw();
   });
-  canvas.addEventListener("dblclick", () => tl.fitSelection());
+  listen(canvas, "dblclick", () => tl.fitSelection());
 
   // The page scrolls under the pointer until the time line has the focus; with ctrl, or pinching, it always zooms.
-  canvas.addEventListener("wheel", (event) => {
+  listen(canvas, "wheel", (event) => {
     if (!tl.view) return;
     const isOurs = document.activeElement === canvas;
     const [x] = point(event);

@@ -1,5 +1,6 @@
 // Search by regular expression over the names of the sheet.
 import { busyOf, eventsOf, nameOf } from "./decode.js";
+import { listen } from "./dom.js";
 import { max } from "./numbers.js";
 import { grouped, plural } from "./text.js";
 import { duration } from "./time.js";
@@ -51,14 +52,14 @@ export const useSearch = (tl) => {
     write(error);
     tl.draw();
   };
-  searchInput.addEventListener("input", () => {
+  listen(searchInput, "input", () => {
     clearTimeout(timer);
     timer = setTimeout(() => {
       tl.searchAgain();
       tl.announce(searchCount.textContent);
     }, 120);
   });
-  searchInput.addEventListener("keydown", (event) => {
+  listen(searchInput, "keydown", (event) => {
     if (event.key === "Enter") {
       event.preventDefault();
       if (tl.search?.text !== searchInput.value) tl.searchAgain();

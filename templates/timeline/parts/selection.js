@@ -1,6 +1,6 @@
 // A measured range: its length, and the time that each kind covers in it.
 import { eventsOf, firstAfter } from "./decode.js";
-import { make } from "./dom.js";
+import { button, make, small } from "./dom.js";
 import { max, min, round } from "./numbers.js";
 import { grouped, percent, plural, visible } from "./text.js";
 import { exactly } from "./time.js";
@@ -62,7 +62,7 @@ export const useSelection = (tl) => {
     if (!selection) return;
     const length = selection.end - selection.start;
     const groups = length > 0 ? measure(tl.sheet, selection) : [];
-    panel.append(make("div", { class: "tl-panel-head" }, make("h3", {}, "Measured range"), make("button", { type: "button", class: "tl-button", onclick: () => { tl.selection = null; tl.measure(); tl.draw(); } }, "Close")),
+    panel.append(make("div", { class: "tl-panel-head" }, make("h3", {}, "Measured range"), button("tl-button", () => { tl.selection = null; tl.measure(); tl.draw(); }, "Close")),
       make("p", {}, `${exactly(length)} from ${exactly(selection.start)}`));
     for (const group of groups.slice(0, 8)) {
       const rows = group.kinds.map(({ kind, covered }) => {
@@ -73,10 +73,10 @@ export const useSelection = (tl) => {
       });
       const about = tl.sheet.sections.length > 1 ? `${group.section.label}: ` : "";
       panel.append(make("p", { class: "tl-strong" }, `${about}${tl.groupLabel(group.group)}: ${plural(group.kernels, "kernel")}`), make("dl", { class: "tl-shares" }, ...rows));
-      if (group.isSum) panel.append(make("p", { class: "tl-small" }, "Some slices sum up several events; zoom in and measure again for exact shares."));
+      if (group.isSum) panel.append(small("Some slices sum up several events; zoom in and measure again for exact shares."));
     }
-    if (groups.length > 8) panel.append(make("p", { class: "tl-small" }, `${grouped(groups.length - 8)} more GPUs are not listed.`));
-    panel.append(make("p", { class: "tl-small" }, "Shares of the range in which at least one slice of the kind runs, added up from the slices shown. Kinds may overlap."));
+    if (groups.length > 8) panel.append(small(`${grouped(groups.length - 8)} more GPUs are not listed.`));
+    panel.append(small("Shares of the range in which at least one slice of the kind runs, added up from the slices shown. Kinds may overlap."));
     const top = groups[0]?.kinds[0];
     tl.announce(`Measured ${exactly(length)}${top ? `, ${visible(top.kind.label)} ${percent(top.covered / length)}` : ""}`);
   };
