@@ -25,13 +25,14 @@ GLOBALS = set("Infinity NaN Math Number String document window location history 
 # Properties that only the modules see: neither those of browsers and of pictures, nor what `mount` takes and returns.
 PROPERTIES = (
     """
-    aboutOf accent announce bitmap busy chosen closers covered critical current cursor dim distance draw drawFlows
+    aboutOf accent announce binAt bitmap busy chosen closers covered critical current cursor dim distance draw drawFlows
     earliest emptyText extent factor faint fillList fitAll fitSelection flags grid ground groundColor groupLabel gutter
-    hatched hideTip hint hover ids ink intervals isLoading isOut isSelection isSum laneRow legend lengths limits live
-    load measure moved muted openGroup openWindow overviewLayout palette partners per pin pinPanel placesList plan reach
-    reasons requestGroups rest reveal rowHeight scaleBase scaleText scroller searchAgain searchCount searchInput
-    sections selection selectionPanel setPin sets settle sheet shiftOf showPath signs soft spacer speaker stepPlace
-    still tabs tallest texts tip toggleHelp togglePath tools wanted word writeAddress
+    hasAddress hatched hideTip hint hover ids ink intervals isLoading isOut isSelection isSum laneRow legend lengths
+    limits live load measure moved muted openGroup openWindow overviewLayout palette partners per pin pinPanel
+    placesList plan reach reasons requestGroups rest reveal rowHeight scaleBase scaleText scroller searchAgain
+    searchCount searchInput sections selection selectionPanel setPin sets settle sheet shiftOf showPath signs soft
+    spacer speaker stepPlace still strip tabs tallest texts tip toggleHelp togglePath tools tracks wanted whole word
+    writeAddress
     """
 ).split()
 

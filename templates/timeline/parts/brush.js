@@ -22,16 +22,16 @@ export const useOverview = (tl) => {
     }
     return best?.place ?? null;
   };
-  const laneAt = (y) => tl.overview.lanes[floor((y - tl.overviewLayout.top) / tl.overviewLayout.row)] ?? null;
+  const laneAt = (y) => tl.strip.lanes[floor((y - tl.overviewLayout.top) / tl.overviewLayout.row)] ?? null;
 
   const describe = (x, y) => {
     const place = placeAt(x, y);
     if (place) return [["b", visible(place.label)], ["p", "Click: show this place"]];
     const lane = laneAt(y);
     if (!lane || x < tl.overviewLayout.gutter || y >= tl.overviewLayout.bottom) return null;
-    const bin = min(tl.overview.bins - 1, floor((timeAt(x) / max(1, tl.picture.span_ns)) * tl.overview.bins));
+    const bin = min(tl.strip.bins - 1, floor(tl.strip.binAt(timeAt(x))));
     const rows = lane.shares.filter(([, shares]) => shares[bin] > 0).map(([kind, shares]) => [visible(tl.picture.kinds[kind]?.label ?? "?"), percent(shares[bin] / 255)]);
-    const mark = (tl.overview.marks ?? []).find((one) => one.start_ns <= timeAt(x) && timeAt(x) < max(one.end_ns, one.start_ns + tl.picture.span_ns / tl.overview.bins));
+    const mark = (tl.strip.marks ?? []).find((one) => one.start_ns <= timeAt(x) && timeAt(x) < max(one.end_ns, one.start_ns + tl.picture.span_ns / tl.strip.bins));
     return [["b", lane.count > 1 ? `${lane.label}, ${lane.count} GPUs` : lane.label], ["p", `at ${duration(timeAt(x))}${mark ? `, ${visible(mark.label)}` : ""}`], ["dl", rows]];
   };
 

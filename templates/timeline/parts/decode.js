@@ -49,7 +49,7 @@ const laneOf = (raw, base, section) => {
 // A window or an answer. Times of lanes count from the origin; `shift` is added to the time that is shown.
 export const sectionOf = (raw, names, kinds, shift) => {
   const section = { id: raw.id, label: visible(raw.label), group: raw.group, start: raw.start_ns, end: raw.end_ns, shift, names, kinds };
-  section.lanes = (raw.lanes ?? []).map((lane) => laneOf(lane, raw.start_ns, section));
+  section.tracks = (raw.lanes ?? []).map((lane) => laneOf(lane, raw.start_ns, section));
   section.flows = raw.flows ?? [];
   section.links = null;
   const path = raw.path ?? {};
@@ -105,5 +105,5 @@ export const partnersOf = (section, lane, slice) => {
       add([c, d], [a, b]);
     }
   }
-  return section.links.get(`${section.lanes.indexOf(lane)}:${slice}`) ?? [];
+  return section.links.get(`${section.tracks.indexOf(lane)}:${slice}`) ?? [];
 };

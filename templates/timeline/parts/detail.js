@@ -1,7 +1,7 @@
 // The detail: a scale, and the lanes of a sheet between two times.
 import { collector, collectRow, paint } from "./bars.js";
 import { firstAfter, partnersOf } from "./decode.js";
-import { fillBox, fit, hatch, label } from "./dom.js";
+import { fillBox, fit, hatch, label, setFont } from "./dom.js";
 import { RULER, layoutOf } from "./layout.js";
 import { drawFlows, drawPairs, drawPath } from "./lines.js";
 import { abs, max, min, round } from "./numbers.js";
@@ -21,7 +21,7 @@ export const viewOf = (tl, width, height) => {
     x: (time, section) => left + (time - section.shift - start) * per,
     time: (x) => start + (x - left) / per,
     laneRow(section, index) {
-      const row = rows.get(section.lanes[index]);
+      const row = rows.get(section.tracks[index]);
       return row && { ...row, top: row.top + RULER - scroll };
     },
     top: (section) => (plan.lanes.find((row) => row.section === section)?.y ?? 0) + RULER - scroll,
@@ -34,7 +34,7 @@ const drawScale = (tl, context, view, palette) => {
   const step = stepOf(end - start, max(2, (width - left) / 110));
   const largest = max(abs(start - base), abs(end - base));
   fillBox(context, palette.ground, 0, 0, width, RULER);
-  context.font = `11px ${palette.font}`;
+  setFont(context, palette, 11);
   for (const at of ticksOf(start, end, base, step)) {
     const x = round(left + (at - start) * view.per) + 0.5;
     fillBox(context, palette.grid, x - 0.5, RULER - 6, 1, view.height);
@@ -57,6 +57,9 @@ const drawOutside = (context, view, sheet, palette) => {
     if (x1 - x0 < 1) continue;
     fillBox(context, palette.faint, x0, RULER, x1 - x0, view.height, 0.5);
     hatch(context, x0, RULER, x1 - x0, view.height - RULER, palette.grid, 9);
+    setFont(context, palette, 11);
+    context.fillStyle = palette.muted;
+    if (x1 - x0 > 130) label(context, "no detail in this page; see wavesieve view", x0 + 8, RULER + 12, x1 - x0 - 12);
   }
 };
 
@@ -65,7 +68,7 @@ const drawTexts = (context, found, palette) => {
     const sign = ["", "gone: ", "new: "][lane.mark?.[slice] ?? 0];
     const events = lane.events?.[slice] ?? 1;
     const name = sign + (events > 1 ? `${events} × ` : "") + tlShort(lane, slice);
-    context.font = `${height >= 20 ? 12 : height >= 14 ? 11 : 9.5}px ${palette.font}`;
+    setFont(context, palette, height >= 20 ? 12 : height >= 14 ? 11 : 9.5);
     context.fillStyle = isOut || events > 1 || lane.mark?.[slice] ? palette.ink : entry.ink;
     context.globalAlpha = isOut ? 0.6 : 1;
     label(context, name, x + 4, y + height / 2 + 0.5, width - 8);
@@ -119,13 +122,13 @@ const drawLabels = (tl, context, view, palette) => {
     if (y + row.height < RULER || y > view.height) continue;
     if (row.type !== "lane") {
       fillBox(context, palette.faint, 0, y, width, row.height - 2);
-      context.font = `600 12px ${palette.font}`;
+      setFont(context, palette, 12, true);
       context.fillStyle = palette.ink;
       label(context, row.type === "section" ? row.section.label : row.label, 10, y + row.height / 2 - 0.5, width - 20);
       continue;
     }
     const isFocused = tl.focus?.lane === row.lane;
-    context.font = `${isFocused ? "600 " : ""}11.5px ${palette.font}`;
+    setFont(context, palette, 11.5, isFocused);
     if (isFocused) {
       fillBox(context, palette.accent, 0, row.top + RULER - scroll, 3, row.height);
     }
@@ -197,7 +200,7 @@ export const drawDetail = (tl) => {
     const [a, b] = [tl.selection.start, tl.selection.end].map((at) => view.left + (at - view.start) * view.per);
     fillBox(context, palette.accent, a, RULER, max(1, b - a), height, 0.14);
     for (const x of [a, b]) context.fillRect(round(x) - 0.5, RULER, 1, height);
-    context.font = `600 12px ${palette.font}`;
+    setFont(context, palette, 12, true);
     const words = duration(tl.selection.end - tl.selection.start);
     const size = context.measureText(words).width + 12;
     context.fillRect((a + b - size) / 2, height - 26, size, 20);
@@ -206,8 +209,8 @@ export const drawDetail = (tl) => {
   }
   context.restore();
   drawLabels(tl, context, view, palette);
-  if (tl.sheet.sections.every((section) => section.lanes.every((lane) => lane.count === 0))) {
-    context.font = `14px ${palette.font}`;
+  if (tl.sheet.sections.every((section) => section.tracks.every((lane) => lane.count === 0))) {
+    setFont(context, palette, 14);
     context.fillStyle = palette.muted;
     context.textAlign = "center";
     context.fillText(tl.sheet.request && tl.isLoading ? "Loading …" : tl.emptyText(), view.left + (width - view.left) / 2, RULER + 50, width - view.left - 20);

@@ -39,6 +39,10 @@ export const listen = (target, event, act, options) => target.addEventListener(e
 
 export const button = (kind, onclick, ...words) => make("button", { type: "button", class: kind, onclick }, ...words);
 
+export const setFont = (context, palette, size, isBold) => {
+  context.font = `${isBold ? "600 " : ""}${size}px ${palette.font}`;
+};
+
 export const small = (...words) => make("p", { class: "tl-small" }, ...words);
 
 // Diagonal lines over a box: a sign that needs no color.

@@ -17,7 +17,7 @@ export const useKeys = (tl) => {
     const moved = round((tl.range.end - tl.range.start) * share) || Math.sign(share);
     tl.go(tl.range.start + moved, tl.range.end + moved);
   };
-  const lanes = () => tl.sheet.sections.flatMap((section) => section.lanes);
+  const lanes = () => tl.sheet.sections.flatMap((section) => section.tracks);
 
   const moveLane = (by) => {
     const all = lanes();

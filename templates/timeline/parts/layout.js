@@ -19,7 +19,7 @@ export const layoutOf = (sheet, width, groupLabel) => {
       rows.push({ type: "section", y, height: HEAD, section });
       y += HEAD;
     }
-    for (const one of section.lanes) {
+    for (const one of section.tracks) {
       if (one.group !== group) {
         group = one.group;
         rows.push({ type: "group", y, height: HEAD - 2, section, label: groupLabel(group) });

@@ -5,13 +5,13 @@ const middle = (row, level = 0) => row.top + (level + 0.5) * row.rowHeight;
 
 const placeOf = (view, section, laneIndex, slice, end) => {
   const row = view.laneRow(section, laneIndex);
-  const lane = section.lanes[laneIndex];
+  const lane = section.tracks[laneIndex];
   if (!row || slice >= lane.count) return null;
   return { x: view.x(end ? lane.end[slice] : lane.start[slice], section), y: middle(row, lane.level?.[slice] ?? 0) };
 };
 
 export const drawFlows = (context, view, palette, section, lane, slice, partners) => {
-  const own = section.lanes.indexOf(lane);
+  const own = section.tracks.indexOf(lane);
   context.lineWidth = 1.5;
   for (const [other, place] of partners.slice(0, 400)) {
     const here = placeOf(view, section, own, slice);
@@ -65,7 +65,7 @@ export const drawPairs = (context, view, palette, sheet, hovered) => {
   let drawn = 0;
   let lastX = -Infinity;
   for (const [a, b, c, d] of sheet.pairs) {
-    const isHovered = hovered && ((hovered.section === base && hovered.lane === base.lanes[a] && hovered.slice === b) || (hovered.section === other && hovered.lane === other.lanes[c] && hovered.slice === d));
+    const isHovered = hovered && ((hovered.section === base && hovered.lane === base.tracks[a] && hovered.slice === b) || (hovered.section === other && hovered.lane === other.tracks[c] && hovered.slice === d));
     const from = placeOf(view, base, a, b);
     const to = placeOf(view, other, c, d);
     if (!from || !to || max(from.x, to.x) < view.left || min(from.x, to.x) > view.right) continue;

@@ -42,9 +42,10 @@ export const useAddress = (tl) => {
     if (scroll) tl.host.scrollIntoView({ block: "start" });
     return true;
   };
-  const onHash = () => apply(true);
+  const onHash = () => tl.hasAddress && apply(true);
   // Browsers allow few changes of the address a second.
   tl.writeAddress = () => {
+    if (!tl.hasAddress) return;
     clearTimeout(timer);
     timer = setTimeout(() => {
       const next = addressOf(tl);

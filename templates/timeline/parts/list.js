@@ -17,7 +17,7 @@ export const useList = (tl) => {
 
   tl.fillList = () => {
     if (!list.open) return;
-    const now = tl.sheet.sections.flatMap((section) => section.lanes);
+    const now = tl.sheet.sections.flatMap((section) => section.tracks);
     if (now.length !== lanes.length || now.some((lane, at) => lane !== lanes[at])) {
       lanes = now;
       choice.replaceChildren(...lanes.map((lane, at) => make("option", { value: at }, cut(`${tl.sheet.sections.length > 1 ? `${lane.section.label}: ` : ""}${tl.groupLabel(lane.group)}, ${lane.label}`, 120))));

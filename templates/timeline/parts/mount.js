@@ -21,12 +21,15 @@ import { emptySheet, sheetOf, windowSets } from "./sheets.js";
 import { cut, plural, visible } from "./text.js";
 import { duration, stepOf } from "./time.js";
 
+// The first time line of a page has the address.
+let owner = null;
+
 export const mount = (host, picture, options = {}) => {
   const el = frameOf(host);
   const sets = windowSets(picture);
   const sheets = new Map();
   const groups = new Map((picture.groups ?? []).map((group) => [group.id, group]));
-  const tl = { host, picture, options, el, overview: overviewOf(picture), palette: paletteOf(host), closers: [], hover: null, focus: null, pin: null, place: null, selection: null, search: null, showPath: false, isLoading: false };
+  const tl = { host, picture, options, el, strip: overviewOf(picture), palette: paletteOf(host), closers: [], hover: null, focus: null, pin: null, place: null, selection: null, search: null, showPath: false, isLoading: false };
 
   tl.groupLabel = (id) => visible(groups.get(id)?.label ?? id ?? "");
   tl.input = (id) => {
@@ -137,7 +140,7 @@ export const mount = (host, picture, options = {}) => {
     for (const tab of el.tabs.children) if (tab.dataset.at) tab.setAttribute("aria-pressed", String(!sheet.request && sets[tab.dataset.at][0].id === sheet.sections[0]?.id));
     const hasPath = sheet.sections.some((section) => section.path.length);
     pathTool.hidden = !hasPath;
-    el.canvas.setAttribute("aria-label", `${sheet.label || "Detail"}: ${plural(sheet.sections.reduce((sum, section) => sum + section.lanes.length, 0), "lane")}`);
+    el.canvas.setAttribute("aria-label", `${sheet.label || "Detail"}: ${plural(sheet.sections.reduce((sum, section) => sum + section.tracks.length, 0), "lane")}`);
     drawLegend();
   };
   const openAt = (at) => {
@@ -199,7 +202,7 @@ export const mount = (host, picture, options = {}) => {
     tl.settle(false);
   };
   const again = (hit, section) => {
-    const lane = hit && section.lanes.find((one) => one.id === hit.lane.id);
+    const lane = hit && section.tracks.find((one) => one.id === hit.lane.id);
     if (!lane) return null;
     if (hit.slice < 0) return { ...hit, lane, section };
     const [id, start] = [hit.lane.ids[hit.slice], hit.lane.start[hit.slice]];
@@ -226,14 +229,14 @@ export const mount = (host, picture, options = {}) => {
       if (tl.search && at >= 0) tl.search.current = tl.focus ? tl.search.matches.findIndex((match) => match.lane === tl.focus.lane && match.slice === tl.focus.slice) : -1;
     }
     pathTool.hidden = !section.path.length;
-    el.canvas.setAttribute("aria-label", `Detail: ${plural(section.lanes.length, "lane")}`);
+    el.canvas.setAttribute("aria-label", `Detail: ${plural(section.tracks.length, "lane")}`);
     drawLegend();
     tl.fillList();
     tl.draw();
   };
   const pinById = ({ lane: laneId, id }) => {
     for (const section of tl.sheet.sections) {
-      const lane = section.lanes.find((one) => one.id === laneId);
+      const lane = section.tracks.find((one) => one.id === laneId);
       const slice = lane ? lane.ids.indexOf(id) : -1;
       if (slice >= 0) {
         tl.setPin({ lane, slice, section });
@@ -298,10 +301,10 @@ export const mount = (host, picture, options = {}) => {
     const whole = new Map();
     for (const section of tl.sheet.sections) {
       const seen = new Uint8Array(section.kinds.length);
-      for (const lane of section.lanes) for (const color of lane.color) seen[color] = 1;
+      for (const lane of section.tracks) for (const color of lane.color) seen[color] = 1;
       section.kinds.forEach((kind, at) => { if (seen[at]) used.set(kind.id, kind.label); });
     }
-    for (const lane of tl.overview.lanes) for (const [kind] of lane.shares) if (picture.kinds?.[kind]) whole.set(picture.kinds[kind].id, picture.kinds[kind].label);
+    for (const lane of tl.strip.lanes) for (const [kind] of lane.shares) if (picture.kinds?.[kind]) whole.set(picture.kinds[kind].id, picture.kinds[kind].label);
     const item = ([id, words]) => {
       const entry = tl.palette.of(id);
       const sign = make("i", { "aria-hidden": "true", class: entry.hatched ? "tl-hatched" : "" });
@@ -319,11 +322,10 @@ export const mount = (host, picture, options = {}) => {
     tl.settle(false);
   };
   // The part with GPU work, or the whole run.
-  const { extent } = tl.overview;
-  const whole = { start: 0, end: max(1, picture.span_ns ?? 1) };
+  const { extent, whole } = tl.strip;
   const wholeTool = tool("Whole run", "Whole run in the overview", () => {
-    const isWhole = tl.overview.extent === whole;
-    tl.overview.extent = isWhole ? extent : whole;
+    const isWhole = tl.strip.extent === whole;
+    tl.strip.extent = isWhole ? extent : whole;
     wholeTool.setAttribute("aria-pressed", String(!isWhole));
     tl.draw();
   }, "false");
@@ -338,16 +340,19 @@ export const mount = (host, picture, options = {}) => {
   });
   const groupSelect = make("select", { class: "tl-select", "aria-label": "GPU", onchange: () => tl.openGroup(groupSelect.value, false) });
   if (options.request) {
-    groupSelect.append(...(picture.groups ?? []).filter((group) => group.gpu !== null || tl.overview.lanes.length === 0).map((group) => make("option", { value: group.id }, cut(visible(group.label), 80))));
+    groupSelect.append(...(picture.groups ?? []).filter((group) => group.gpu !== null || tl.strip.lanes.length === 0).map((group) => make("option", { value: group.id }, cut(visible(group.label), 80))));
     el.tabs.append(groupSelect);
   }
   el.notes.append(...(picture.notes ?? []).map((words) => make("li", {}, visible(words))));
   el.notes.hidden = !el.notes.children.length;
-  el.overview.setAttribute("aria-label", `Overview of ${duration(picture.span_ns ?? 0)}: ${plural(tl.overview.lanes.length, "lane")}, ${plural(tl.overview.ticks.length, tl.overview.unit || "tick")}`);
+  el.overview.setAttribute("aria-label", `Overview of ${duration(picture.span_ns ?? 0)}: ${plural(tl.strip.lanes.length, "lane")}, ${plural(tl.strip.ticks.length, tl.strip.unit || "tick")}`);
 
   for (const use of [tooltip, usePin, useSelection, useSearch, useList, useFlags, useRequests]) use(tl);
+  tl.hasAddress = options.address !== false && !owner;
+  if (tl.hasAddress) owner = tl;
   const applyAddress = useAddress(tl);
   tl.apply = (state) => {
+    tl.status("");
     if (state.g && tl.sheet.request) {
       const known = state.g.split(",").filter((id) => groups.has(id)).slice(0, 16);
       if (known.length) chooseGroups(known);
@@ -365,7 +370,7 @@ export const mount = (host, picture, options = {}) => {
   if (options.request) {
     setSheet(emptySheet(picture, true));
     tl.range = { start: tl.sheet.start, end: tl.sheet.end };
-    const first = groupSelect.value || tl.overview.lanes[0]?.group;
+    const first = groupSelect.value || tl.strip.lanes[0]?.group;
     tl.sheet.chosen = new Set(first ? [first] : []);
     tl.sheet.groups = new Set(tl.requestGroups());
   } else if (sets.length) openAt(0);
@@ -374,7 +379,7 @@ export const mount = (host, picture, options = {}) => {
   useOverview(tl);
   usePointer(tl);
   useKeys(tl);
-  if (options.address !== false) applyAddress(true);
+  if (tl.hasAddress) applyAddress(true);
   paint();
   tl.load(true);
 
@@ -406,7 +411,7 @@ export const mount = (host, picture, options = {}) => {
       return hit && { lane: hit.lane.id, slice: hit.slice, id: hit.slice < 0 ? null : hit.lane.ids[hit.slice], start_ns: hit.slice < 0 ? null : hit.lane.start[hit.slice], name: hit.slice < 0 ? null : hit.lane.section.names[hit.lane.name[hit.slice]] };
     },
     box: (laneId, slice, sectionAt = 0) => {
-      const lane = tl.sheet.sections[sectionAt]?.lanes.find((one) => one.id === laneId);
+      const lane = tl.sheet.sections[sectionAt]?.tracks.find((one) => one.id === laneId);
       return lane ? boxOf(tl, lane, slice) : null;
     },
     color: (kind) => tl.palette.of(kind),
@@ -417,6 +422,7 @@ export const mount = (host, picture, options = {}) => {
     drawNow: paint,
     destroy() {
       for (const close of tl.closers) close();
+      if (owner === tl) owner = null;
       sizes.disconnect();
       themes.disconnect();
       dark.removeEventListener("change", restyle);

@@ -1,6 +1,6 @@
 // The overview: the whole run, a row per lane, as shares of each bin.
 import { bytes } from "./decode.js";
-import { fillBox, fit, hatch, label } from "./dom.js";
+import { fillBox, fit, hatch, label, setFont } from "./dom.js";
 import { ceil, floor, max, min, round } from "./numbers.js";
 import { stepOf, tickLabel, ticksOf } from "./time.js";
 import { visible } from "./text.js";
@@ -17,16 +17,19 @@ export const overviewOf = (picture) => {
     shares: Object.entries(lane.shares ?? {}).map(([kind, text]) => [Number(kind), bytes(text)]).sort((a, b) => a[0] - b[0]),
   }));
   const bins = max(1, given.bins ?? 1);
-  return { bins, lanes, ticks: given.ticks ?? [], unit: visible(given.unit ?? ""), marks: given.marks ?? [], bitmap: null, extent: extentOf(lanes, bins, picture) };
+  const whole = { start: 0, end: max(1, picture.span_ns ?? 1) };
+  const first = given.start_ns ?? 0;
+  const per = ((given.end_ns ?? whole.end) - first) / bins;
+  const extent = first > 0 || given.end_ns < whole.end ? { start: first, end: round(first + per * bins) } : extentOf(lanes, bins, picture.kinds, whole);
+  return { bins, lanes, ticks: given.ticks ?? [], unit: visible(given.unit ?? ""), marks: given.marks ?? [], bitmap: null, whole, extent, binAt: (time) => (time - first) / per };
 };
 
 // The part of the run with GPU work, if that is a small part: processes often start long before it.
-const extentOf = (lanes, bins, picture) => {
-  const whole = { start: 0, end: max(1, picture.span_ns ?? 1) };
+const extentOf = (lanes, bins, kinds, whole) => {
   let [first, last] = [bins, -1];
   for (const lane of lanes) {
     for (const [kind, shares] of lane.shares) {
-      if (/^(idle:(lead|tail|paused|no_record)|missing)$/.test(picture.kinds?.[kind]?.id)) continue;
+      if (/^(idle:(lead|tail|paused|no_record)|missing)$/.test(kinds?.[kind]?.id)) continue;
       const from = shares.findIndex((share) => share);
       if (from < 0) continue;
       first = min(first, from);
@@ -52,8 +55,7 @@ export const overviewLayout = (overview, width) => {
 };
 
 // Pixels of all lanes: stacked shares, or their mean color if rows are low.
-const bitmapOf = (overview, layout, palette, { kinds = [], span_ns }, ratio) => {
-  const span = max(1, span_ns);
+const bitmapOf = (overview, layout, palette, kinds, ratio) => {
   const width = max(1, round((layout.width - layout.gutter) * ratio));
   const rowHeight = max(1, round(layout.row * ratio));
   const height = rowHeight * overview.lanes.length;
@@ -69,8 +71,8 @@ const bitmapOf = (overview, layout, palette, { kinds = [], span_ns }, ratio) => 
   const gap = rowHeight >= 8 ? max(1, round(ratio)) : 0;
   const isBlended = rowHeight < 6;
   const { start, end } = overview.extent;
-  const bin = (start / span) * overview.bins;
-  const per = (((end - start) / span) * overview.bins) / width;
+  const bin = overview.binAt(start);
+  const per = (overview.binAt(end) - bin) / width;
   overview.lanes.forEach((lane, place) => {
     const from = place * rowHeight;
     const inner = rowHeight - gap;
@@ -107,7 +109,7 @@ const bitmapOf = (overview, layout, palette, { kinds = [], span_ns }, ratio) => 
 };
 
 const drawMarks = (context, overview, layout, palette, x) => {
-  context.font = `10.5px ${palette.font}`;
+  setFont(context, palette, 10.5);
   for (const mark of overview.marks) {
     const a = x(mark.start_ns);
     const b = max(a + 1, x(mark.end_ns));
@@ -138,7 +140,7 @@ const drawMarks = (context, overview, layout, palette, x) => {
 };
 
 export const drawOverview = (tl) => {
-  const { overview, palette, picture } = tl;
+  const { strip: overview, palette, picture } = tl;
   const canvas = tl.el.overview;
   const width = canvas.parentElement.clientWidth;
   if (!width) return;
@@ -148,7 +150,7 @@ export const drawOverview = (tl) => {
   const { start, end } = overview.extent;
   const key = `${width}|${ratio}|${palette.ground}|${start}`;
   if (overview.key !== key) {
-    overview.bitmap = bitmapOf(overview, layout, palette, picture, ratio);
+    overview.bitmap = bitmapOf(overview, layout, palette, picture.kinds ?? [], ratio);
     overview.key = key;
   }
   const { gutter, x } = layout;
@@ -165,7 +167,7 @@ export const drawOverview = (tl) => {
   context.clip();
   drawMarks(context, overview, layout, palette, x);
   context.restore();
-  context.font = `10.5px ${palette.font}`;
+  setFont(context, palette, 10.5);
   context.fillStyle = palette.muted;
   const step = stepOf(end - start, max(2, (width - gutter) / 130));
   for (const at of ticksOf(start, end, 0, step)) {
@@ -182,12 +184,12 @@ export const drawOverview = (tl) => {
         fillBox(context, palette.accent, gutter - 6, layout.top + place * layout.row, 5, max(2, layout.row));
         return;
       }
-      context.font = `${isShown ? "600 " : ""}${layout.row < 11 ? 9.5 : 11}px ${palette.font}`;
+      setFont(context, palette, layout.row < 11 ? 9.5 : 11, isShown);
       context.fillStyle = isShown ? palette.ink : palette.muted;
       label(context, lane.count > 1 ? `${lane.label} (${lane.count})` : lane.label, 10, y, gutter - 16);
     });
     if (overview.unit && overview.ticks.length) {
-      context.font = `10.5px ${palette.font}`;
+      setFont(context, palette, 10.5);
       context.fillStyle = palette.muted;
       label(context, `${overview.ticks.length} × ${overview.unit}`, 10, layout.bottom + 10, gutter - 14);
     }

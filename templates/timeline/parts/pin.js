@@ -14,7 +14,7 @@ export const statistics = (section, kind, name) => {
   let count = 0;
   let total = 0;
   let isSum = false;
-  for (const lane of section.lanes) {
+  for (const lane of section.tracks) {
     if (lane.kind !== kind) continue;
     for (let slice = 0; slice < lane.count; slice += 1) {
       if (lane.name[slice] !== name) continue;
@@ -77,7 +77,7 @@ export const usePin = (tl) => {
     if (partners.length) {
       const list = small(lane.kind === "kernels" || lane.kind === "copies" ? "Launched by " : "Launches ");
       for (const [other, place] of partners.slice(0, 5)) {
-        const there = { lane: section.lanes[other], slice: place, section };
+        const there = { lane: section.tracks[other], slice: place, section };
         if (!there.lane || place >= there.lane.count) continue;
         list.append(button("tl-link", () => { tl.setPin(there); tl.reveal(there); tl.settle(false); }, cut(nameOf(there.lane, place), 80)), " ");
       }

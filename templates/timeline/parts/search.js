@@ -23,7 +23,7 @@ export const find = (tl, text) => {
   for (const section of tl.sheet.sections) {
     if (!sets.has(section.names)) sets.set(section.names, Uint8Array.from(section.names, (name) => (pattern.test(name.slice(0, LONGEST)) ? 1 : 0)));
     const set = sets.get(section.names);
-    for (const lane of section.lanes) {
+    for (const lane of section.tracks) {
       for (let slice = 0; slice < lane.count; slice += 1) {
         if (!set[lane.name[slice]]) continue;
         matches.push({ lane, slice });

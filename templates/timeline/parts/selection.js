@@ -25,7 +25,7 @@ export const measure = (sheet, { start, end }) => {
   const groups = new Map();
   for (const section of sheet.sections) {
     const [from, to] = [start + section.shift, end + section.shift];
-    for (const lane of section.lanes) {
+    for (const lane of section.tracks) {
       if (!WORK.has(lane.kind)) continue;
       const key = `${section.id}|${lane.group}`;
       if (!groups.has(key)) groups.set(key, { section, group: lane.group, kinds: new Map(), kernels: 0, isSum: false });

@@ -22,10 +22,10 @@ export const sheetOf = (picture, set) => {
   const base = set[0];
   const sections = set.map((window) => sectionOf(window, picture.names ?? [], picture.kinds ?? [], window.start_ns - base.start_ns));
   const shown = sections.map((section) => [section.start - section.shift, section.end - section.shift]);
-  const first = sections.flatMap((section) => section.lanes.filter((lane) => lane.count).map((lane) => lane.start[0] - section.shift));
+  const first = sections.flatMap((section) => section.tracks.filter((lane) => lane.count).map((lane) => lane.start[0] - section.shift));
   return {
     sections, pairs: set[1]?.pairs ?? [], request: false, chosen: new Set(), start: min(...shown.map(([start]) => start)), end: max(...shown.map(([, end]) => end)), earliest: min(...first, base.start_ns),
-    groups: new Set(sections.flatMap((section) => [section.group, ...section.lanes.map((lane) => lane.group)])), label: sections.map((section) => section.label).join(" and "),
+    groups: new Set(sections.flatMap((section) => [section.group, ...section.tracks.map((lane) => lane.group)])), label: sections.map((section) => section.label).join(" and "),
     reasons: set.map((window) => window.reason).filter(Boolean),
   };
 };
