@@ -26,7 +26,7 @@ GLOBALS = set("Infinity NaN Math Number String document window location history 
 PROPERTIES = (
     """
     aboutOf accent announce binAt bitmap busy chosen closers covered critical current cursor dim distance draw drawFlows
-    earliest emptyText extent factor faint fillList fitAll fitSelection flags grid ground groundColor groupLabel gutter
+    earliest emptyText extent faint fillList fitAll fitSelection flags grid ground groundColor groupLabel gutter
     hasAddress hatched hideTip hint hover ids ink intervals isLoading isOut isSelection isSum laneRow legend lengths
     limits live load measure moved muted openGroup openWindow overviewLayout palette partners per pin pinPanel
     placesList plan reach reasons requestGroups rest reveal rowHeight scaleBase scaleText scroller searchAgain

@@ -3,7 +3,7 @@ import { round } from "./numbers.js";
 
 const FAMILIES = {
   gemm: "compute", moe: "compute 0.6", attention: "purple", state_space: "purple 0.6", communication: "communication", copy: "copy", fill: "copy 0.6",
-  elementwise: "sky", activation: "sky 0.65", triton: "sky 0.45", normalization: "vermilion", softmax: "vermilion 0.65", reduction: "vermilion 0.45",
+  convolution: "compute 0.75", elementwise: "sky", activation: "sky 0.65", triton: "sky 0.45", normalization: "vermilion", softmax: "vermilion 0.65", reduction: "vermilion 0.45",
   optimizer: "olive", embedding: "olive 0.7", index: "olive 0.5", kv_cache: "olive 0.4", quantization: "purple 0.4", layout: "slate 0.6", sort: "slate 0.45",
   compute: "compute", exposed_communication: "communication", exposed_copy: "copy",
   "idle:host_bound": "vermilion 0.55", "idle:sync": "purple 0.55", "idle:launch_delay": "olive 0.55", "idle:copy_only": "copy 0.45",

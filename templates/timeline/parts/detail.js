@@ -59,7 +59,7 @@ const drawOutside = (context, view, sheet, palette) => {
     hatch(context, x0, RULER, x1 - x0, view.height - RULER, palette.grid, 9);
     setFont(context, palette, 11);
     context.fillStyle = palette.muted;
-    if (x1 - x0 > 130) label(context, "no detail in this page; see wavesieve view", x0 + 8, RULER + 12, x1 - x0 - 12);
+    if (x1 - x0 > 130) label(context, "no detail in this page; see wavesieve view", x0 + 8, view.height - 12, x1 - x0 - 12);
   }
 };
 

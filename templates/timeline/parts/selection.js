@@ -36,7 +36,7 @@ export const measure = (sheet, { start, end }) => {
           if (lane.start[slice] >= to) break;
           if (lane.end[slice] <= from) continue;
           const kind = section.kinds[lane.color[slice]] ?? { id: "other", label: "other" };
-          if (!group.kinds.has(kind.id)) group.kinds.set(kind.id, { kind, intervals: [], factor: 0 });
+          if (!group.kinds.has(kind.id)) group.kinds.set(kind.id, { kind, intervals: [] });
           const length = lane.end[slice] - lane.start[slice];
           if (lane.kind === "kernels") group.kernels += eventsOf(lane, slice);
           // A sum covers a part of its length, at no known place.
