@@ -30,9 +30,9 @@ PROPERTIES = (
     hasAddress hatched hideTip hint hover ids ink intervals isLoading isOut isSelection isSum laneRow legend lengths
     limits live load measure moved muted openGroup openWindow overviewLayout palette partners per pin pinPanel
     placesList plan reach reasons requestGroups rest reveal rowHeight scaleBase scaleText scroller searchAgain
-    searchCount searchInput sections selection selectionPanel setPin sets settle sheet shiftOf showPath signs soft
-    spacer speaker stepPlace still strip tabs tallest texts tip toggleHelp togglePath tools tracks wanted whole word
-    writeAddress
+    searchCount searchInput section sections selection selectionPanel setPin sets settle sheet shiftOf showPath signs
+    soft spacer speaker stepPlace still strip tabs tallest texts tip toggleHelp togglePath tools tracks wanted whole
+    word writeAddress
     """
 ).split()
 
@@ -139,7 +139,8 @@ def shorten(source):
     kept = set(uses) - declared
     names = short_names(kept)
     variables = {name: next(names) for name, _ in sorted(uses.items(), key=lambda one: (-one[1], one[0])) if name in declared}
-    quoted = {text[1:-1] for kind, text in words if kind == "string"}
+    # The name of an element is no name of a property.
+    quoted = {text[1:-1] for kind, text in words if kind == "string"} - {"section"}
     wrong = [name for name in PROPERTIES if name in quoted]
     if wrong:
         raise SystemExit(f"error: these properties are also texts, and keep their names: {' '.join(wrong)}")

@@ -65,9 +65,9 @@ const drawOutside = (context, view, sheet, palette) => {
 
 const drawTexts = (context, found, palette) => {
   for (const { lane, slice, x, y, width, height, entry, isOut } of found.texts) {
-    const sign = ["", "gone: ", "new: "][lane.mark?.[slice] ?? 0];
+    const sign = ["", "gone", "new"][lane.mark?.[slice] ?? 0];
     const events = lane.events?.[slice] ?? 1;
-    const name = sign + (events > 1 ? `${events} × ` : "") + tlShort(lane, slice);
+    const name = sign && width < 90 ? sign : (sign && `${sign}: `) + (events > 1 ? `${events} × ` : "") + tlShort(lane, slice);
     setFont(context, palette, height >= 20 ? 12 : height >= 14 ? 11 : 9.5);
     context.fillStyle = isOut || events > 1 || lane.mark?.[slice] ? palette.ink : entry.ink;
     context.globalAlpha = isOut ? 0.6 : 1;
@@ -124,7 +124,7 @@ const drawLabels = (tl, context, view, palette) => {
       fillBox(context, palette.faint, 0, y, width, row.height - 2);
       setFont(context, palette, 12, true);
       context.fillStyle = palette.ink;
-      label(context, row.type === "section" ? row.section.label : row.label, 10, y + row.height / 2 - 0.5, width - 20);
+      label(context, row.type === "head" ? row.section.label : row.label, 10, y + row.height / 2 - 0.5, width - 20);
       continue;
     }
     const isFocused = tl.focus?.lane === row.lane;

@@ -16,7 +16,7 @@ export const layoutOf = (sheet, width, groupLabel) => {
     let group = null;
     const isTitled = sheet.sections.length > 1;
     if (isTitled) {
-      rows.push({ type: "section", y, height: HEAD, section });
+      rows.push({ type: "head", y, height: HEAD, section });
       y += HEAD;
     }
     for (const one of section.tracks) {

@@ -41,7 +41,8 @@ export const drawPath = (context, view, palette, section) => {
     if (b < view.left - 50) continue;
     if (a > view.right + 50) break;
     const found = part.lane >= 0 ? view.laneRow(section, part.lane) : null;
-    const y = found ? middle(found) : base;
+    // Along the lower edge, so that names stay readable.
+    const y = found ? found.top + found.rowHeight - 2 : base;
     // Parts below a pixel change nothing that can be seen.
     if (b - last < 0.5 && found === row) continue;
     points.push([a, y], [b, y]);
@@ -49,7 +50,7 @@ export const drawPath = (context, view, palette, section) => {
     last = b;
   }
   if (points.length === 0) return;
-  for (const [color, width] of [[palette.ground, 5], [palette.path || palette.critical, 2]]) {
+  for (const [color, width] of [[palette.ground, 6], [palette.path || palette.critical, 3]]) {
     context.strokeStyle = color;
     context.lineWidth = width;
     context.lineJoin = "round";

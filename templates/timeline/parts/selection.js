@@ -28,7 +28,7 @@ export const measure = (sheet, { start, end }) => {
     for (const lane of section.tracks) {
       if (!WORK.has(lane.kind)) continue;
       const key = `${section.id}|${lane.group}`;
-      if (!groups.has(key)) groups.set(key, { section, group: lane.group, kinds: new Map(), kernels: 0, isSum: false });
+      if (!groups.has(key)) groups.set(key, { section, group: lane.group, kinds: new Map(), kernels: 0, isSum: false, work: [] });
       const group = groups.get(key);
       for (const row of lane.rows) {
         for (let at = firstAfter(row, from); at < row.index.length; at += 1) {
@@ -43,13 +43,15 @@ export const measure = (sheet, { start, end }) => {
           const share = lane.busy && length > 0 ? lane.busy[slice] / length : 1;
           if (share < 1) group.isSum = true;
           const a = max(from, lane.start[slice]);
-          group.kinds.get(kind.id).intervals.push([a, a + (min(to, lane.end[slice]) - a) * share]);
+          const part = [a, a + (min(to, lane.end[slice]) - a) * share];
+          group.kinds.get(kind.id).intervals.push(part);
+          if (lane.kind !== "gaps") group.work.push(part);
         }
       }
     }
   }
   return [...groups.values()].map((group) => ({
-    ...group, kinds: [...group.kinds.values()].map(({ kind, intervals }) => ({ kind, covered: round(covered(intervals)) })).sort((a, b) => b.covered - a.covered),
+    ...group, busy: covered(group.work), kinds: [...group.kinds.values()].map(({ kind, intervals }) => ({ kind, covered: round(covered(intervals)) })).sort((a, b) => b.covered - a.covered),
   }));
 };
 
@@ -72,7 +74,7 @@ export const useSelection = (tl) => {
         return make("div", { class: "tl-share" }, make("dt", {}, visible(kind.label)), make("dd", {}, make("span", {}, `${percent(covered / length)}`), bar));
       });
       const about = tl.sheet.sections.length > 1 ? `${group.section.label}: ` : "";
-      panel.append(make("p", { class: "tl-strong" }, `${about}${tl.groupLabel(group.group)}: ${plural(group.kernels, "kernel")}`), make("dl", { class: "tl-shares" }, ...rows));
+      panel.append(make("p", { class: "tl-strong" }, `${about}${tl.groupLabel(group.group)}: ${plural(group.kernels, "kernel")}, busy ${percent(group.busy / length)}`), make("dl", { class: "tl-shares" }, ...rows));
       if (group.isSum) panel.append(small("Some slices sum up several events; zoom in and measure again for exact shares."));
     }
     if (groups.length > 8) panel.append(small(`${grouped(groups.length - 8)} more GPUs are not listed.`));

@@ -102,6 +102,14 @@ const mouse = async (page, check, picture) => {
   check("counts kernels", panel.includes(`${kernels.length} kernels`), [panel, kernels.length]);
   const gemm = kernels.filter((slice) => picture.kinds[slice.kind].id === "gemm").reduce((sum, slice) => sum + Math.min(b, slice.end) - Math.max(a, slice.start), 0);
   check("adds up shares", panel.includes(`Matrix products${((gemm / (b - a)) * 100).toFixed(1)}%`), [panel, gemm / (b - a)]);
+  const parts = [...kernels, ...typical.lanes.filter((lane) => lane.kind === "copies").flatMap((lane) => slicesOf(lane, typical.start_ns))].map((slice) => [Math.max(a, slice.start), Math.min(b, slice.end)]);
+  let busy = 0;
+  let reach = a;
+  for (const [from, to] of parts.filter(([from, to]) => to > from).sort((x, y) => x[0] - y[0])) {
+    busy += Math.max(0, to - Math.max(from, reach));
+    reach = Math.max(reach, to);
+  }
+  check("measures the busy share", panel.includes(`busy ${((busy / (b - a)) * 100).toFixed(1)}%`), [panel, busy / (b - a)]);
   await page.keyboard.press("Escape");
 
   // A pin, and its numbers.
