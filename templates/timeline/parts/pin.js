@@ -70,9 +70,9 @@ export const usePin = (tl) => {
       make("div", { class: "tl-panel-head" }, make("h3", { class: "tl-name", tabindex: "-1" }, cut(name, 12000)), button("tl-button", () => { tl.setPin(null); tl.settle(false); tl.el.canvas.focus({ preventScroll: true }); }, "Close")),
       facts(describe(tl, hit)[1][1]),
       make("p", { class: "tl-strong" }, tl.sheet.request ? "All with this name in what is loaded" : `All with this name in ${section.label}`),
-      facts([["Count", grouped(numbers.count)], ["Total", exactly(numbers.total)], ["Share of the window", percent(numbers.total / length)], ["Median", text(numbers.median)], ["Shortest", text(numbers.min)], ["Longest", text(numbers.max)]]),
+      facts([["Count", grouped(numbers.count)], ["Total", exactly(numbers.total)], ["Share of the window", percent(numbers.total / length)], ["Median", text(numbers.median)], ["Minimum", text(numbers.min)], ["Maximum", text(numbers.max)]]),
     );
-    if (numbers.isSum) panel.append(small("Some slices sum up several events; shortest, median and longest are those of the others."));
+    if (numbers.isSum) panel.append(small("Some slices sum up several events; minimum, median and maximum are those of the others."));
     const partners = partnersOf(section, lane, slice);
     if (partners.length) {
       const list = small(lane.kind === "kernels" || lane.kind === "copies" ? "Launched by " : "Launches ");
@@ -85,8 +85,9 @@ export const usePin = (tl) => {
       panel.append(list);
     }
     const raw = section.names[lane.name[slice]] ?? "";
-    for (const query of name === raw && raw.length < 2000 ? QUERIES[lane.kind] ?? [] : []) {
+    for (const query of QUERIES[lane.kind] ?? []) {
       const line = kernelCommand(query, tl.input(lane.group), raw);
+      if (!line) break;
       panel.append(make("div", { class: "tl-command" }, make("code", {}, line), copyButton(tl, line)));
     }
     tl.announce(`Pinned ${cut(name, 120)}, ${duration(lane.end[slice] - lane.start[slice])}${aboutOf(lane, slice) ? `, ${cut(aboutOf(lane, slice), 80)}` : ""}`);

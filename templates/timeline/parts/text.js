@@ -22,8 +22,10 @@ export const percent = (share) => `${(share * 100).toFixed(share >= 0.0995 ? 1 :
 // A word of a command line in quotes of the shell.
 const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`);
 
-// A command about one kernel; `--kernel` takes a regular expression.
+// A command about one kernel. `--kernel` takes a regular expression over full names, or the readable name as it is; so a name
+// is escaped only if it would mean something else. A name that was cut or cleaned cannot be asked for.
 export const kernelCommand = (query, input, name) => {
-  const exact = `^${name.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&")}$`;
-  return `wavesieve table ${query} ${input || "INPUT"} --kernel ${quoted(/^[\w ]+$/.test(name) ? name : exact)}`;
+  if (name !== visible(name) || /…$|⟨U\+|[\u2400-\u2421]/.test(name) || name.length > 1000) return "";
+  const pattern = /[\\^$|?*+()[\]{}]/.test(name) ? `^${name.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&")}$` : name;
+  return `wavesieve table ${query} ${input || "INPUT"} --kernel ${quoted(pattern)}`;
 };
