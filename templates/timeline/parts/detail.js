@@ -51,7 +51,8 @@ const drawScale = (tl, context, view, palette) => {
 
 const drawOutside = (context, view, sheet, palette) => {
   // Parts of the run that have no detail here.
-  for (const [a, b] of sheet.request ? [] : [[-Infinity, sheet.start], [sheet.end, Infinity]]) {
+  const { start, end } = sheet.request && sheet.sections.length ? sheet.sections[0] : sheet;
+  for (const [a, b] of [[-Infinity, start], [end, Infinity]]) {
     const x0 = max(view.left, min(view.width, view.left + (a - view.start) * view.per));
     const x1 = max(view.left, min(view.width, view.left + (b - view.start) * view.per));
     if (x1 - x0 < 1) continue;
@@ -59,7 +60,7 @@ const drawOutside = (context, view, sheet, palette) => {
     hatch(context, x0, RULER, x1 - x0, view.height - RULER, palette.grid, 9);
     setFont(context, palette, 11);
     context.fillStyle = palette.muted;
-    if (x1 - x0 > 130) label(context, "no detail in this page; see wavesieve view", x0 + 8, view.height - 12, x1 - x0 - 12);
+    if (x1 - x0 > 130 && !sheet.request) label(context, "no detail in this page; see wavesieve view", x0 + 8, view.height - 12, x1 - x0 - 12);
   }
 };
 

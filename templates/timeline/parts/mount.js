@@ -291,10 +291,17 @@ export const mount = (host, picture, options = {}) => {
     tl.draw();
   };
   let hintTimer = 0;
+  let hints = 0;
   tl.hint = () => {
+    // Who scrolls past has read it after a few times.
+    hints += hintTimer ? 0 : 1;
+    if (hints > 3) return;
     el.hint.hidden = false;
     clearTimeout(hintTimer);
-    hintTimer = setTimeout(() => { el.hint.hidden = true; }, 1400);
+    hintTimer = setTimeout(() => {
+      el.hint.hidden = true;
+      hintTimer = 0;
+    }, 1400);
   };
   const drawLegend = () => {
     const used = new Map();

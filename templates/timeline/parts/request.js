@@ -15,6 +15,10 @@ export const useRequests = (tl) => {
   const covers = (have, range, pixels) => have && have.key === [...tl.sheet.chosen].join(",") && have.start <= max(tl.limits.start, range.start) && have.end >= min(tl.limits.end, range.end)
     && (have.end - have.start) / have.pixels <= max(1, ((range.end - range.start) / pixels) * 1.01);
 
+  const loaded = () => {
+    tl.isLoading = false;
+    tl.host.classList.remove("tl-loading");
+  };
   const ask = async () => {
     timer = 0;
     const pixels = max(100, round((tl.view?.width ?? 1000) - (tl.view?.left ?? 0)) * min(2, ceil(devicePixelRatio || 1)));
@@ -27,15 +31,16 @@ export const useRequests = (tl) => {
     const own = number;
     asked = wanted;
     tl.isLoading = true;
+    tl.host.classList.add("tl-loading");
     tl.status("");
     try {
       const answer = await request({ groups: tl.requestGroups(), start_ns: start, end_ns: end, pixels: wanted.pixels });
       if (own !== number) return;
-      tl.isLoading = false;
+      loaded();
       tl.take(answer);
     } catch (error) {
       if (own !== number) return;
-      tl.isLoading = false;
+      loaded();
       asked = null;
       tl.status(`The detail cannot be loaded: ${error?.message ?? error}`, () => ask());
       tl.draw();

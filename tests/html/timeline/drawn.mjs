@@ -36,7 +36,7 @@ const wideSlices = async (page, check, picture, window, title) => {
   return { boxes, empty };
 };
 
-const columns = async (page, check, picture, window) => {
+const columns = async (page, check, picture, window, total) => {
   const scale = await scaleOf(page);
   const lane = window.lanes.find((one) => one.kind === "kernels");
   const slices = slicesOf(lane, window.start_ns);
@@ -44,11 +44,17 @@ const columns = async (page, check, picture, window) => {
   const left = Math.ceil(scale.gutter);
   const seen = await colorsAt(page, ".tl-canvas", Array.from({ length: scale.width - left }, (_, at) => [left + at + 0.5, box.y + box.height - 2.5]));
   const borders = new Set();
-  const starts = new Set();
+  // Narrow slices count in the column where they start.
+  const starts = new Map();
+  const wide = new Set();
   const covered = Array.from({ length: seen.length }, () => new Map());
   for (const slice of slices) {
     const [a, b] = [scale.x(slice.start) - left, scale.x(slice.end) - left];
-    if (b - a < 1.4) starts.add(Math.floor(a));
+    if (b - a < 1.4) {
+      const sums = starts.get(Math.floor(a)) ?? new Map();
+      sums.set(kindId(picture, slice), (sums.get(kindId(picture, slice)) ?? 0) + b - a);
+      starts.set(Math.floor(a), sums);
+    } else for (let at = Math.floor(a) - 1; at <= Math.floor(b) + 1; at += 1) wide.add(at);
     for (const at of [a, b]) for (const off of [-1, 0, 1]) borders.add(Math.floor(at) + off);
     for (let at = Math.max(0, Math.floor(a)); at <= Math.min(seen.length - 1, Math.floor(b)); at += 1) {
       const id = kindId(picture, slice);
@@ -59,6 +65,7 @@ const columns = async (page, check, picture, window) => {
   let wrong = 0;
   let clear = 0;
   let narrow = 0;
+  let sums = 0;
   seen.forEach((color, at) => {
     const near = [at - 1, at, at + 1].some((place) => covered[place]?.size);
     const isGround = color === LIGHT.ground || color === LIGHT.grid;
@@ -71,6 +78,11 @@ const columns = async (page, check, picture, window) => {
     if (starts.has(at)) {
       narrow += 1;
       if (isGround) wrong += 1;
+      const [first, second] = [...starts.get(at)].sort((x, y) => y[1] - x[1]);
+      if (!wide.has(at) && LIGHT[first[0]] && first[1] > 1.2 * (second?.[1] ?? 0)) {
+        sums += 1;
+        if (color !== LIGHT[first[0]]) wrong += 1;
+      }
     }
     // At borders of wide slices there is a line between them.
     if (sorted[0]?.[1] > 0.7 && LIGHT[sorted[0][0]] && !borders.has(at)) {
@@ -78,7 +90,8 @@ const columns = async (page, check, picture, window) => {
       if (color !== LIGHT[sorted[0][0]]) wrong += 1;
     }
   });
-  check("columns of summed slices have the most frequent color", clear + narrow > 100 && wrong <= 2, { clear, empties, narrow, wrong, of: seen.length });
+  total.sums += sums;
+  check("columns of summed slices have the most frequent color", clear + narrow > 100 && wrong <= 2, { clear, empties, narrow, sums, wrong, of: seen.length });
 };
 
 const overview = async (page, check, picture) => {
@@ -116,25 +129,27 @@ export const checkDrawn = async (browser, folder, check) => {
   const opened = await openAt(browser, folder, "usual", "", { colorScheme: "light" });
   const { page } = opened;
   const [typical] = picture.windows;
-  let total = await wideSlices(page, check, picture, typical, "whole window");
+  let compared = await wideSlices(page, check, picture, typical, "whole window");
   for (const [from, length] of [[8_000_000, 6_000_000], [20_000_000, 1_500_000], [31_234_567, 300_000]]) {
     await call(page, "go", typical.start_ns + from, typical.start_ns + from + length);
     await settled(page);
     const more = await wideSlices(page, check, picture, typical, `${length} ns`);
-    total = { boxes: total.boxes + more.boxes, empty: total.empty + more.empty };
+    compared = { boxes: compared.boxes + more.boxes, empty: compared.empty + more.empty };
   }
-  check("has compared boxes and empty places", total.boxes > 40 && total.empty > 10, total);
+  check("has compared boxes and empty places", compared.boxes > 40 && compared.empty > 10, compared);
   await overview(page, check, picture);
   check("has no complaints", opened.watched.complaints.length === 0, opened.watched.complaints);
   await opened.close();
 
   const dense = pictureOf(folder, "many");
   const crowded = await openAt(browser, folder, "many", "", { colorScheme: "light" });
-  await columns(crowded.page, check, dense, dense.windows[0]);
+  const total = { sums: 0 };
+  await columns(crowded.page, check, dense, dense.windows[0], total);
   const length = dense.windows[0].end_ns - dense.windows[0].start_ns;
   await call(crowded.page, "go", dense.windows[0].start_ns, dense.windows[0].start_ns + Math.round(length / 60));
   await settled(crowded.page);
-  await columns(crowded.page, check, dense, dense.windows[0]);
+  await columns(crowded.page, check, dense, dense.windows[0], total);
+  check("has compared sums", total.sums > 100, total);
   await crowded.close();
 };
 
