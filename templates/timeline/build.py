@@ -50,6 +50,11 @@ def build():
             for top in re.findall(r"\w+", several or one):
                 if owners.setdefault(top, name) != name:
                     raise SystemExit(f"error: {top} is in {owners[top]} and in {name}")
+    for name, text in modules.items():
+        known = set(re.findall(r"\w+", " ".join(re.findall(r"^import (.*) from", text, re.MULTILINE))))
+        for used in set(re.findall(r"(?<![\w.$`])(\w+)\(", re.sub(r"^ *//.*$", "", text, flags=re.MULTILINE))):
+            if used in owners and owners[used] != name and used not in known and not re.search(rf"\b(const|let) {used}\b", text):
+                raise SystemExit(f"error: {name} uses {used} of {owners[used]} without an import")
     contract = (HERE.parents[1] / "docs/design/timeline.md").read_text()
     wrong = [name for name in PROPERTIES if re.search(rf"\b{name}\b(?!\.js)", " ".join(re.findall(r"`[^`\n]*`", contract)))]
     if wrong:

@@ -25,14 +25,14 @@ GLOBALS = set("Infinity NaN Math Number String document window location history 
 # Properties that only the modules see: neither those of browsers and of pictures, nor what `mount` takes and returns.
 PROPERTIES = (
     """
-    aboutOf accent announce binAt bitmap busy chosen closers covered critical current cursor dim distance draw drawFlows
-    earliest emptyText extent faint fillList fitAll fitSelection flags grid ground groundColor groupLabel gutter
-    hasAddress hatched hideTip hint hover ids ink intervals isLoading isOut isSelection isSum laneRow legend lengths
-    limits live load measure moved muted openGroup openWindow overviewLayout palette partners per pin pinPanel
-    placesList plan reach reasons requestGroups rest reveal rowHeight scaleBase scaleText scroller searchAgain
-    searchCount searchInput section sections selection selectionPanel setPin sets settle sheet shiftOf showPath signs
-    soft spacer speaker stepPlace still strip tabs tallest texts tip toggleHelp togglePath tools tracks wanted whole
-    word writeAddress
+    aboutOf accent announce binAt bitmap busy chooseGroups chosen closers covered critical current cursor dim distance
+    draw drawFlows drawLegend earliest emptyText extent faint fillList fitAll fitSelection flags followRange grid ground
+    groundColor groupLabel groupSelect gutter hasAddress hatched hideTip hint hover ids ink intervals isLoading isOut
+    isSelection isSum laneRow legend lengths limits live load measure moved muted openAt openGroup openWindow
+    overviewLayout palette partners pathTool per pin pinById pinPanel placesList plan reach reasons requestGroups rest
+    reveal rowHeight scaleBase scaleText scroller searchAgain searchCount searchInput section sections selection
+    selectionPanel setPin setSheet sets settle sheet sheets shiftOf showPath signs soft spacer speaker stepPlace still
+    strip tabs tallest texts tip toggleHelp togglePath tools tracks wanted whole word writeAddress zero
     """
 ).split()
 
@@ -152,6 +152,12 @@ def shorten(source):
             has_space = True
             continue
         at += 1
+        # A single parameter of an arrow function needs no parentheses.
+        around = words[at : at + 4] if text == "(" else words[max(0, at - 2) : at + 2] if text == ")" else []
+        is_alone = [one[1] for one in around[::2]] == ["(", ")"] and [one[1] for one in around[3:]] == ["=>"] and around[1][0] == "word"
+        if is_alone and words[at - 1 if text == "(" else at - 3][1] != "async":
+            has_space = True
+            continue
         role = roles.get(at)
         if role == "variable":
             text = variables.get(text, text)
@@ -160,8 +166,8 @@ def shorten(source):
         elif role == "both":
             key, value = properties.get(text, text), variables.get(text, text)
             text = key if key == value else f"{key}:{value}"
-        elif text == "const":
-            text = "let"
+        elif kind == "word":
+            text = {"const": "let", "true": "!0", "false": "!1", "Infinity": "1/0"}.get(text, text)
         last = out[-1][-1] if out else " "
         is_word = lambda letter: letter.isalnum() or letter in "_$"
         if has_space and ((is_word(last) and is_word(text[0])) or (last in "+-" and text[0] == last) or (last == "/" and text[0] == "/")):

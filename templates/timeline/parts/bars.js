@@ -1,5 +1,5 @@
-// Slices as boxes. What is narrower than a pixel is summed up per pixel column: the most frequent color, as high as the
-// share of time that is covered. Boxes are collected by color and drawn together.
+// Slices as boxes. Those narrower than 1.5 pixels are added up per pixel column: the color of most of the time, as high as
+// the share that is covered. Boxes are collected by color and drawn together.
 import { floor, max, min, round } from "./numbers.js";
 
 const SOLID = 0;

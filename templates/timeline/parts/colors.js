@@ -7,7 +7,7 @@ const FAMILIES = {
   optimizer: "olive", embedding: "olive 0.7", index: "olive 0.5", kv_cache: "olive 0.4", quantization: "purple 0.4", layout: "slate 0.6", sort: "slate 0.45",
   compute: "compute", exposed_communication: "communication", exposed_copy: "copy",
   "idle:host_bound": "vermilion 0.55", "idle:sync": "purple 0.55", "idle:launch_delay": "olive 0.55", "idle:copy_only": "copy 0.45",
-  "idle:no_record": "idle", "idle:paused": "idle 0.6 /", "idle:lead": "idle 0.6", "idle:tail": "idle 0.6", missing: "idle 0.7 /",
+  "idle:paused": "idle 0.6 /", "idle:lead": "idle 0.6", "idle:tail": "idle 0.6", missing: "idle 0.7 /",
   api: "slate 0.5", sync: "purple 0.75", range: "sky 0.5", operator: "copy 0.5", python: "olive 0.5",
 };
 const SPARE = ["other", "slate 0.7", "other 0.6", "slate 0.35"];
@@ -32,7 +32,7 @@ export const paletteOf = (element) => {
     let spare = 0;
     for (const letter of id) spare = (spare * 31 + letter.charCodeAt(0)) % 997;
     const gap = id.startsWith("idle:") ? "idle" : null;
-    const [name, share = "1", hatch] = (FAMILIES[id] ?? FAMILIES[`idle:${id}`] ?? gap ?? SPARE[spare % SPARE.length]).split(" ");
+    const [name, share = "1", hatch] = (FAMILIES[id] ?? gap ?? SPARE[spare % SPARE.length]).split(" ");
     const color = mix(parse(variable(`--chart-${name}`)), ground, Number(share));
     const [r, g, b] = color;
     const isBright = light(color) > 0.2;

@@ -1,5 +1,6 @@
 // Pictures and answers as typed arrays, with rows that can be searched.
 import { max, min } from "./numbers.js";
+import { visible } from "./text.js";
 
 export const bytes = (text) => {
   const raw = atob(text);

@@ -1,6 +1,5 @@
-// The elements of a time line. What the mount point held is the static picture; paper and readers without scripts keep it.
+// The elements of a time line. The mount point holds the static picture, which paper and browsers without scripts show.
 import { make } from "./dom.js";
-import { KEYS } from "./keys.js";
 
 let serial = 0;
 

@@ -43,7 +43,7 @@ export const drawPath = (context, view, palette, section) => {
     const found = part.lane >= 0 ? view.laneRow(section, part.lane) : null;
     // Along the lower edge, so that names stay readable.
     const y = found ? found.top + found.rowHeight - 2 : base;
-    // Parts below a pixel change nothing that can be seen.
+    // Parts below half a pixel are invisible.
     if (b - last < 0.5 && found === row) continue;
     points.push([a, y], [b, y]);
     row = found;

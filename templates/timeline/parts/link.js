@@ -1,4 +1,4 @@
-// What is shown, in the address: #t=START-END&g=GROUP&w=WINDOW&f=FINDING&s=LANE:ID
+// The address holds the shown range, window, place and slice: #t=START-END&g=GROUP&w=WINDOW&f=FINDING&s=LANE:ID
 import { listen } from "./dom.js";
 export const readAddress = (hash) => {
   const text = hash.replace(/^#/, "");

@@ -156,7 +156,7 @@ export const drawOverview = (tl) => {
   const { gutter, x } = layout;
   fillBox(context, palette.ground, 0, 0, width, layout.height);
   if (overview.lanes.length) context.drawImage(overview.bitmap, gutter, layout.top, width - gutter, layout.bottom - layout.top);
-  // Ticks of units of work, if they can be told apart.
+  // Ticks of units of work, if there is space between them.
   const ticks = overview.ticks.filter((tick) => tick >= start && tick <= end);
   if (ticks.length && (width - gutter) / ticks.length > 2.5) {
     for (const tick of ticks) fillBox(context, palette.muted, round(x(tick)), layout.bottom, 1, 5);
@@ -222,7 +222,7 @@ export const drawOverview = (tl) => {
   drawBrush(tl, context, layout, palette, x);
 };
 
-// What the detail shows, as an open box over the run.
+// The range of the detail is an open box over the run.
 const drawBrush = (tl, context, layout, palette, x) => {
   const { width, gutter } = layout;
   for (const section of tl.sheet.sections.length ? tl.sheet.sections : [{ shift: 0 }]) {

@@ -1,4 +1,4 @@
-// Sheets: what the detail can show. A window, a pair of windows that are compared, or answers of a server.
+// Sheets are the contents of the detail: a window, a pair of windows that are compared, or answers of a server.
 import { sectionOf } from "./decode.js";
 import { max, min } from "./numbers.js";
 

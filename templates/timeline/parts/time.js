@@ -1,5 +1,6 @@
 // Times are whole nanoseconds from the origin of the picture; numbers with fractions are pixels or text.
 import { abs, ceil, floor, max, round } from "./numbers.js";
+import { grouped } from "./text.js";
 
 const UNITS = [[3.6e12, "h"], [6e10, "min"], [1e9, "s"], [1e6, "ms"], [1e3, "µs"]];
 

@@ -1,4 +1,4 @@
-// What is drawn at given pixels is what the picture says there.
+// Pixels have the colors that the picture says.
 import { LIGHT, call, colorsAt, openAt, pictureOf, scaleOf, settled, slicesOf } from "./tools.mjs";
 
 const kindId = (picture, slice) => picture.kinds[slice.kind].id;

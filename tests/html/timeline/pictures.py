@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes pictures of the time line and pages that show them: pictures.py FOLDER
 
-The pictures are drawn from a seed. Beside each page, NAME.json is its picture, which the tests compare with pixels.
+The pictures are drawn from a seed. Next to each page, NAME.json is its picture, which the tests compare with pixels.
 """
 
 import base64

@@ -23,7 +23,7 @@ const keys = async (page, check, picture) => {
   await page.keyboard.press("0");
   check("0 shows all", (await length(page)) === whole);
   await page.keyboard.press("ArrowDown");
-  check("tells the lane", /idle by cause/.test(await spoken(page, "idle by cause")));
+  check("announces the lane", /idle by cause/.test(await spoken(page, "idle by cause")));
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press(".");
   const first = slicesOf(typical.lanes[1], typical.start_ns);
