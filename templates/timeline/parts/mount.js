@@ -98,7 +98,7 @@ export const mount = (host, picture, options = {}) => {
     tl.sheet.groups = new Set(tl.requestGroups());
   } else if (sets.length) tl.openAt(0);
   else tl.setSheet(emptySheet(picture, false));
-  tl.go(tl.sheet.start, tl.sheet.end);
+  tl.fitAll();
   useOverview(tl);
   usePointer(tl);
   useKeys(tl);

@@ -35,7 +35,10 @@ export const useRange = (tl) => {
     if (base === zero) return zero || tl.sheet.sections.length > 1 ? "from its start" : "from the start";
     return `from ${String(base - zero).replace(/\B(?=(\d{3})+$)/g, " ")} ns`;
   };
-  tl.fitAll = () => tl.go(tl.sheet.start, tl.sheet.end);
+  tl.fitAll = () => {
+    const { start, end } = tl.sheet.request ? tl.strip.extent : tl.sheet;
+    tl.go(start, end);
+  };
   tl.fitSelection = () => {
     const { pin, selection, place } = tl;
     const span = selection ?? (pin && { start: pin.lane.start[pin.slice] - pin.lane.section.shift, end: pin.lane.end[pin.slice] - pin.lane.section.shift }) ?? place;

@@ -192,6 +192,17 @@ export const checkEdges = async (browser, folder, check) => {
   check("has no complaints", watched.complaints.length === 0, watched.complaints);
   await close();
 
+  const late = await openAt(browser, folder, "late", "", { colorScheme: "light" });
+  await call(late.page, "go", 0, 60_000_000_000);
+  await settled(late.page);
+  const row = await call(late.page, "overviewBox", 0);
+  const middle = async () => (await colorsAt(late.page, ".tl-overview", [[row.x + row.width / 2, row.y + row.height / 2]]))[0];
+  check("the overview shows the part with GPU work", (await middle()) === LIGHT.compute, await middle());
+  await late.page.click("text=Whole run");
+  await settled(late.page);
+  check("and the whole run", (await middle()) !== LIGHT.compute, await middle());
+  await late.close();
+
   const other = await openAt(browser, folder, "nothing");
   check("says that there is nothing", (await other.page.textContent(".tl-notes")).includes("no events") && other.watched.complaints.length === 0, other.watched.complaints);
   await other.close();

@@ -215,6 +215,23 @@ def served(seed):
     return picture(Names(), gpus + hosts, span, overview(source, gpus, 2000, span, 400), [], [{"id": "finding/straggler", "label": "Straggler rank 3 GPU 0", "group": "r3g0", "start_ns": span // 2, "end_ns": span // 2 + 5_000_000}])
 
 
+def late(seed):
+    """A run whose GPUs work at its end only."""
+    source = random.Random(seed)
+    gpus, hosts = groups_of(2)
+    span, bins = 60_000_000_000, 600
+    lead, busy = bytes([255] * 570 + [0] * 30), bytes([0] * 570 + [255] * 20 + [0] * 10)
+    tail = bytes([0] * 590 + [255] * 10)
+    kinds = [*KINDS, "idle:lead", "idle:tail"]
+    shares = {str(kinds.index(kind)): base64.b64encode(values).decode() for kind, values in (("compute", busy), ("idle:lead", lead), ("idle:tail", tail))}
+    over = {"bins": bins, "lanes": [{"group": one["id"], "label": one["label"], "count": 1, "shares": shares} for one in gpus], "ticks": [], "unit": "step", "marks": []}
+    names = Names()
+    content = picture(names, gpus + hosts, span, over, [window(source, names, "typical", "typical step", "its 1.0 s", 0, 57_200_000_000, 58_200_000_000, 100)])
+    content["names"] = names.all()
+    content["kinds"] += [{"id": kind, "label": kind} for kind in kinds[-2:]]
+    return content
+
+
 def wide(seed):
     source = random.Random(seed)
     gpus, hosts = groups_of(1000)
@@ -246,7 +263,7 @@ def main():
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     hostile = [(name, KERNELS[place % len(KERNELS)][1], 60_000) for place, name in enumerate(HOSTILE)]
-    pictures = {"usual": usual(7), "compare": comparison(8), "edges": edges(), "many": many(9), "nothing": nothing(), "hostile": usual(10, 2, 200, kernel_names=hostile), "served": served(11), "wide": wide(12)}
+    pictures = {"usual": usual(7), "compare": comparison(8), "edges": edges(), "many": many(9), "nothing": nothing(), "hostile": usual(10, 2, 200, kernel_names=hostile), "served": served(11), "wide": wide(12), "late": late(13)}
     for group in pictures["hostile"]["groups"]:
         group["label"] += ' <b onclick="window.harmed=1">\u202e'
     for name, content in pictures.items():
