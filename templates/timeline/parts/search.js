@@ -12,7 +12,7 @@ export const find = (tl, text) => {
   if (!text) return { search: null, error: "" };
   let pattern;
   try {
-    pattern = new RegExp(text, "iu");
+    pattern = new RegExp(text, "i");
   } catch (first) {
     return { search: null, error: `Not a regular expression: ${String(first.message).replace(/^Invalid regular expression: /, "").slice(0, 120)}` };
   }
