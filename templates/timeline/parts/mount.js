@@ -1,11 +1,9 @@
 // The time line: state, and what its parts call to change it.
 import { useBar } from "./bar.js";
 import { tooltip, useOverview } from "./brush.js";
-import { useSheets } from "./choose.js";
 import { paletteOf } from "./colors.js";
 import { drawDetail } from "./detail.js";
 import { button, listen } from "./dom.js";
-import { useFlags } from "./flags.js";
 import { frameOf } from "./frame.js";
 import { boxOf, hitAt } from "./hit.js";
 import { useKeys } from "./keys.js";
@@ -14,13 +12,13 @@ import { useList } from "./list.js";
 import { max, min, round } from "./numbers.js";
 import { drawOverview, overviewOf } from "./overview.js";
 import { usePin } from "./pin.js";
-import { usePlaces } from "./places.js";
+import { useFlags, usePlaces } from "./places.js";
 import { usePointer } from "./pointer.js";
 import { useRange } from "./range.js";
 import { useRequests } from "./request.js";
 import { useSearch } from "./search.js";
 import { useSelection } from "./selection.js";
-import { emptySheet, windowSets } from "./sheets.js";
+import { emptySheet, useSheets, windowSets } from "./sheets.js";
 import { cut, visible } from "./text.js";
 
 // The first time line of a page has the address.
