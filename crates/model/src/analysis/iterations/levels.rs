@@ -54,15 +54,22 @@ impl LevelThresholds {
         levels
     }
 
-    /// The two cuts around a level that is short and returns to the one before it.
+    /// The cuts around and within levels that together are short, and return to the one before them; the shortest such part of the run.
     fn episode(&self, durations: &[i64], cuts: &[usize]) -> Option<Range<usize>> {
-        let part = |place: usize| durations.get(*cuts.get(place)?..*cuts.get(place + 1)?);
-        (1..cuts.len().saturating_sub(2)).find_map(|place| {
-            let (before, own, after) = (median(part(place - 1)?)?, part(place)?, median(part(place + 1)?)?);
+        let part = |from: usize, to: usize| durations.get(*cuts.get(from)?..*cuts.get(to)?);
+        let returns = |first: &usize, end: &usize| -> Option<usize> {
+            let (before, own, after) = (part(first - 1, *first)?, part(*first, *end)?, part(*end, end + 1)?);
+            let (before, after) = (median(before)?, median(after)?);
             let change = (after - before).abs() / before.min(after).max(1.0) * 100.0;
             let is_short = own.len() as f64 * 100.0 <= self.most_episode_pct * durations.len() as f64;
-            (is_short && change < self.least_change_pct).then_some(place..place + 2)
-        })
+            (is_short && change < self.least_change_pct).then_some(own.len())
+        };
+        let places = 1..cuts.len().saturating_sub(1);
+        let pairs = places.clone().flat_map(|first| places.clone().map(move |end| (first, end)));
+        let episodes = pairs
+            .filter(|(first, end)| first < end)
+            .filter_map(|(first, end)| returns(&first, &end).map(|length| (length, first, end)));
+        episodes.min().map(|(_, first, end)| first..end + 1)
     }
 
     /// The place of the clearest jump of a sequence, if it has one.
@@ -184,9 +191,25 @@ mod tests {
         let alternating: Vec<i64> = (0..40).map(|place| if place % 2 == 0 { 800 } else { 250 }).collect();
         let slow_first = [vec![5_000], noisy(30, 1_000)].concat();
         let episode = [noisy(20, 1_000), noisy(10, 1_500), noisy(30, 1_000)].concat();
-        for durations in
-            [trend, outliers, alternating, slow_first, episode, noisy(50, 1_000), vec![100, 130], vec![], vec![5; 9]]
-        {
+        // The slow part is several levels, because its first repetition and its last one are cut from the usual ones.
+        let by_steps = vec![
+            7_468, 7_466, 7_461, 7_472, 7_465, 7_466, 7_461, 7_464, 7_465, 7_484, 7_487, 7_450, 7_474, 7_455, 7_470,
+            7_457, 7_474, 7_476, 7_468, 7_478, 21_192, 24_540, 24_540, 24_540, 24_540, 24_540, 24_540, 24_540, 24_540,
+            21_362, 7_454, 7_464, 7_485, 7_487, 7_490, 7_484, 7_490, 7_474, 7_456, 7_473, 7_451, 7_475, 7_478, 7_467,
+            7_464,
+        ];
+        for durations in [
+            trend,
+            outliers,
+            alternating,
+            slow_first,
+            episode,
+            by_steps,
+            noisy(50, 1_000),
+            vec![100, 130],
+            vec![],
+            vec![5; 9],
+        ] {
             assert!(levels(&durations).iter().all(|level| *level == 0), "{durations:?}");
         }
     }
