@@ -7,7 +7,7 @@ use itertools::izip;
 use parking_lot::Mutex;
 use polars::prelude::{Column, DataFrame, DataType, PolarsResult, df};
 
-use wavesieve_tables::columns::frames::collected;
+use wavesieve_tables::columns::frames::{collected, part, pieces};
 use wavesieve_tables::columns::requests::{ProcessTables, Request};
 use wavesieve_tables::columns::values::{FrameValues, I64Values};
 use wavesieve_tables::derive::gpu_work::gpu_times::{GPU_SEGMENTS, SUMMED_COLUMNS};
@@ -125,24 +125,24 @@ impl CoalescedSegments {
 }
 
 fn runs_of(segments: &DataFrame) -> Result<BTreeMap<i64, Runs>> {
-    let column = |name| segments.integer(name);
-    let [gpus, starts, ends, compute, comm, copies] = SUMMED_COLUMNS.map(column);
-    let (gpus, starts, ends) = (gpus?, starts?, ends?);
-    let (compute, comm, copies) = (compute?, comm?, copies?);
     let mut runs: BTreeMap<i64, Runs> = BTreeMap::new();
     let mut last: (Option<i64>, Runs) = Default::default();
-    for (gpu, start, end, compute, comm, copies) in
-        izip!(gpus.iter(), starts.iter(), ends.iter(), compute.iter(), comm.iter(), copies.iter())
-    {
-        let (Some(_), Some(start_ns), Some(end_ns)) = (gpu, start, end) else { continue };
-        if last.0 != gpu {
-            let of_gpu = gpu.and_then(|gpu| runs.remove(&gpu)).unwrap_or_default();
-            if let (Some(gpu), of_last) = std::mem::replace(&mut last, (gpu, of_gpu)) {
-                runs.insert(gpu, of_last);
+    for piece in pieces(segments) {
+        let [gpus, starts, ends, compute, comm, copies] = part(segments, &piece).integers(SUMMED_COLUMNS)?;
+        for (gpu, start, end, compute, comm, copies) in
+            izip!(gpus.iter(), starts.iter(), ends.iter(), compute.iter(), comm.iter(), copies.iter())
+        {
+            let (Some(_), Some(start_ns), Some(end_ns)) = (gpu, start, end) else { continue };
+            if last.0 != gpu {
+                let of_gpu = gpu.and_then(|gpu| runs.remove(&gpu)).unwrap_or_default();
+                if let (Some(gpu), of_last) = std::mem::replace(&mut last, (gpu, of_gpu)) {
+                    runs.insert(gpu, of_last);
+                }
             }
+            let kinds = [compute, comm, copies].into_iter();
+            let kinds = kinds.fold(0, |kinds, count| kinds << 1 | u32::from(count > Some(0)));
+            last.1.add(start_ns, end_ns, kinds);
         }
-        let kinds = [compute, comm, copies].into_iter().fold(0, |kinds, count| kinds << 1 | u32::from(count > Some(0)));
-        last.1.add(start_ns, end_ns, kinds);
     }
     if let (Some(gpu), of_last) = last {
         runs.insert(gpu, of_last);

@@ -1,6 +1,7 @@
 //! Computes the groupings of a statement over a trace.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use anyhow::{Context as _, Result};
 use parking_lot::Mutex;
@@ -12,7 +13,7 @@ use super::table_pass::TablePass;
 use crate::parsed::ParsedStatement;
 use crate::referenced_columns::referenced_columns;
 use wavesieve_model::schema::Table;
-use wavesieve_tables::columns::frames::{FEW_ROWS, collected, is_identity, selected};
+use wavesieve_tables::columns::frames::{FEW_ROWS, collected, is_identity, part, pieces, selected};
 use wavesieve_tables::columns::reading::Piece;
 use wavesieve_tables::columns::requests::Request;
 use wavesieve_tables::derive;
@@ -126,15 +127,22 @@ pub(crate) fn add_rows<'a>(
         }
         return Ok(());
     }
-    // Each pass keeps data for every row while a frame is added up; slices limit the number of rows.
-    let slices: Vec<i64> = (0..frame.height()).step_by(ADDED_ROWS).map(|first| first as i64).collect();
-    let add = |first: &i64| {
+    let add = |slice: &Range<usize>| {
         let mut pass = empty();
-        pass.add(&identified(&frame.slice(*first, ADDED_ROWS), member, columns)?)?;
+        pass.add(&identified(&part(&frame, slice), member, columns)?)?;
         absorb(pass);
         Ok::<_, anyhow::Error>(())
     };
-    workers.run(&slices, |_| 0, add).map(drop)
+    workers.run(&slices(&frame), |_| 0, add).map(drop)
+}
+
+/// Rows of a frame that are added up at a time. Each pass keeps data for every row meanwhile, so there are not too many.
+fn slices(frame: &DataFrame) -> Vec<Range<usize>> {
+    let slices = |piece: Range<usize>| {
+        let firsts = piece.clone().step_by(ADDED_ROWS);
+        firsts.map(move |first| first..piece.end.min(first + ADDED_ROWS))
+    };
+    pieces(frame).into_iter().flat_map(slices).collect()
 }
 
 /// Rows of a process with the columns that identify it.

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
@@ -45,7 +46,7 @@ pub fn empty_frame(columns: &[&Declaration]) -> DataFrame {
 pub const FEW_ROWS: usize = 1 << 13;
 
 /// The rows of a frame if they are in memory.
-fn rows_in_memory(frame: &LazyFrame) -> Option<&DataFrame> {
+pub(crate) fn rows_in_memory(frame: &LazyFrame) -> Option<&DataFrame> {
     match &frame.logical_plan {
         DslPlan::DataFrameScan { df, .. } => Some(df),
         _ => None,
@@ -74,6 +75,28 @@ pub fn selected<'a>(frame: &LazyFrame, names: impl Iterator<Item = &'a str>) -> 
         Some(rows) => Ok(rows.select(names)?.lazy()),
         None => Ok(frame.clone().select(names.into_iter().map(col).collect::<Vec<Expr>>())),
     }
+}
+
+/// Parts of a frame in which its columns are in one piece each, so that reading their values copies nothing. One part, if they would be short.
+pub fn pieces(frame: &DataFrame) -> Vec<Range<usize>> {
+    let columns = frame.columns().iter().filter(|column| column.as_scalar_column().is_none());
+    let series = columns.map(Column::as_materialized_series).max_by_key(|series| series.n_chunks());
+    let lengths = match series.filter(|series| series.n_chunks().saturating_mul(FEW_ROWS) <= frame.height()) {
+        Some(series) => series.chunk_lengths().collect(),
+        None => vec![frame.height()],
+    };
+    let mut end = 0;
+    let part = |rows: usize| {
+        let first = end;
+        end += rows;
+        first..end
+    };
+    lengths.into_iter().map(part).collect()
+}
+
+/// Some rows of a frame, which share its memory.
+pub fn part(frame: &DataFrame, rows: &Range<usize>) -> DataFrame {
+    frame.slice(rows.start as i64, rows.len())
 }
 
 /// Joins frames into one; returns them unchanged if they do not fit together.

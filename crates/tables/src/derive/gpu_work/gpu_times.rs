@@ -7,7 +7,7 @@ use itertools::izip;
 use polars::prelude::DataFrame;
 use serde::{Deserialize, Serialize};
 
-use crate::columns::frames::integers;
+use crate::columns::frames::{integers, part, pieces};
 use crate::columns::values::FrameValues;
 use crate::derive::device_of;
 use wavesieve_model::analysis::gpu_time::segments::Segment;
@@ -81,15 +81,17 @@ pub const SUMMED_COLUMNS: [&str; 6] = ["gpu", "start_ns", "end_ns", "compute", "
 
 /// Sums up rows of `gpu_segments` of one process.
 pub fn gpu_times(segments: &DataFrame) -> Result<Vec<GpuTime>> {
-    let [gpus, starts, ends, compute, comm, copies] = segments.integers(SUMMED_COLUMNS)?;
     let mut times = GpuTimes::default();
-    for (gpu, start, end, compute, comm, copies) in
-        izip!(gpus.iter(), starts.iter(), ends.iter(), compute.iter(), comm.iter(), copies.iter())
-    {
-        let (Some(gpu), Some(start_ns), Some(end_ns)) = (gpu, start, end) else { continue };
-        let count = |count: Option<i64>| count.unwrap_or(0);
-        let (compute, comm, copies) = (count(compute), count(comm), count(copies));
-        times.add(&Segment { gpu, start_ns, end_ns, compute, comm, copies });
+    for piece in pieces(segments) {
+        let [gpus, starts, ends, compute, comm, copies] = part(segments, &piece).integers(SUMMED_COLUMNS)?;
+        for (gpu, start, end, compute, comm, copies) in
+            izip!(gpus.iter(), starts.iter(), ends.iter(), compute.iter(), comm.iter(), copies.iter())
+        {
+            let (Some(gpu), Some(start_ns), Some(end_ns)) = (gpu, start, end) else { continue };
+            let count = |count: Option<i64>| count.unwrap_or(0);
+            let (compute, comm, copies) = (count(compute), count(comm), count(copies));
+            times.add(&Segment { gpu, start_ns, end_ns, compute, comm, copies });
+        }
     }
     Ok(times.finish())
 }
