@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use parking_lot::Mutex;
-use polars::prelude::DataFrame;
+use polars::prelude::{DataFrame, IntoLazy, LazyFrame, PolarsResult};
 
 use super::consumer::TableConsumer;
 use super::selection::{self, Filters, PARTS, Resolved, Window, steady_part_of};
 use super::{Trace, TraceProcess};
 use crate::ablation::{Optimization, is_on};
-use crate::columns::requests::ProcessTables;
+use crate::columns::frames::rows_in_memory;
+use crate::columns::requests::{ProcessTables, Request, only_requested};
 
 /// The part of a run to analyze.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,14 +78,13 @@ impl SteadyParts {
         if !are_known {
             request.entry(PARTS.0).or_default().extend(PARTS.1);
         }
-        let names: BTreeSet<&'static str> = request.keys().copied().collect();
+        let read = request.clone();
         TableConsumer::new(request, move |member, tables| {
             let SteadyPart { resolved, is_all } = self.part(member, tables)?;
             if is_all && (self.is_alone || self.is_deferred(member)) {
                 return Ok(());
             }
-            let mut tables = tables.clone();
-            tables.retain(|name, _| names.contains(name));
+            let mut tables = narrowed(tables, &read)?;
             selection::apply(&self.choice, &resolved, &member.process, &look.request, &mut tables)?;
             look.take(member, &tables)
         })
@@ -108,4 +108,14 @@ impl SteadyParts {
         self.parts.lock().insert(process, part.clone());
         Ok(part)
     }
+}
+
+/// The tables of a request. Those in memory have only its columns, so that no others are filtered.
+fn narrowed(tables: &ProcessTables, request: &Request) -> PolarsResult<ProcessTables> {
+    let narrow = |(name, frame): (&&'static str, &LazyFrame)| {
+        let columns = request.get(name)?;
+        let narrowed = rows_in_memory(frame).map(|rows| only_requested(rows.clone(), Some(columns)));
+        Some(narrowed.map_or_else(|| Ok(frame.clone()), |rows| Ok(rows?.lazy())).map(|frame| (*name, frame)))
+    };
+    tables.iter().filter_map(narrow).collect()
 }

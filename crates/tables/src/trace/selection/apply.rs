@@ -6,10 +6,14 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::filters::{Filter, Filters};
+use super::long_runs;
 use super::resolve::Resolved;
+use crate::columns::frames::{collected, part, rows_in_memory, selected};
 use crate::columns::requests::{ProcessTables, Request};
+use crate::columns::values::FrameValues;
 use crate::derive;
 use crate::derive::{Owner, Rows};
+use wavesieve_model::analysis::numbering::by_id::ById;
 use wavesieve_model::schema;
 use wavesieve_model::schema::process::Process;
 use wavesieve_model::schema::{Origin, Table};
@@ -127,28 +131,32 @@ pub fn apply(
     let own: BTreeMap<&'static str, LazyFrame> = tables
         .iter()
         .filter_map(|(name, frame)| Some((schema::table(name)?, frame)))
-        .map(|(table, frame)| (table.name, choose(choice, resolved, process, table, frame.clone())))
-        .collect();
+        .map(|(table, frame)| Ok((table.name, choose(choice, resolved, process, table, frame.clone())?)))
+        .collect::<Result<_>>()?;
     for name in request.keys() {
         let Some(frame) = own.get(name) else { continue };
         let mut chosen = frame.clone();
         let mut parts = Vec::new();
         for owner in owners(name) {
             let owned = match owner.word {
-                Some((column, word)) => chosen.clone().filter(col(column).eq(lit(word))),
+                Some((column, word)) => long_runs::met(chosen.clone(), col(column).eq(lit(word)))?,
                 None => chosen.clone(),
             };
             let owning = schema::table(owner.table)
                 .filter(|table| choice.row_filters().any(|filter| acts_on(choice, filter, table)));
             parts.push(match (owning, own.get(owner.table)) {
-                (Some(_), Some(owning)) => of_rows(owned, owning.clone(), owner.keys),
+                (Some(_), Some(owning)) => of_rows(owned, owning.clone(), owner.keys)?,
                 _ => owned,
             });
         }
         if parts.len() == 1 {
             chosen = parts.pop().unwrap_or_default();
         } else if parts.len() > 1 {
-            chosen = concat(parts, UnionArgs { rechunk: false, ..UnionArgs::default() })?;
+            let in_memory: Option<Vec<DataFrame>> = parts.iter().map(|part| rows_in_memory(part).cloned()).collect();
+            chosen = match in_memory {
+                Some(parts) => long_runs::joined(parts)?.lazy(),
+                None => concat(parts, UnionArgs { rechunk: false, ..UnionArgs::default() })?,
+            };
         }
         tables.insert(name, chosen);
     }
@@ -157,17 +165,38 @@ pub fn apply(
 }
 
 /// The rows whose keys occur in another table.
-fn of_rows(frame: LazyFrame, owning: LazyFrame, keys: &[(&str, &str)]) -> LazyFrame {
+fn of_rows(frame: LazyFrame, owning: LazyFrame, keys: &[(&str, &str)]) -> PolarsResult<LazyFrame> {
+    if let [(here, there)] = keys
+        && let Some(rows) = long_runs::many_rows(&frame)
+    {
+        let owning = collected(&selected(&owning, std::iter::once(*there))?)?.integer(there)?;
+        let ids = ById::new(|| owning.iter().flatten().map(|id| (id, true)), false, |known, _| known);
+        let is_owned = |id: Option<i64>| id.and_then(|id| ids.get(id)) == Some(true);
+        let marks = rows.integer(here)?.iter().map(is_owned).collect();
+        return Ok(long_runs::kept(rows, &marks)?.lazy());
+    }
     let here: Vec<Expr> = keys.iter().map(|(here, _)| col(*here)).collect();
     let there: Vec<Expr> = keys.iter().map(|(_, there)| col(*there)).collect();
     let mut arguments = JoinArgs::new(JoinType::Semi);
     arguments.maintain_order = MaintainOrderJoin::Left;
-    frame.join(owning.select(there.clone()), here, there, arguments)
+    Ok(frame.join(owning.select(there.clone()), here, there, arguments))
 }
 
 /// The rows of a table that the filters on its own columns keep, cut at the window if the mode requires it.
-fn choose(choice: &Filters, resolved: &Resolved, process: &Process, table: &Table, frame: LazyFrame) -> LazyFrame {
+fn choose(
+    choice: &Filters,
+    resolved: &Resolved,
+    process: &Process,
+    table: &Table,
+    frame: LazyFrame,
+) -> PolarsResult<LazyFrame> {
     let acting: Vec<Filter> = choice.row_filters().filter(|filter| acts_on(choice, *filter, table)).collect();
+    if acting == [Filter::Window]
+        && let Some(rows) = long_runs::many_rows(&frame)
+        && let Some(chosen) = choose_around(choice, resolved, table, rows)?
+    {
+        return Ok(chosen.lazy());
+    }
     let mut frame = frame;
     for filter in acting {
         frame = match filter {
@@ -194,7 +223,35 @@ fn choose(choice: &Filters, resolved: &Resolved, process: &Process, table: &Tabl
             }
         };
     }
-    if choice.is_windowed() { cut(choice, resolved, table, frame) } else { frame }
+    Ok(if choice.is_windowed() { cut(choice, resolved, table, frame) } else { frame })
+}
+
+/// The rows of a table in the window, without copying those that lie inside it and follow one another. `None` if no long run of rows does.
+fn choose_around(
+    choice: &Filters,
+    resolved: &Resolved,
+    table: &Table,
+    rows: &DataFrame,
+) -> PolarsResult<Option<DataFrame>> {
+    if choice.clips() {
+        return Ok(None);
+    }
+    let mut as_they_are = in_window(choice, resolved, table);
+    if is_accounting(table) && has_extent(table) {
+        // What a cut leaves as it is.
+        let (from, to) = resolved.window;
+        let sides = from.map(|from| col("start_ns").gt_eq(lit(from))).into_iter();
+        let sides = sides.chain(to.map(|to| col("end_ns").lt_eq(lit(to))));
+        let is_whole = col("duration_ns").eq(col("end_ns") - col("start_ns"));
+        as_they_are = sides.chain([is_whole]).fold(as_they_are, Expr::and);
+    }
+    let marks = long_runs::marked(rows, as_they_are)?;
+    let Some(run) = marks.as_ref().and_then(long_runs::long_run) else { return Ok(None) };
+    let others = |range| {
+        let frame = part(rows, &range).lazy().filter(in_window(choice, resolved, table));
+        cut(choice, resolved, table, frame).collect()
+    };
+    long_runs::around(rows, &run, others).map(Some)
 }
 
 fn keep(frame: LazyFrame, condition: Option<Expr>) -> LazyFrame {

@@ -15,6 +15,7 @@ pub use window::WindowSpan;
 mod apply;
 mod condition;
 mod filters;
+mod long_runs;
 mod notes;
 mod number_condition;
 mod partly;
