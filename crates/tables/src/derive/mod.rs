@@ -27,5 +27,6 @@ pub use on_demand::OnDemandTables;
 use registry::column;
 pub use registry::{all_needs, declaration, derive, families, from_facts, is_joint, joint, needs, source_request};
 pub(crate) use registry::{derive_all, is_of_cut_calls, needs_of, optional_needs};
+pub(crate) use source_frames::Found;
 pub use source_frames::Frames;
 use source_frames::needed;

@@ -18,6 +18,12 @@ pub struct Frames {
     tables: BTreeMap<&'static str, DataFrame>,
     wanted: Option<Arc<Request>>,
     unit: UnitChoice,
+    found: Arc<Found>,
+}
+
+/// What several derived tables of a process need to know of the rows of its source tables.
+#[derive(Default)]
+pub(crate) struct Found {
     launching: Mutex<Option<Arc<ById<u32>>>>,
     no_calls: Mutex<Option<BooleanChunked>>,
     kernel_order: Mutex<Option<KernelOrder>>,
@@ -28,6 +34,12 @@ impl Frames {
     #[must_use]
     pub(crate) fn wanting(self, wanted: &Arc<Request>) -> Self {
         Self { wanted: Some(Arc::clone(wanted)), ..self }
+    }
+
+    /// The same tables, with what is found in the rows of others of the process. The rows of all must be the same.
+    #[must_use]
+    pub(crate) fn sharing(self, found: &Arc<Found>) -> Self {
+        Self { found: Arc::clone(found), ..self }
     }
 
     /// The same tables, with a choice of the unit of work.
@@ -44,9 +56,8 @@ impl Frames {
     /// The same tables and others.
     pub(crate) fn with(&self, others: impl IntoIterator<Item = (&'static str, DataFrame)>) -> Self {
         let own = self.tables.iter().map(|(name, frame)| (*name, frame.clone()));
-        let tables: Self = own.chain(others).collect();
-        let kernel_order = Mutex::new(self.kernel_order.lock().clone());
-        Self { wanted: self.wanted.clone(), unit: self.unit.clone(), kernel_order, ..tables }
+        let tables = own.chain(others).collect();
+        Self { tables, wanted: self.wanted.clone(), unit: self.unit.clone(), found: Arc::clone(&self.found) }
     }
 
     /// The same tables but one.
@@ -73,7 +84,7 @@ impl Frames {
     /// # Errors
     /// When they cannot be found.
     pub fn launching(&self, find: impl FnOnce() -> Result<ById<u32>>) -> Result<Arc<ById<u32>>> {
-        once(&self.launching, || find().map(Arc::new))
+        once(&self.found.launching, || find().map(Arc::new))
     }
 
     /// The order of the kernels, which also needs the ids of their dispatches.
@@ -83,7 +94,7 @@ impl Frames {
     pub(crate) fn kernel_order(&self) -> Result<KernelOrder> {
         let kernels = needed(self, "kernels")?;
         kernels.column("dispatch_id")?;
-        once(&self.kernel_order, || KernelOrder::new(kernels))
+        once(&self.found.kernel_order, || KernelOrder::new(kernels))
     }
 
     /// Marks rows of `regions` that are not calls, from `find` if they are not known; see [`Self::launching`].
@@ -91,7 +102,7 @@ impl Frames {
     /// # Errors
     /// When they cannot be found.
     pub fn no_calls(&self, find: impl FnOnce() -> Result<BooleanChunked>) -> Result<BooleanChunked> {
-        once(&self.no_calls, find)
+        once(&self.found.no_calls, find)
     }
 }
 

@@ -95,6 +95,7 @@ impl Derivation<'_> {
             needs: self.tables.iter().map(|table| (table.name, self.sources_of(table.name))).collect(),
             progress: TableScheduler::new(tables, missing, tasks),
             wanted: Arc::new(self.request.clone()),
+            found: Arc::default(),
             prepared,
             derive,
             look,
@@ -128,6 +129,8 @@ struct Work<'a, P, D, L> {
     needs: BTreeMap<&'static str, Request>,
     progress: TableScheduler,
     wanted: Arc<Request>,
+    /// What is found in the rows of the source tables.
+    found: Arc<derive::Found>,
     prepared: P,
     derive: D,
     look: L,
@@ -236,6 +239,9 @@ where
             Ok((name, std::mem::take(collected(&frame)?.rechunk_mut())))
         };
         let needed = chosen.map(whole).collect::<PolarsResult<derive::Frames>>()?.wanting(&self.wanted);
+        // Calls may be cut for these.
+        let is_of_own_rows = names.iter().any(|name| derive::is_of_cut_calls(name));
+        let needed = if is_of_own_rows { needed } else { needed.sharing(&self.found) };
         let needed = needed.choosing(self.plan.unit);
         drop(tables);
         let frames = (self.derive)(names, &needed)?;
