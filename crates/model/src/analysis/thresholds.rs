@@ -19,6 +19,18 @@ pub struct Thresholds {
     pub stands_out: StandsOut,
     /// Durations that moved to other names.
     pub migrating_durations: MigratingDurations,
+    /// Clocks that were set.
+    pub clock_jumps: ClockBounds,
+    /// Calls of collectives that belong together.
+    pub matched_collectives: MatchingBounds,
+    /// Work that other work waited for.
+    pub critical_path: PathBounds,
+    /// Sequences of kernels that repeat.
+    pub repetitions: RepetitionBounds,
+    /// Repetitions within units of work.
+    pub layers: LayerBounds,
+    /// Slow units at either end of a run.
+    pub phases: PhaseBounds,
 }
 
 impl Thresholds {
@@ -81,6 +93,60 @@ bounds! {
     }
 }
 
+bounds! {
+    /// See `[clock_jumps]`.
+    ClockBounds { backward_ns: i64, gap_ns: i64, sure_gap_ns: i64, min_pct: i64 }
+}
+bounds! {
+    /// See `[matched_collectives]`.
+    MatchingBounds {
+        clearly_better: i64,
+        ticks_ns: i64,
+        min_matched_pct: usize,
+        min_better_pct: usize,
+        min_ranks_of_all: usize,
+    }
+}
+bounds! {
+    /// See `[critical_path]`.
+    PathBounds { near_ns: i64, near_part: i64, close_ns: i64, unexplained_ns: i64 }
+}
+bounds! {
+    /// See `[repetitions]`.
+    RepetitionBounds {
+        min_repetitions: usize,
+        min_covered: f64,
+        same_period: f64,
+        irregular_costs: i64,
+        least_steady: f64,
+        min_explained: f64,
+        min_recurring: f64,
+        as_many: f64,
+        rare: u32,
+        as_alike: f64,
+        min_alike: f64,
+        min_alike_wide: f64,
+        min_alike_last: f64,
+        min_within: usize,
+        nearly_all: f64,
+        min_signs: usize,
+        min_repetitions_wide: usize,
+        min_within_wide: usize,
+        same: f64,
+        often: f64,
+        enough_of_lane: f64,
+        enough_alike: f64,
+    }
+}
+bounds! {
+    /// See `[layers]`.
+    LayerBounds { min_layer: u32, min_kind: u32, min_alike: f64, same: f64, max_turn: usize, enough_of_lane: f64 }
+}
+bounds! {
+    /// See `[phases]`.
+    PhaseBounds { min_excess_part: i64, scaled_distances_thousandths: i64, few: usize, most_part: usize }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +154,6 @@ mod tests {
     #[test]
     fn the_file_has_every_bound() {
         let bounds = toml::from_str::<Thresholds>(data!("share/thresholds.toml")).unwrap();
-        assert!(bounds.same_work.least_at_place > 0 && bounds.migrating_durations.min_period > 0);
+        assert!(bounds.same_work.least_at_place > 0 && bounds.phases.few > 0);
     }
 }

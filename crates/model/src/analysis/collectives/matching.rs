@@ -5,23 +5,17 @@
 //! end times identify which calls belong together. This works even between different clocks: the clock offset is the
 //! difference that most ends agree on.
 
+use crate::analysis::thresholds::{MatchingBounds, Thresholds};
 use std::collections::{BTreeMap, BTreeSet};
+
+fn bounds() -> &'static MatchingBounds {
+    &Thresholds::builtin().matched_collectives
+}
 
 /// Maximum number of shifts to try if one side lacks calls.
 const MAX_SHIFTS: usize = 4096;
 /// Maximum number of calls by which to judge a shift.
 const MAX_SAMPLES: usize = 512;
-/// The best shift counts only if its ends agree this many times as well as those of any other shift.
-const CLEARLY_BETTER: i64 = 2;
-/// Differences up to this many nanoseconds between ends on different GPUs are negligible: ten ticks of the 100 MHz
-/// dispatch clock.
-const TICKS_NS: i64 = 100;
-/// Between different clocks, at least this percentage of the calls on the shorter side must match; otherwise none do.
-const MIN_MATCHED_PCT: usize = 90;
-
-/// On one clock, end times override the order of equally many calls only if they match at least this percentage. Calls
-/// of independent ranks overlap by chance.
-const MIN_BETTER_PCT: usize = 75;
 
 /// A call of a collective on one GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +61,7 @@ pub fn partners(reference: &[Call], other: &[Call], same_clock: bool) -> (Basis,
         }
         let by_time = nearest_ends(reference, other, 0);
         let found = by_time.iter().flatten().count();
-        let better = found > together && found * 100 >= MIN_BETTER_PCT * other.len();
+        let better = found > together && found * 100 >= bounds().min_better_pct * other.len();
         return if better { (Basis::Time, by_time) } else { (Basis::Order, by_order) };
     }
     let nobody = vec![None; other.len()];
@@ -76,7 +70,7 @@ pub fn partners(reference: &[Call], other: &[Call], same_clock: bool) -> (Basis,
     }
     let Some(offset_ns) = clock_offset(reference, other) else { return (Basis::Time, nobody) };
     let matched = nearest_ends(reference, other, offset_ns);
-    let enough = matched.iter().flatten().count() * 100 >= MIN_MATCHED_PCT * other.len().min(reference.len());
+    let enough = matched.iter().flatten().count() * 100 >= bounds().min_matched_pct * other.len().min(reference.len());
     (Basis::Time, if enough { matched } else { nobody })
 }
 
@@ -164,9 +158,9 @@ fn clock_offset(reference: &[Call], other: &[Call]) -> Option<i64> {
         .collect();
     found.sort_unstable_by_key(|centre| (centre.deviation_ns, centre.median_ns));
     let best = *found.first()?;
-    let same_ns = best.deviation_ns.saturating_mul(10).max(10 * TICKS_NS);
+    let same_ns = best.deviation_ns.saturating_mul(10).max(10 * bounds().ticks_ns);
     let rival = found.iter().find(|centre| centre.median_ns.abs_diff(best.median_ns) > same_ns as u64);
-    let limit_ns = best.deviation_ns.saturating_mul(CLEARLY_BETTER).saturating_add(TICKS_NS);
+    let limit_ns = best.deviation_ns.saturating_mul(bounds().clearly_better).saturating_add(bounds().ticks_ns);
     if rival.is_some_and(|rival| rival.deviation_ns <= limit_ns) {
         return None;
     }
@@ -239,7 +233,7 @@ mod tests {
             } else {
                 // Order is used only if not more of them run together by time.
                 let together = found.iter().filter(|(here, there)| here == there).count();
-                let few = common.len() * 100 < MIN_BETTER_PCT * one.len();
+                let few = common.len() * 100 < bounds().min_better_pct * one.len();
                 prop_assert!(together >= common.len() || few, "{:?} {:?}", found, common);
             }
         }

@@ -6,6 +6,7 @@
 
 use serde::Deserialize;
 
+use crate::analysis::thresholds::Thresholds;
 use crate::text::fnv::fnv1a;
 
 /// The argument with the type of the elements.
@@ -352,9 +353,6 @@ pub fn shared_out(messages: &[Message], kernels: usize) -> Vec<Result<Message, S
     vec![pair.copied().map(all).ok_or(Sizes::Mixed); kernels]
 }
 
-/// Ranks of a communicator from which sending to all others is a collective.
-const MIN_RANKS_OF_ALL: usize = 3;
-
 /// Whether messages go to and come from every other rank of their communicator: a program implements an exchange of all
 /// ranks so if the library has none.
 pub fn is_among_all(messages: &[Message], ranks: Option<i64>) -> bool {
@@ -363,7 +361,9 @@ pub fn is_among_all(messages: &[Message], ranks: Option<i64>) -> bool {
         let own = messages.iter().filter(move |message| message.receives == receives);
         own.filter_map(|message| message.peer).collect::<std::collections::BTreeSet<i64>>().len()
     };
-    others + 1 >= MIN_RANKS_OF_ALL && peers(true) >= others && peers(false) >= others
+    others + 1 >= Thresholds::builtin().matched_collectives.min_ranks_of_all
+        && peers(true) >= others
+        && peers(false) >= others
 }
 
 /// Messages of one communicator as one: of the same operation, their sum.

@@ -4,15 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use crate::analysis::critical_path::graph::{Call, Graph, NONE, Waits, Work};
+use crate::analysis::thresholds::{PathBounds, Thresholds};
 
-/// Maximum time between the end of work and the start of work that is assumed to have waited for it, if no launch is
-/// recorded. The maximum is this time or this share of the span, whichever is more.
-pub(crate) const NEAR_NS: i64 = 50_000;
-const NEAR_SHARE: i64 = 100;
-/// Maximum time between the end of work and the start of work of another stream that is assumed to have waited for it,
-/// although its launch is recorded. Its launch and its own stream must leave more than `UNEXPLAINED_NS` unexplained.
-const CLOSE_NS: i64 = 10_000;
-const UNEXPLAINED_NS: i64 = 20_000;
+fn bounds() -> &'static PathBounds {
+    &Thresholds::builtin().critical_path
+}
 
 /// Places of work that had to end before; [`NONE`] for work without a cause.
 #[derive(Debug, Default)]
@@ -47,7 +43,7 @@ pub fn causes(work: &[Work], calls: &[Call], recorded: Vec<(u32, u32)>, span_ns:
     let mut last_of_lane = vec![NONE; lanes];
     found.stream.reserve(work.len());
     found.inferred.reserve(work.len());
-    let near_ns = NEAR_NS.max(span_ns / NEAR_SHARE);
+    let near_ns = bounds().near_ns.max(span_ns / bounds().near_part);
     let mut last = NONE;
     let mut ended = by_end.iter().copied().peekable();
     for (place, one) in (0_u32..).zip(work) {
@@ -73,7 +69,9 @@ pub fn causes(work: &[Work], calls: &[Call], recorded: Vec<(u32, u32)>, span_ns:
             at(last).map(|work| work.end_ns).filter(|end_ns| Some(*end_ns) > known_ns).is_some_and(|end_ns| {
                 let gap_ns = one.start_ns.saturating_sub(end_ns);
                 match known_ns.filter(|_| launch.is_some()) {
-                    Some(known_ns) => gap_ns <= CLOSE_NS && one.start_ns.saturating_sub(known_ns) > UNEXPLAINED_NS,
+                    Some(known_ns) => {
+                        gap_ns <= bounds().close_ns && one.start_ns.saturating_sub(known_ns) > bounds().unexplained_ns
+                    }
                     None => gap_ns <= near_ns,
                 }
             });

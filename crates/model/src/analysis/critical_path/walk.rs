@@ -1,7 +1,7 @@
 //! The longest path, walked from its end.
 
-use crate::analysis::critical_path::causes::NEAR_NS;
 use crate::analysis::critical_path::graph::{Before, Cause, Graph, NONE, Point};
+use crate::analysis::thresholds::Thresholds;
 
 /// Kind of a part of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,8 @@ fn step(graph: &Graph, point: Point, first_ns: i64) -> (Option<Segment>, Option<
         Point::WorkStart(place) => graph.work_at(place).map(|work| {
             // Work whose launch is not recorded may have been launched late.
             let waits = |since_ns: i64| {
-                let long = work.call == NONE && work.start_ns.saturating_sub(since_ns) > NEAR_NS;
+                let long = work.call == NONE
+                    && work.start_ns.saturating_sub(since_ns) > Thresholds::builtin().critical_path.near_ns;
                 if long { PathPart::Unknown(place) } else { PathPart::QueueWait(place) }
             };
             match graph.causes_of(place)[0] {

@@ -1,17 +1,14 @@
 //! Symbols that occur at equal distances, once per repetition.
 
 use crate::analysis::iterations::occurrences::Occurrences;
+use crate::analysis::thresholds::{RepetitionBounds, Thresholds};
 
-/// Minimum number of occurrences that make a repetition.
-pub(crate) const MIN_REPETITIONS: usize = 3;
-/// Share of the sequence that repetitions must cover.
-const MIN_COVERED: f64 = 0.3;
-/// Periods that differ by less than this share are taken for one.
-const SAME_PERIOD: f64 = 0.05;
+fn bounds() -> &'static RepetitionBounds {
+    &Thresholds::builtin().repetitions
+}
+
 /// Distances of up to this many periods count neither against an anchor nor for it.
 const MAX_MISSING: u32 = 3;
-/// Cost of an irregular distance, where a regular one gains 1.
-const IRREGULAR: i64 = 2;
 
 /// A symbol that may mark repetitions, in the interval where it is regular.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,13 +36,13 @@ pub fn anchors(occurrences: &Occurrences) -> Vec<Anchor> {
     let mut distances = Vec::new();
     let length = occurrences.sequence().len();
     let symbols = occurrences.symbols().map(|symbol| (symbol, occurrences.of_symbol(symbol)));
-    let often = symbols.take_while(|(_, positions)| positions.len() >= MIN_REPETITIONS);
+    let often = symbols.take_while(|(_, positions)| positions.len() >= bounds().min_repetitions);
     often.filter_map(|(symbol, positions)| anchor(symbol, positions, length, &mut distances)).collect()
 }
 
 /// The anchor of a symbol, if it has one; `distances` is overwritten.
 fn anchor(symbol: u32, positions: &[u32], length: usize, distances: &mut Vec<u32>) -> Option<Anchor> {
-    let is_much = |covered: f64| covered >= MIN_COVERED * length as f64;
+    let is_much = |covered: f64| covered >= bounds().min_covered * length as f64;
     let extent = f64::from(positions.last()? - positions.first()?);
     // No distance is longer than all of them together.
     if !is_much(2.0 * extent) {
@@ -72,7 +69,7 @@ fn anchor(symbol: u32, positions: &[u32], length: usize, distances: &mut Vec<u32
     }
     let start = *positions.get(best.start)?;
     let last = *positions.get(best.end)?;
-    if best.len() + 1 < MIN_REPETITIONS || !is_much(f64::from(last - start) + f64::from(period)) {
+    if best.len() + 1 < bounds().min_repetitions || !is_much(f64::from(last - start) + f64::from(period)) {
         return None;
     }
     let within = each_distance().skip(best.start).take(best.len());
@@ -108,7 +105,7 @@ impl DistanceRules {
     fn gain(&self, distance: u32) -> i64 {
         let is_regular = self.is_regular(distance);
         let is_any = self.missing.iter().fold(is_regular, |any, missing| any | is_between(*missing, distance));
-        i64::from(is_regular) - IRREGULAR * i64::from(!is_any)
+        i64::from(is_regular) - bounds().irregular_costs * i64::from(!is_any)
     }
 }
 
@@ -122,9 +119,9 @@ pub(crate) fn by_period(mut anchors: Vec<Anchor>) -> Vec<Vec<Anchor>> {
     let mut groups: Vec<Vec<Anchor>> = Vec::new();
     for anchor in anchors {
         let same = |group: &Vec<Anchor>| {
-            group
-                .first()
-                .is_some_and(|first| f64::from(anchor.period) <= f64::from(first.period) * (1.0 + SAME_PERIOD) + 0.5)
+            group.first().is_some_and(|first| {
+                f64::from(anchor.period) <= f64::from(first.period) * (1.0 + bounds().same_period) + 0.5
+            })
         };
         match groups.last_mut().filter(|group| same(group)) {
             Some(group) => group.push(anchor),
@@ -146,7 +143,7 @@ mod tests {
                 let gain = match times {
                     _ if distance.abs_diff(period) <= tolerance(period) => 1,
                     2..=MAX_MISSING if distance.abs_diff(times * period) <= times * tolerance(period) => 0,
-                    _ => -IRREGULAR,
+                    _ => -bounds().irregular_costs,
                 };
                 assert_eq!(DistanceRules::new(period).gain(distance), gain, "{distance} with {period}");
             }

@@ -3,9 +3,11 @@
 use crate::analysis::intervals::gallop::gallop;
 use crate::analysis::iterations::anchors::{Anchor, tolerance};
 use crate::analysis::iterations::occurrences::Occurrences;
+use crate::analysis::thresholds::{RepetitionBounds, Thresholds};
 
-/// Share of the repetitions in which a symbol must occur equally often to belong to them.
-const STEADY: f64 = 0.7;
+fn bounds() -> &'static RepetitionBounds {
+    &Thresholds::builtin().repetitions
+}
 
 /// Maximum number of anchors, nearest first, that may replace a missing one.
 const MAX_LOOKED_AT: usize = 64;
@@ -96,7 +98,7 @@ struct Pieces<'a> {
 impl<'a> Pieces<'a> {
     fn new(starts: &'a [u32]) -> Option<Self> {
         let (first, last) = (*starts.first()?, *starts.last()?);
-        let least = (STEADY * (starts.len() - 1) as f64).ceil() as usize;
+        let least = (bounds().least_steady * (starts.len() - 1) as f64).ceil() as usize;
         Some(Self { starts, first, last, least, having: Vec::new() })
     }
 
@@ -260,7 +262,7 @@ mod tests {
     /// Symbols and occurrences that belong to repetitions, symbol by symbol and repetition by repetition.
     fn by_definition(sequence: &[u32], starts: &[u32]) -> PeriodFit {
         let mut explained = PeriodFit::default();
-        let least = STEADY * (starts.len() - 1) as f64;
+        let least = bounds().least_steady * (starts.len() - 1) as f64;
         for symbol in 0..=sequence.iter().max().copied().unwrap_or(0) {
             let times = starts.windows(2).map(|pair| {
                 sequence[pair[0] as usize..pair[1] as usize].iter().filter(|other| **other == symbol).count()

@@ -3,50 +3,25 @@
 use std::ops::Range;
 
 use crate::analysis::iterations::alike::{commonest, likeness};
-use crate::analysis::iterations::anchors::{Anchor, MIN_REPETITIONS, anchors, by_period, tolerance};
+use crate::analysis::iterations::anchors::{Anchor, anchors, by_period, tolerance};
 use crate::analysis::iterations::boundaries::{PeriodFit, Sample, explained, explains, starts};
 use crate::analysis::iterations::occurrences::Occurrences;
 use crate::analysis::iterations::recurring::recurring_share;
+use crate::analysis::thresholds::{RepetitionBounds, Thresholds};
+
+fn bounds() -> &'static RepetitionBounds {
+    &Thresholds::builtin().repetitions
+}
 
 /// Maximum number of periods to try, those that cover most.
 const MAX_PERIODS: usize = 24;
-/// Minimum share of the symbols in repetitions that must recur in them.
-const MIN_EXPLAINED: f64 = 0.6;
-/// Share of a sequence that recurs if it repeats. An anchor covers 0.3 of it with one distance more than it has, at
-/// least two. Half of the rest may be missing at the end, and [`MIN_EXPLAINED`] of the other half recurs.
-const MIN_RECURRING: f64 = 0.05;
 /// Longer sequences are first checked for long recurring parts, which is little work next to a search for wide periods.
-/// There is no such period if next to nothing recurs: half of its repetitions have [`MIN_ALIKE_WIDE`] of the fives in
-/// common with the usual one, and either they are [`SAME`], or they are [`NEARLY_ALL`]. Then at most one kernel in
+/// There is no such period if next to nothing recurs: half of its repetitions have `min_alike_wide` of the fives in
+/// common with the usual one, and either they are `same`, or they are `nearly_all`. Then at most one kernel in
 /// eighteen is another one, and two in five of the sixteens are unchanged.
 const LONG: usize = 4_096;
 /// Number of symbols that stand together in the narrowest of those periods.
 const WIDE: usize = 4;
-/// A period is preferred to a longer one if it has a place for at least this share of the symbols of the longer one.
-const AS_MANY: f64 = 0.97;
-/// It is also preferred if it lacks a single symbol that occurs less than once in this many of its repetitions: a step
-/// with an occasional record.
-const RARE: u32 = 8;
-/// Minimum likeness of a period's repetitions, as a share of the maximum likeness.
-const AS_ALIKE: f64 = 0.8;
-/// Minimum likeness between the usual repetition and half of the others; the second applies if the symbols alone do not
-/// reveal the period.
-const MIN_ALIKE: f64 = 0.5;
-const MIN_ALIKE_WIDE: f64 = 0.75;
-/// Minimum likeness of the last repetition, which may be incomplete.
-const MIN_ALIKE_LAST: f64 = 0.75;
-/// Number of symbols in repetitions that rules out chance, unless they are this share of all.
-const MIN_WITHIN: usize = 24;
-const NEARLY_ALL: f64 = 0.8;
-/// Minimum number of signs of a period that the symbols alone do not reveal. Signs are this many repetitions, this many
-/// symbols, this likeness, and [`NEARLY_ALL`] of the sequence.
-const MIN_SIGNS: usize = 3;
-const MIN_REPETITIONS_WIDE: usize = 5;
-const MIN_WITHIN_WIDE: usize = 60;
-const SAME: f64 = 0.95;
-/// Repetitions start with the first anchor of a period that is regular at least this share as often as the most regular
-/// one.
-const OFTEN: f64 = 0.8;
 /// Maximum number of repetitions compared with the usual one: their median and mean are as good as those of all.
 const MAX_COMPARED: usize = 256;
 /// How many consecutive symbols are combined: always, and if nothing is found otherwise.
@@ -81,7 +56,7 @@ struct Candidate {
 /// in a step, it is the outer one, provided that it has symbols of its own. The period is 1 if nearly all symbols are
 /// one. Takes `O(n log n)`.
 pub fn repetitions(sequence: &[u32]) -> Option<Repetitions> {
-    if sequence.len() < 2 * MIN_REPETITIONS || u32::try_from(sequence.len()).is_err() {
+    if sequence.len() < 2 * bounds().min_repetitions || u32::try_from(sequence.len()).is_err() {
         return None;
     }
     let occurrences = Occurrences::from_sequence(sequence.to_vec());
@@ -92,17 +67,17 @@ pub fn repetitions(sequence: &[u32]) -> Option<Repetitions> {
         if !candidates.is_empty() && MORE_WIDTHS.contains(&width) {
             break;
         }
-        let is_hopeless = || sequence.len() >= LONG && recurring_share(&occurrences) < MIN_RECURRING;
+        let is_hopeless = || sequence.len() >= LONG && recurring_share(&occurrences) < bounds().min_recurring;
         if width == WIDE && candidates.is_empty() && is_hopeless() {
             break;
         }
         if width > 1 {
             together = Some(together.as_ref().unwrap_or(&occurrences).widened(width / 2));
         }
-        let least_alike = if width > 1 { MIN_ALIKE_WIDE } else { MIN_ALIKE };
+        let least_alike = if width > 1 { bounds().min_alike_wide } else { bounds().min_alike };
         let of_wide = together.as_ref().unwrap_or(&occurrences);
         // The more symbols stand together, the fewer of them recur.
-        if (of_wide.recurring() as f64) < MIN_RECURRING * sequence.len() as f64 {
+        if (of_wide.recurring() as f64) < bounds().min_recurring * sequence.len() as f64 {
             break;
         }
         let found = candidates_of(of_wide, least_alike).into_iter();
@@ -116,12 +91,12 @@ pub fn repetitions(sequence: &[u32]) -> Option<Repetitions> {
     let found = chosen(candidates).and_then(|chosen| {
         let found = cut(&chosen, sequence);
         let within: usize = found.ranges.iter().map(ExactSizeIterator::len).sum();
-        let is_often = chosen.starts.len() >= MIN_REPETITIONS_WIDE;
-        let is_nearly_all = within as f64 >= NEARLY_ALL * sequence.len() as f64;
-        let signs = [is_often, within >= MIN_WITHIN_WIDE, chosen.alike >= SAME, is_nearly_all];
-        let is_sure = !chosen.wide || signs.into_iter().filter(|sign| *sign).count() >= MIN_SIGNS;
-        let is_much = within >= MIN_WITHIN || is_nearly_all;
-        (found.ranges.len() >= MIN_REPETITIONS && is_much && is_sure).then_some(found)
+        let is_often = chosen.starts.len() >= bounds().min_repetitions_wide;
+        let is_nearly_all = within as f64 >= bounds().nearly_all * sequence.len() as f64;
+        let signs = [is_often, within >= bounds().min_within_wide, chosen.alike >= bounds().same, is_nearly_all];
+        let is_sure = !chosen.wide || signs.into_iter().filter(|sign| *sign).count() >= bounds().min_signs;
+        let is_much = within >= bounds().min_within || is_nearly_all;
+        (found.ranges.len() >= bounds().min_repetitions && is_much && is_sure).then_some(found)
     });
     found.or_else(|| one_by_one(sequence, &occurrences))
 }
@@ -134,11 +109,11 @@ fn chosen(mut candidates: Vec<Candidate>) -> Option<Candidate> {
     let longest = candidates.iter().find(|candidate| candidate.explained.symbols == most)?.period;
     candidates.retain(|candidate| {
         let symbols = candidate.explained.symbols;
-        let has_all_but_a_rare_one = symbols + 1 >= most && longest >= candidate.period.saturating_mul(RARE);
-        symbols as f64 >= AS_MANY * most as f64 || has_all_but_a_rare_one
+        let has_all_but_a_rare_one = symbols + 1 >= most && longest >= candidate.period.saturating_mul(bounds().rare);
+        symbols as f64 >= bounds().as_many * most as f64 || has_all_but_a_rare_one
     });
     let most_alike = candidates.iter().map(|candidate| candidate.alike).fold(0.0, f64::max);
-    candidates.retain(|candidate| candidate.alike >= AS_ALIKE * most_alike);
+    candidates.retain(|candidate| candidate.alike >= bounds().as_alike * most_alike);
     let shortest = candidates.first()?.period;
     let is_same = |candidate: &Candidate| candidate.period - shortest <= tolerance(shortest);
     // Among several ways to cut into the same period, the best fitting one wins; among equals the first.
@@ -148,7 +123,7 @@ fn chosen(mut candidates: Vec<Candidate>) -> Option<Candidate> {
 /// A symbol that makes up nearly all of the sequence in one run.
 fn one_by_one(sequence: &[u32], occurrences: &Occurrences) -> Option<Repetitions> {
     let most_frequent = occurrences.symbols().next()?;
-    let is_nearly_all = |times: usize| times as f64 >= NEARLY_ALL * sequence.len() as f64;
+    let is_nearly_all = |times: usize| times as f64 >= bounds().nearly_all * sequence.len() as f64;
     if !is_nearly_all(occurrences.of_symbol(most_frequent).len()) {
         return None;
     }
@@ -159,7 +134,7 @@ fn one_by_one(sequence: &[u32], occurrences: &Occurrences) -> Option<Repetitions
         from..start
     });
     let longest = runs.max_by_key(ExactSizeIterator::len)?;
-    let is_much = longest.len() >= MIN_WITHIN && is_nearly_all(longest.len());
+    let is_much = longest.len() >= bounds().min_within && is_nearly_all(longest.len());
     is_much.then(|| Repetitions { period: 1, alike: 1.0, ranges: longest.map(|place| place..place + 1).collect() })
 }
 
@@ -192,14 +167,16 @@ fn candidate(
 ) -> Option<(Vec<u32>, u32)> {
     let sequence = occurrences.sequence();
     let most = group.iter().map(|anchor| anchor.regular).max()?;
-    let anchor =
-        group.iter().filter(|anchor| anchor.regular as f64 >= OFTEN * most as f64).min_by_key(|anchor| anchor.start)?;
+    let anchor = group
+        .iter()
+        .filter(|anchor| anchor.regular as f64 >= bounds().often * most as f64)
+        .min_by_key(|anchor| anchor.start)?;
     let starts = starts(anchor, group, occurrences);
-    if starts.len() < MIN_REPETITIONS {
+    if starts.len() < bounds().min_repetitions {
         return None;
     }
     let length = starts.last()?.checked_sub(*starts.first()?)?;
-    if !explains(occurrences, sample, &starts, (MIN_EXPLAINED * f64::from(length)).ceil() as usize) {
+    if !explains(occurrences, sample, &starts, (bounds().min_explained * f64::from(length)).ceil() as usize) {
         return None;
     }
     let mut likenesses = likenesses(&starts, sequence);
@@ -259,7 +236,7 @@ fn cut(candidate: &Candidate, sequence: &[u32]) -> Repetitions {
         whole = of_last;
     }
     let mut ranges = full(&starts, period);
-    if let Some(last) = starts.last().copied().filter(|_| whole >= MIN_ALIKE_LAST) {
+    if let Some(last) = starts.last().copied().filter(|_| whole >= bounds().min_alike_last) {
         ranges.push(last..last.saturating_add(period).min(length));
     }
     Repetitions { period, alike: candidate.alike, ranges }

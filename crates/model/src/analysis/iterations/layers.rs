@@ -6,18 +6,11 @@ use std::ops::Range;
 use crate::analysis::iterations::alike::{commonest, likeness};
 use crate::analysis::iterations::anchors::tolerance;
 use crate::analysis::iterations::detect::{Repetitions, repetitions};
+use crate::analysis::thresholds::{LayerBounds, Thresholds};
 
-/// Minimum number of symbols of a repetition within a unit: shorter ones are loops over parameters or pieces of data.
-const MIN_LAYER: u32 = 4;
-/// Minimum number of symbols of each of several kinds that take turns, on average. Both halves of a short layer may
-/// have the same symbols but one.
-const MIN_KIND: u32 = 8;
-/// Minimum likeness of kinds that take turns.
-const MIN_ALIKE: f64 = 0.75;
-/// Likeness from which on two pieces are of one kind.
-const SAME: f64 = 0.95;
-/// Maximum number of layers after which the kinds come again.
-const MAX_TURN: usize = 16;
+fn bounds() -> &'static LayerBounds {
+    &Thresholds::builtin().layers
+}
 
 /// A layer in a sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +118,7 @@ fn blocks(unit: &[u32]) -> Vec<Repetitions> {
     let mut found: Vec<Repetitions> = Vec::new();
     while let Some(range) = open.pop() {
         let Some(part) = unit.get(range.clone()) else { continue };
-        let Some(mut one) = repetitions(&dense(part)).filter(|one| one.period >= MIN_LAYER) else { continue };
+        let Some(mut one) = repetitions(&dense(part)).filter(|one| one.period >= bounds().min_layer) else { continue };
         for own in &mut one.ranges {
             *own = own.start + range.start as u32..own.end + range.start as u32;
         }
@@ -158,7 +151,7 @@ impl LayerBlock {
         let mut block = Self { period, usual: usual.to_vec(), cut, kinds: Vec::new() };
         for range in block.cuts(&(0..block.period), usual) {
             let own = usual.get(range.start as usize..range.end as usize)?;
-            if !block.kinds.iter().any(|(_, other)| likeness(own, other) >= SAME) {
+            if !block.kinds.iter().any(|(_, other)| likeness(own, other) >= bounds().same) {
                 block.kinds.push((*kinds, own.to_vec()));
                 *kinds += 1;
             }
@@ -218,12 +211,12 @@ impl Cut {
             let usual = length / places.len() as u32;
             let first = places.first().copied().unwrap_or_default();
             let next = places.iter().skip(1).copied().chain([first + length]);
-            usual >= MIN_KIND
+            usual >= bounds().min_kind
                 && places.iter().zip(next).all(|(one, next)| (next - one).abs_diff(usual) <= tolerance(usual))
         };
         let mut candidates: Vec<(Mark, Vec<u32>)> = places
             .into_iter()
-            .filter(|(_, places)| (2..=MAX_TURN).contains(&places.len()) && is_even(places))
+            .filter(|(_, places)| (2..=bounds().max_turn).contains(&places.len()) && is_even(places))
             .collect();
         // The nearest to the start moves the fewest symbols to another layer.
         candidates.sort_by_key(|(_, places)| (std::cmp::Reverse(places.len()), places.first().copied()));
@@ -234,7 +227,7 @@ impl Cut {
             let piece = |range: &Range<u32>| usual.get(range.start as usize..range.end as usize);
             let pieces: Vec<&[u32]> = pieces.iter().filter_map(piece).collect();
             let own = *pieces.get(commonest(&pieces))?;
-            if pieces.iter().all(|other| likeness(own, other) >= MIN_ALIKE) { block.cut } else { None }
+            if pieces.iter().all(|other| likeness(own, other) >= bounds().min_alike) { block.cut } else { None }
         };
         candidates.into_iter().find_map(cut)
     }

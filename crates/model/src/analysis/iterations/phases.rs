@@ -1,15 +1,11 @@
 //! Warm-up, steady and cool-down repetitions.
 
 use crate::analysis::collectives::matching::MedianDeviation;
+use crate::analysis::thresholds::{PhaseBounds, Thresholds};
 
-/// Minimum distance from the median that counts, as a divisor of it.
-const TENTH: i64 = 10;
-/// Scaled median distances from the median beyond which a repetition is slow: 3 × 1.4826, in thousandths.
-const SCALED_DISTANCES: i64 = 4_448;
-/// Slow repetitions at an end are a phase of the run if they are at most a quarter of it, or at most this many. More of
-/// them are a change of pace.
-const FEW: usize = 3;
-const QUARTER: usize = 4;
+fn bounds() -> &'static PhaseBounds {
+    &Thresholds::builtin().phases
+}
 
 spelled! {
     /// Part of a run.
@@ -38,8 +34,10 @@ impl Slowness {
     /// and by more than three times the scaled median distance from it. `None` without repetitions.
     pub fn compute(durations_ns: &[i64]) -> Option<Self> {
         let MedianDeviation { median_ns, deviation_ns } = MedianDeviation::compute(&mut durations_ns.to_vec())?;
-        let scaled = i64::try_from(i128::from(deviation_ns) * i128::from(SCALED_DISTANCES) / 1_000).unwrap_or(i64::MAX);
-        Some(Self { median_ns, allowed_ns: (median_ns / TENTH).max(scaled) })
+        let scaled =
+            i64::try_from(i128::from(deviation_ns) * i128::from(bounds().scaled_distances_thousandths) / 1_000)
+                .unwrap_or(i64::MAX);
+        Some(Self { median_ns, allowed_ns: (median_ns / bounds().min_excess_part).max(scaled) })
     }
 
     /// Whether a repetition of this duration is slow.
@@ -53,7 +51,7 @@ impl Slowness {
 pub fn phases(durations_ns: &[i64]) -> Vec<Phase> {
     let Some(slowness) = Slowness::compute(durations_ns) else { return Vec::new() };
     let is_slow = |duration: &&i64| slowness.is_slow(**duration);
-    let most = FEW.max(durations_ns.len() / QUARTER);
+    let most = bounds().few.max(durations_ns.len() / bounds().most_part);
     let few = |slow: usize| if slow <= most { slow } else { 0 };
     let warm = few(durations_ns.iter().take_while(is_slow).count());
     let cool = few(durations_ns.iter().rev().take_while(is_slow).count());

@@ -6,17 +6,17 @@ use anyhow::Result;
 use polars::prelude::DataFrame;
 
 use crate::columns::values::FrameValues;
+use wavesieve_model::analysis::thresholds::{ClockBounds, Thresholds};
 use wavesieve_model::schema::anomaly::{Anomaly, Severity};
 
-/// A second in nanoseconds: queues do not run a dispatch that long before an earlier one.
-const BACKWARD_NS: i64 = 1_000_000_000;
-/// Ten minutes, and a day: a gap of ten minutes is a jump if it takes nearly all of the recorded time, a gap of a day always is.
-const GAP_NS: i64 = 600 * 1_000_000_000;
-const SURE_GAP_NS: i64 = 86_400 * 1_000_000_000;
-/// Share of the recorded time in percent, as in the rule `broken_span`.
-const MIN_PCT: i128 = 95;
+fn bounds() -> &'static ClockBounds {
+    &Thresholds::builtin().clock_jumps
+}
+
 /// Times are grouped in intervals of half the shortest gap.
-const BIN_NS: i64 = GAP_NS / 2;
+fn bin_ns() -> i64 {
+    bounds().gap_ns / 2
+}
 
 /// First and last time in an interval, and the row of the first.
 struct Bin {
@@ -46,7 +46,7 @@ impl Timeline {
     }
 
     fn put(&mut self, first_ns: i64, last_ns: i64, place: (&'static str, i64)) {
-        let bin = self.bins.entry(first_ns.div_euclid(BIN_NS)).or_insert(Bin { first_ns, last_ns, place });
+        let bin = self.bins.entry(first_ns.div_euclid(bin_ns())).or_insert(Bin { first_ns, last_ns, place });
         if (first_ns, place) < (bin.first_ns, bin.place) {
             (bin.first_ns, bin.place) = (first_ns, place);
         }
@@ -63,9 +63,10 @@ impl Timeline {
             end_ns = end_ns.max(bin.last_ns);
         }
         let span_ns = i128::from(end_ns) - i128::from(first.first_ns);
-        gaps.retain(|(gap_ns, _)| *gap_ns >= GAP_NS);
+        gaps.retain(|(gap_ns, _)| *gap_ns >= bounds().gap_ns);
         let all_ns: i128 = gaps.iter().map(|(gap_ns, _)| i128::from(*gap_ns)).sum();
-        let is_jump = |gap_ns: i64| gap_ns >= SURE_GAP_NS || all_ns * 100 >= MIN_PCT * span_ns;
+        let is_jump =
+            |gap_ns: i64| gap_ns >= bounds().sure_gap_ns || all_ns * 100 >= i128::from(bounds().min_pct) * span_ns;
         gaps.retain(|(gap_ns, _)| is_jump(*gap_ns));
         let (_, (table, key)) = gaps.first()?;
         let longest_ns = gaps.iter().map(|(gap_ns, _)| *gap_ns).max()?;
@@ -97,7 +98,7 @@ pub(crate) fn check_backward(kernels: &DataFrame) -> Result<Option<Anomaly>> {
     for (id, queue, start_ns) in dispatches {
         let Some(latest_ns) = latest.get_mut(queue as usize) else { continue };
         let back_ns = latest_ns.saturating_sub(start_ns);
-        if *latest_ns > i64::MIN && back_ns > BACKWARD_NS {
+        if *latest_ns > i64::MIN && back_ns > bounds().backward_ns {
             count += 1;
             first.get_or_insert(id);
             longest_ns = longest_ns.max(back_ns);

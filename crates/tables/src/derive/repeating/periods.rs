@@ -12,11 +12,13 @@ use crate::derive::launching::kernel_order::KernelOrder;
 use wavesieve_model::analysis::iterations::{Repetitions, repetitions};
 use wavesieve_model::analysis::numbering::dense_groups::DenseGroups;
 use wavesieve_model::analysis::numbering::value_order::order_of;
+use wavesieve_model::analysis::thresholds::{RepetitionBounds, Thresholds};
+
+fn bounds() -> &'static RepetitionBounds {
+    &Thresholds::builtin().repetitions
+}
 
 const NONE: u32 = u32::MAX;
-/// Share of a lane's kernels within repetitions, and their similarity, from which on no other lane is tried.
-const ENOUGH: f64 = 0.7;
-const ALIKE: f64 = 0.98;
 
 /// Columns of `kernels` in which a period is looked for.
 pub(super) const COLUMNS: [&str; 11] = [
@@ -153,7 +155,9 @@ impl Kernels {
         let mut found: Option<LaneRepetitions> = None;
         let mut tried: Vec<u32> = Vec::new();
         for lane in self.lanes() {
-            if found.as_ref().is_some_and(|found| found.covered >= ENOUGH && found.repetitions.alike >= ALIKE) {
+            if found.as_ref().is_some_and(|found| {
+                found.covered >= bounds().enough_of_lane && found.repetitions.alike >= bounds().enough_alike
+            }) {
                 break;
             }
             let sequence = self.sequence(&lane);

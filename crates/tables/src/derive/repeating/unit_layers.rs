@@ -7,9 +7,11 @@ use crate::derive::repeating::enclosing::UnitFacts;
 use crate::derive::repeating::periods::{Iteration, Kernels, LaneRepetitions};
 use crate::derive::repeating::units::unit_at;
 use wavesieve_model::analysis::iterations::{Layer, layers_of, layers_within};
+use wavesieve_model::analysis::thresholds::{LayerBounds, Thresholds};
 
-/// Share of the kernels of units that are in layers, from which on no other lane is tried.
-const ENOUGH: f64 = 0.7;
+fn bounds() -> &'static LayerBounds {
+    &Thresholds::builtin().layers
+}
 
 /// A repetition within a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +42,7 @@ pub(super) fn within(kernels: &Kernels, facts: &UnitFacts, units: &[Iteration]) 
         if covered > best.0 {
             best = (covered, placed(kernels, &rows, &found, &times_ns));
         }
-        if covered as f64 >= ENOUGH * rows.len() as f64 {
+        if covered as f64 >= bounds().enough_of_lane * rows.len() as f64 {
             break;
         }
         tried = sequence;
