@@ -20,9 +20,9 @@ mod catalogue;
 #[path = "../generate_trace/model.rs"]
 #[allow(dead_code)]
 mod model;
-#[path = "../generate_trace/planted.rs"]
+#[path = "../generate_trace/plant.rs"]
 #[allow(dead_code)]
-mod planted;
+mod plant;
 #[path = "../generate_trace/platform.rs"]
 #[allow(dead_code)]
 mod platform;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, ensure};
 use clap::{Parser, ValueEnum};
 
-use crate::planted::Plant;
+use crate::plant::Plant;
 
 /// Writes rocpd databases, rocprofv3 JSON or a dataset that look like a training run. The same arguments give the same bytes.
 #[derive(Debug, Clone, Parser)]

@@ -68,6 +68,13 @@ pub static COUNTERS: [CounterTemplate; 10] = [
     counter("FETCH_SIZE", "", "Kilobytes read from memory", "(TCC_BUBBLE_sum*128+TCC_EA0_RDREQ_sum*64)/1024", false, 1_200),
 ];
 
+/// Sensors whose samples are recorded.
+#[rustfmt::skip]
+pub static SENSORS: [CounterTemplate; 2] = [
+    counter("gfxclk", "", "Clock of the compute units in MHz", "", false, 0),
+    counter("socket_power", "", "Power in W", "", false, 0),
+];
+
 struct Shape {
     base_duration_us: u64,
     workgroup: [u32; 3],

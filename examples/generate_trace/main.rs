@@ -15,6 +15,8 @@ mod json_setup;
 mod json_spool;
 mod kineto;
 mod model;
+mod perfetto;
+mod plant;
 mod planted;
 mod platform;
 mod profile;
@@ -37,7 +39,8 @@ use crate::arguments::{Arguments, Flavour, Format};
 use crate::json::JsonFile;
 use crate::kineto::KinetoFile;
 use crate::model::Setup;
-use crate::planted::Plant;
+use crate::perfetto::PerfettoWriter;
+use crate::plant::{Plant, TELEMETRY};
 use crate::platform::Pass;
 use crate::rocpd::RocpdFile;
 use crate::workload::Workload;
@@ -98,24 +101,38 @@ fn write_separate(arguments: &Arguments, format: Format) -> Result<u64> {
     Ok(rows)
 }
 
-/// One database per process of a run whose costs are known, and what is known.
+/// One database or Perfetto trace per process of a run whose costs are known, and what is known.
 fn write_planted(arguments: &Arguments, plant: Plant) -> Result<u64> {
     let mut setups: Vec<Setup> =
         (0..arguments.ranks).map(|rank| platform::setup(arguments, rank, Pass::Main)).collect();
     for setup in &mut setups {
         setup.names.extend(plant.call_names());
+        if plant == Plant::ClockDrop {
+            platform::add_sensors(arguments, setup);
+        }
     }
     let mut rows = 0;
     let mut truths = Vec::new();
     for (setup, planted) in setups.iter().zip(planted::run(arguments, plant, &setups)?) {
         let path = arguments.output.join(&setup.node.hostname).join(format!("{}_results.db", setup.process.pid));
+        truths.push(planted.truth());
+        if plant.is_scheduled() {
+            let mut writer = PerfettoWriter::new(setup);
+            planted.write(&mut writer)?;
+            writer.schedule(planted.scheduled());
+            rows += writer.finish(&path.with_extension("pftrace"))?;
+            continue;
+        }
         let mut file = RocpdFile::create(&path, arguments.page_size)?;
         let mut writer = file.add_process(setup)?;
         let end_ns = planted.write(&mut writer)?;
+        for sample in planted.samples() {
+            let counter = setup.counters.get(sample.sensor).context("no such sensor")?;
+            writer.sample(TELEMETRY, sample.time_ns, counter.id, sample.value)?;
+        }
         rows += writer.finish(end_ns)?;
         file.add_views()?;
         file.close(arguments.vacuum)?;
-        truths.push(planted.truth());
     }
     let truths = serde_json::to_string_pretty(&truths)?;
     let path = arguments.output.join("truth.json");

@@ -2,54 +2,18 @@
 //! ahead of the GPU, the collective hides behind compute, memory comes back. A plant changes one thing, and the run tells
 //! in numbers what it has cost.
 
+mod inference;
+
 use anyhow::{Context, Result};
-use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
 use crate::catalogue::{COPY_NAMES, KERNELS};
 use crate::model::{Activity, Allocation, Argument, Copy, Dispatch, Region, Setup, Sink, domain};
+use crate::perfetto::{PREEMPTED, SLEEPS, Scheduled, WAITS_FOR_DISK};
+use crate::plant::Plant;
 use crate::platform::used_agents;
 use crate::random::Random;
-
-/// A planted fault of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Plant {
-    /// Nothing
-    None,
-    /// Rank 2 takes 20 % longer for every kernel that computes
-    Straggler,
-    /// The host of rank 1 works for 400 µs before every launch of ten steps
-    HostBound,
-    /// The collective of five steps takes 1115 µs longer than it can hide
-    ExposedCollective,
-    /// Rank 0 keeps a MiB of every step from the tenth on
-    Leak,
-    /// A kernel of rank 3 takes ten times as long in five steps
-    Outliers,
-    /// A kernel of rank 1 takes up to 30 % longer towards the end
-    Drift,
-    /// A kernel of rank 1 that takes little of a step takes up to 36 % longer towards the end
-    SmallDrift,
-    /// Rank 3 comes 60 µs late to every collective, while the others compute
-    LateRank,
-    /// Every rank frees memory before each launch up to the collective: `hipFree` waits for the GPU and 300 µs more
-    Allocator,
-    /// Every rank ends a step with a `hipMemcpy` to the host that leaves the GPU idle for 820 µs
-    BlockingCopy,
-    /// Kernels that compute take 50 % longer on every rank from the middle of the run on
-    StepJump,
-    /// Nothing is wrong: a kernel runs twice in a step with the same shape, 260 µs first and 60 µs at the end
-    Positions,
-    /// Nothing is wrong: each step has twelve layers of two kinds that take turns
-    Layers,
-    /// Kernels before the collective take up to 10 % longer towards the end, in the range `forward` of each step
-    RangeDrift,
-    /// Each step begins with 1.2 ms in a range of PyTorch's data loader, which is longer than its work on the GPU
-    DataLoader,
-    /// Rank 2 takes 20 % longer, each step ends with short kernels, and ranges and arguments of RCCL calls are recorded
-    Several,
-}
 
 /// A kernel of every step.
 #[derive(Debug, Clone, Copy)]
@@ -126,6 +90,11 @@ const LAUNCH_DELAY_NS: u64 = 2_000;
 const BETWEEN_KERNELS_NS: u64 = 1_000;
 /// Host work before each launch of the steps in which the host is slow.
 const HOST_WORK_NS: u64 = 400_000;
+/// Time from a call to the switch of threads, and from the waking of a thread to its start.
+const SWITCH_NS: u64 = 700;
+const WAKING_NS: u64 = 300;
+/// A thread of another program.
+const OTHER_PROGRAM: i64 = 77;
 /// Time that `hipFree` takes after the GPU has done its work.
 const FREE_NS: u64 = 300_000;
 /// Time before a blocking copy starts on an idle GPU, of the copy, and from its end to the return of its call.
@@ -151,8 +120,19 @@ pub struct Planted {
     dispatches: Vec<Dispatch>,
     allocations: Vec<Allocation>,
     copies: Vec<Copy>,
+    scheduled: Vec<(u64, Scheduled)>,
+    samples: Vec<Sample>,
     end_ns: u64,
     truth: Truth,
+}
+
+/// The value of a sensor at a time.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample {
+    pub time_ns: u64,
+    /// Place in `SENSORS` of the catalogue.
+    pub sensor: usize,
+    pub value: f64,
 }
 
 /// Sums over the steps, without the warm-up.
@@ -202,28 +182,21 @@ struct Rank<'a> {
     done: Planted,
 }
 
-impl Plant {
-    /// Kernels at the end of a step.
-    fn last_kernels(self) -> Vec<StepKernel> {
-        match self {
-            Self::Several => SHORT.to_vec(),
-            Self::Positions => AGAIN.to_vec(),
-            Self::Layers => [LAYER.as_slice(), &OTHER_LAYER].concat().repeat(6),
-            _ => Vec::new(),
-        }
-    }
-
-    /// Names of calls that no other run makes.
-    pub const fn call_names(self) -> &'static [&'static str] {
-        match self {
-            Self::BlockingCopy => &["hipEventSynchronize", "hipMemcpy"],
-            _ => &["hipEventSynchronize"],
-        }
+/// Kernels at the end of a step.
+fn last_kernels(plant: Plant) -> Vec<StepKernel> {
+    match plant {
+        Plant::Several => SHORT.to_vec(),
+        Plant::Positions => AGAIN.to_vec(),
+        Plant::Layers => [LAYER.as_slice(), &OTHER_LAYER].concat().repeat(6),
+        _ => Vec::new(),
     }
 }
 
 /// Runs all ranks together, since a collective ends on all of them at the same time.
 pub fn run(arguments: &Arguments, plant: Plant, setups: &[Setup]) -> Result<Vec<Planted>> {
+    if plant.is_inference() {
+        return inference::run(arguments, plant, setups);
+    }
     let steps = arguments.iterations.unwrap_or(STEPS);
     // Whoever starts first waits for the others.
     let begin_ns = setups.iter().map(|setup| setup.process.start_ns).max().unwrap_or(0) + 1_500_000_000;
@@ -428,9 +401,24 @@ impl<'a> Rank<'a> {
         Ok(())
     }
 
+    /// The host thread leaves its CPU, for the idle thread or another program, and comes back.
+    fn leave_cpu(&mut self, state: u64, from_ns: u64, until_ns: u64) {
+        let tid = self.thread_id();
+        let other = if state == PREEMPTED { OTHER_PROGRAM } else { 0 };
+        self.done.scheduled.push((from_ns, Scheduled::Switch(tid, state, other)));
+        if state != PREEMPTED {
+            self.done.scheduled.push((until_ns - WAKING_NS, Scheduled::Waking(tid)));
+        }
+        self.done.scheduled.push((until_ns, Scheduled::Switch(other, PREEMPTED, tid)));
+    }
+
     /// Waits in a call for what ends then.
     fn wait_until(&mut self, end_ns: u64) {
         let waiting_ns = end_ns.saturating_sub(self.host_ns) + 3_000;
+        // It sleeps soon after it calls, and wakes up just before the call returns.
+        if waiting_ns > 4 * SWITCH_NS {
+            self.leave_cpu(SLEEPS, self.host_ns + SWITCH_NS, self.host_ns + waiting_ns - SWITCH_NS);
+        }
         self.call(domain::HIP, "hipEventSynchronize", waiting_ns);
         self.host_ns += 1_000;
     }
@@ -440,10 +428,18 @@ impl<'a> Rank<'a> {
         if run.plant == Plant::HostBound && self.is(1) && (20..30).contains(&run.step) {
             self.host_ns += HOST_WORK_NS;
         }
+        if run.plant.is_scheduled() && self.is(1) && (20..30).contains(&run.step) {
+            let state = if run.plant == Plant::DiskWait { WAITS_FOR_DISK } else { PREEMPTED };
+            self.host_ns += HOST_WORK_NS;
+            self.leave_cpu(state, self.host_ns + SWITCH_NS - HOST_WORK_NS, self.host_ns - SWITCH_NS);
+        }
         let usual_ns = kernel.usual_ns;
         let mut duration_ns = usual_ns * self.random.between(996, 1_005) / 1_000;
         if matches!(run.plant, Plant::Straggler | Plant::Several) && self.is(2) {
             duration_ns = duration_ns * 6 / 5;
+        }
+        if run.plant == Plant::ClockDrop && self.is(1) && run.step >= run.steps / 2 {
+            duration_ns = duration_ns * 3 / 2;
         }
         if run.plant == Plant::StepJump && run.step >= run.steps / 2 {
             duration_ns = duration_ns * 3 / 2;
@@ -467,6 +463,16 @@ impl<'a> Rank<'a> {
     /// The part of a step up to the start of the collective.
     fn before_collective(&mut self, run: &Run) -> Result<()> {
         self.begin_ns = self.host_ns;
+        if run.plant == Plant::ClockDrop {
+            let is_low = self.is(1) && run.step >= run.steps / 2;
+            for (sensor, value) in
+                [if is_low { 1_400.0 } else { 2_100.0 }, if is_low { 748.0 } else { 690.0 }].into_iter().enumerate()
+            {
+                // The work of the step starts when that of the last one is done.
+                let time_ns = self.compute_free_ns.max(self.host_ns);
+                self.done.samples.push(Sample { time_ns, sensor, value });
+            }
+        }
         if run.plant == Plant::DataLoader {
             self.host_ns += LOADING_NS;
             self.around((domain::MARKER, "roctxThreadRangeA"), Some(LOADER), self.begin_ns, Vec::new());
@@ -533,7 +539,7 @@ impl<'a> Rank<'a> {
                 hidden_ns += dispatch.end_ns.min(end_ns).saturating_sub(dispatch.start_ns.max(begin_ns));
             }
         }
-        for kernel in run.plant.last_kernels() {
+        for kernel in last_kernels(run.plant) {
             self.step_kernel(&kernel, run, 0)?;
         }
         if run.plant == Plant::BlockingCopy {
@@ -552,7 +558,7 @@ impl<'a> Rank<'a> {
         let [_, last_ns] = self.done_ns;
         self.wait_until(last_ns);
         self.done.end_ns = self.host_ns;
-        let of_a_step = KERNELS_OF_A_STEP + plant.last_kernels().len();
+        let of_a_step = KERNELS_OF_A_STEP + last_kernels(plant).len();
         let mut first_kernels = self.done.dispatches.iter().skip(WARM_UP.len()).step_by(of_a_step);
         let first_ns = first_kernels.next().map_or(0, |dispatch| dispatch.start_ns);
         self.done.truth.steps_ns = first_kernels.next_back().map_or(0, |dispatch| dispatch.start_ns - first_ns);
@@ -576,6 +582,16 @@ impl Planted {
             sink.record(&Activity::Copy(copy.clone()))?;
         }
         Ok(self.end_ns)
+    }
+
+    /// What the sensors of the GPU showed.
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
+    }
+
+    /// What the scheduler did.
+    pub fn scheduled(&self) -> &[(u64, Scheduled)] {
+        &self.scheduled
     }
 
     /// The sums that the run knows of itself.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::arguments::Arguments;
-use crate::catalogue::{COPY_NAMES, COUNTERS, KERNELS, LIGHT_CALLS, NESTED_CALLS, OTHER_NAMES};
+use crate::catalogue::{COPY_NAMES, COUNTERS, KERNELS, LIGHT_CALLS, NESTED_CALLS, OTHER_NAMES, SENSORS};
 use crate::model::{Agent, CodeObject, Counter, KernelSymbol, Lane, Module, Node, Process, Role, Setup, domain};
 use crate::random::{Random, splitmix64};
 
@@ -184,6 +184,13 @@ fn code(arguments: &Arguments, gpus: &[i64], pid: i64) -> (Vec<CodeObject>, Vec<
         }
     }
     (code_objects, symbols)
+}
+
+/// Lists the sensors of the first GPU that a process uses.
+pub fn add_sensors(arguments: &Arguments, setup: &mut Setup) {
+    let agent_id = used_agents(arguments, setup.process.rank).first().copied().unwrap_or(1);
+    let sensor = |(template, id)| Counter { id, agent_id, instances: 1, collected: false, template };
+    setup.counters = SENSORS.iter().zip(1..).map(sensor).collect();
 }
 
 /// The counters asked for and two more that are only listed, on every used GPU.

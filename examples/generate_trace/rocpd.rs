@@ -331,6 +331,16 @@ impl<'file> RocpdWriter<'file> {
         Ok(())
     }
 
+    /// Writes the value of a sensor, on the track of the first thread.
+    pub fn sample(&mut self, category: &str, time_ns: u64, counter_id: i64, value: f64) -> Result<()> {
+        let event_id = self.event(category, (0, 0), "{}")?;
+        self.last.counter_value += 1;
+        let id = self.last.counter_value;
+        self.sample.execute(params![id, self.guid, self.process_id, time_ns as i64, event_id])?;
+        self.counter_value.execute(params![id, self.guid, event_id, counter_id, value])?;
+        Ok(())
+    }
+
     fn mark(&mut self, mark: &Mark) -> Result<()> {
         let extdata = message_json(Some(&mark.message));
         let event_id = self.event(domain::MARKER, (mark.correlation_id, 0), &extdata)?;
