@@ -1,9 +1,9 @@
 -- title: Idle time by host call
--- about: GPU idle time by cause and by the API call in which the launching thread was meanwhile. Of nested calls the outermost counts, the one that the program made. An idle gap is split exactly among the calls in it; all rows of a cause add up to that cause in `idle_by_cause`. A call is named, not blamed: during `launch_delay` the thread has launched already.
+-- about: GPU idle time by cause and by the API call in which the launching thread was meanwhile. Of nested calls the outermost counts, the one that the program made. An idle gap is split exactly among the calls in it; all rows of a cause add up to that cause in `idle_by_cause`. A call is named, not blamed: during `launch_delay` the thread has launched already. With `--by thread_state` it names the state of the thread, if the trace has scheduler events.
 -- kind: summary
 -- needs: idle_calls processes
 -- by: rank, gpu
--- dimensions: rank, gpu, process, device, node, hostname, tid, function_name, range
+-- dimensions: rank, gpu, process, device, node, hostname, tid, function_name, range, thread_state
 -- param: short_us float = 100 [0, 1000000000] -- a gap of at most this length is short
 -- column: rank id -- rank
 -- column: gpu id -- GPU of the process

@@ -310,3 +310,51 @@ fn a_trace_next_to_its_database_is_read_once() {
     assert_eq!(repeated.map(|note| note["count"].as_i64().unwrap()).sum::<i64>(), 4);
     assert_eq!(number("SELECT COUNT(*) AS n FROM processes WHERE format = 'perfetto'", trace.to_str().unwrap()), 4);
 }
+
+/// Rank 1 waits for a CPU for 400 µs before each launch of four steps; both ranks sleep while they wait for events.
+#[test]
+fn scheduler_events_are_states_of_threads() {
+    let input = "fixtures/scheduled";
+    let waits = "SELECT COUNT(*) AS n FROM thread_states WHERE state = 'runnable' AND duration_ns > 300000";
+    assert_eq!(number(&format!("{waits} AND rank = 1"), input), 24, "six kernels that compute in each of four steps");
+    assert_eq!(number(&format!("{waits} AND rank = 0"), input), 0);
+    let kinds = rows("SELECT DISTINCT CAST(state AS VARCHAR) AS state FROM thread_states", input, &|_| true).0;
+    assert_eq!(kinds, ["state=\"runnable\"", "state=\"running\"", "state=\"sleeping\""]);
+    let overlaps = "SELECT COUNT(*) AS n FROM thread_states AS a JOIN thread_states AS b
+        ON a.process = b.process AND a.tid = b.tid AND a.start_ns < b.start_ns AND b.start_ns < a.end_ns";
+    assert_eq!(number(overlaps, input), 0);
+    assert_eq!(
+        number("SELECT COUNT(*) AS n FROM thread_states WHERE (state = 'running') <> (cpu IS NOT NULL)", input),
+        0
+    );
+    // Each idle moment is in one row, whether states are shown or not.
+    let idle_ns = |options: &[&str]| -> i64 {
+        let rows = records(&[&["table", "idle_by_call", "-q", input], options].concat());
+        rows.iter().map(|row| row["idle_ns"].as_i64().unwrap()).sum()
+    };
+    assert_eq!(idle_ns(&["--by", "thread_state"]), idle_ns(&[]));
+    let notes = records(&["check", "-q", input]);
+    assert!(notes.iter().all(|note| note["check_id"] != "unread_events"), "{notes:?}");
+    // A dataset keeps them.
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = folder.path().join("dataset");
+    succeed(&["convert", "-q", input, "-o", dataset.to_str().unwrap()]);
+    let all = "SELECT rank, tid, CAST(state AS VARCHAR) AS state, start_ns, end_ns, cpu FROM thread_states";
+    assert_eq!(rows(all, dataset.to_str().unwrap(), &|_| true).0, rows(all, input, &|_| true).0);
+}
+
+#[test]
+fn lost_scheduler_events_are_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bytes = Vec::new();
+    let packed = fs::File::open("fixtures/scheduled/node0/4140_results.pftrace.gz").unwrap();
+    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(packed), &mut bytes).unwrap();
+    // A bundle of CPU 3 after a loss, and one with an event of another kind.
+    bytes.extend([0x0a, 8, 0x0a, 4, 8, 3, 24, 1, 80, 1]);
+    bytes.extend([0x0a, 10, 0x0a, 6, 18, 4, 8, 9, 106, 0, 80, 1]);
+    let path = folder.path().join("lost.pftrace");
+    fs::write(&path, bytes).unwrap();
+    let notes = records(&["check", "-q", path.to_str().unwrap()]);
+    let count = |id: &str| notes.iter().find(|note| note["check_id"] == id).and_then(|note| note["count"].as_i64());
+    assert_eq!((count("lost_scheduler_events"), count("unread_ftrace")), (Some(1), Some(1)), "{notes:?}");
+}

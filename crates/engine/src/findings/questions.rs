@@ -53,6 +53,8 @@ questions! {
     idle_functions: "idle_by_call" by ["function_name"];
     /// The same by ROCTx range.
     idle_ranges: "idle_by_call" by ["range"];
+    /// The same by state of the launching thread.
+    idle_states: "idle_by_call" by ["thread_state"];
     /// How unequally work is spread.
     imbalance: "rank_imbalance";
     /// Iterations of every rank.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::kinds::{ROLES, Role, Writer};
 use super::names::Names;
 use super::rows::Rows;
+use super::scheduler::Scheduler;
 use super::tracks::Tracks;
 
 #[derive(Debug, Default)]
@@ -58,6 +59,7 @@ pub struct Document {
     pub values: Rows,
     /// Arguments of rows, by role and row.
     pub arguments: Vec<Owned>,
+    pub scheduler: Scheduler,
     pub census: Census,
 }
 

@@ -14,8 +14,10 @@ pub mod properties;
 mod reader;
 mod recognition;
 mod rows;
+mod scheduler;
 mod sequence;
 mod slices;
+mod thread_states;
 mod tracks;
 mod wire;
 

@@ -24,6 +24,8 @@ const OTHERS: [(u64, &str); 12] = [
     (66, "call stack samples"),
     (94, "frame timelines"),
 ];
+/// Packets of these fields are read in part: scheduler events, and processes of threads.
+const READ_IN_PART: [u64; 2] = [1, 2];
 const MAX_LISTED: usize = 6;
 
 /// A Perfetto trace that no profiler of ROCm wrote.
@@ -41,7 +43,7 @@ pub(crate) fn other_program(document: &Document) -> Option<OtherProgram> {
     if census.is_of_rocm || document.writer == Writer::Wavesieve {
         return None;
     }
-    let mut found = packets(census);
+    let mut found = packets(census, |_| true);
     let named = |category: &Option<u32>| category.map_or("none", |category| document.names.text(category)).to_owned();
     let categories: Vec<String> = census.categories.keys().take(MAX_LISTED).map(named).collect();
     if !categories.is_empty() {
@@ -53,9 +55,9 @@ pub(crate) fn other_program(document: &Document) -> Option<OtherProgram> {
     Some(OtherProgram { found: found.join("; ") })
 }
 
-fn packets(census: &Census) -> Vec<String> {
+fn packets(census: &Census, is_listed: impl Fn(u64) -> bool) -> Vec<String> {
     let of = |(field, name): &(u64, &str)| census.others.get(field).map(|count| format!("{count} {name}"));
-    OTHERS.iter().filter_map(of).take(MAX_LISTED).collect()
+    OTHERS.iter().filter(|(field, _)| is_listed(*field)).filter_map(of).take(MAX_LISTED).collect()
 }
 
 pub fn damage(census: &Census, writer: Writer, shown: &str) -> Vec<Damage> {
@@ -109,16 +111,22 @@ pub fn notes(census: &Census, assembled: &Assembled, shown: &str) -> Vec<Anomaly
     let detail = "events name texts that no packet has; these texts are missing".to_owned();
     note("missing_texts", Severity::Warning, census.without_text, detail);
     let detail = "events are on a clock that nothing ties to the boot time; not read".to_owned();
-    note("unknown_clock", Severity::Warning, census.without_time, detail);
+    note("unknown_clock", Severity::Warning, census.without_time + assembled.scheduler.without_time, detail);
     let detail = "ends of slices whose start is missing; not read".to_owned();
     note("unmatched_ends", Severity::Warning, census.unmatched_ends, detail);
     let detail = "slices have no end; they are not valid".to_owned();
     note("unfinished_slices", Severity::Warning, census.unfinished, detail);
     let detail = "kernels name no GPU while there are several; excluded from GPU time".to_owned();
     note("missing_agent", Severity::Warning, assembled.without_gpu, detail);
-    let unread = packets(census);
-    let count: u64 = OTHERS.iter().filter_map(|(field, _)| census.others.get(field)).sum();
+    let is_unread = |field: u64| !READ_IN_PART.contains(&field);
+    let unread = packets(census, is_unread);
+    let unread_fields = OTHERS.iter().filter(|(field, _)| is_unread(*field));
+    let count: u64 = unread_fields.filter_map(|(field, _)| census.others.get(field)).sum();
     note("unread_events", Severity::Info, count, format!("packets of these kinds are not read: {}", unread.join(", ")));
+    let detail = "ftrace events other than sched_switch, sched_waking and sched_wakeup; not read".to_owned();
+    note("unread_ftrace", Severity::Info, assembled.scheduler.others, detail);
+    let detail = "ftrace lost scheduler events; the states of threads are unknown for a while after each loss; collect again with a larger buffer";
+    note("lost_scheduler_events", Severity::Warning, assembled.scheduler.losses, detail.to_owned());
     notes
 }
 

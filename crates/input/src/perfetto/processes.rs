@@ -7,6 +7,8 @@ use super::gpus::{Agents, TrackName};
 use super::kinds::{ROLES, Role, Writer};
 use super::names::Names;
 use super::rows::{Field, Rows};
+use super::scheduler::Scheduler;
+use super::thread_states::{ThreadState, thread_states};
 use super::tracks::{CounterTrack, ProcessTrack, Tracks};
 
 #[derive(Clone, Debug, Default)]
@@ -31,6 +33,8 @@ pub struct Process {
     pub values: Rows,
     pub arguments: Vec<Owned>,
     pub agents: Agents,
+    /// States of its threads, by thread and time.
+    pub states: Vec<ThreadState>,
 }
 
 impl Process {
@@ -54,6 +58,8 @@ pub(crate) struct Assembled {
     pub values_left_out: u64,
     /// Kernels without a GPU in a process with several.
     pub without_gpu: u64,
+    /// Counts of scheduler events; the events themselves belong to processes.
+    pub scheduler: Scheduler,
 }
 
 /// The key of a process: its track, otherwise its id.
@@ -64,7 +70,7 @@ enum ProcessKey {
 }
 
 pub(crate) fn assemble(document: Document) -> Assembled {
-    let Document { writer, names, tracks, used, rows, values, arguments, .. } = document;
+    let Document { writer, names, tracks, used, rows, values, arguments, mut scheduler, .. } = document;
     let keys = keys(&tracks, &used);
     let mut numbers: BTreeMap<ProcessKey, usize> = BTreeMap::new();
     let declared = tracks.processes.iter().map(|uuid| ProcessKey::Track(*uuid));
@@ -113,8 +119,30 @@ pub(crate) fn assemble(document: Document) -> Assembled {
         process.agents = Agents::find(process, &used_tracks, tracks_of(&tracks, process.uuid), writer, name_of);
         without_gpu += Agents::assign(process, &used_tracks, writer);
     }
+    assign_states(&mut processes, &tracks, &mut scheduler);
     processes.retain(|process| process.has_rows() || writer == Writer::Wavesieve);
-    Assembled { writer, names, tracks: used_tracks, processes, values_left_out, without_gpu }
+    Assembled { writer, names, tracks: used_tracks, processes, values_left_out, without_gpu, scheduler }
+}
+
+/// Gives each process the states of its threads: those with tracks or calls of it, and those that a process tree states.
+fn assign_states(processes: &mut [Process], tracks: &Tracks, scheduler: &mut Scheduler) {
+    let events = std::mem::take(&mut scheduler.events);
+    if events.is_empty() {
+        return;
+    }
+    let threads = || tracks.iter().filter_map(|(_, track)| track.thread.as_ref());
+    let mut owners: BTreeMap<i64, usize> = BTreeMap::new();
+    for (number, process) in processes.iter().enumerate().rev() {
+        let pid = process.track.pid;
+        let of_tree = scheduler.processes.iter().filter(|(_, owner)| Some(**owner) == pid).map(|(tid, _)| *tid);
+        let of_tracks = threads().filter(|thread| pid.is_some() && thread.pid == pid).filter_map(|thread| thread.tid);
+        let calls = process.rows(Role::Call).into_iter().flat_map(|rows| rows.column(Field::Tid)).flatten();
+        owners.extend(of_tree.chain(of_tracks).chain(calls).map(|tid| (tid, number)));
+    }
+    for state in thread_states(events, |tid| owners.contains_key(&tid)) {
+        let owner = owners.get(&state.tid).and_then(|number| processes.get_mut(*number));
+        owner.into_iter().for_each(|process| process.states.push(state));
+    }
 }
 
 /// The process of each track that has events. Tracks that name no process belong to the only one.

@@ -94,6 +94,11 @@ impl Reader {
         let mut packet = Packet::default();
         for field in Fields::new(message) {
             match field? {
+                (number @ (1 | 2), Value::Bytes(message)) => {
+                    *self.document.census.others.entry(number).or_default() += 1;
+                    let scheduler = &mut self.document.scheduler;
+                    if number == 1 { scheduler.take_bundle(message)? } else { scheduler.take_tree(message)? }
+                }
                 (6, Value::Bytes(snapshot)) => packet.snapshot = Some(snapshot),
                 (8, Value::Varint(time)) => packet.time = Some(time),
                 (10, Value::Varint(sequence)) => packet.sequence = sequence,

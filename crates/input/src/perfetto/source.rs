@@ -12,7 +12,7 @@ use super::kinds::Role;
 use super::notes::{damage, notes, other_program};
 use super::processes::{Assembled, Process, assemble};
 use super::rows::Field;
-use super::tables::{args, calls, info, samples, work};
+use super::tables::{args, calls, info, samples, states, work};
 use crate::common::gzip::GzipText;
 use crate::common::{TableBuilder, count_by_reading, is_left_out, no_rows};
 use crate::json::GZIP_MAGIC;
@@ -91,6 +91,7 @@ impl ProcessReader for PerfettoSource {
             "threads" => info::read_threads,
             "kernel_symbols" => info::read_kernel_symbols,
             "samples" => samples::read_samples,
+            "thread_states" => states::read_thread_states,
             // Tables that these traces cannot fill.
             _ => return Ok(no_rows(columns)),
         };
@@ -118,6 +119,7 @@ impl ProcessReader for PerfettoSource {
             "marks" => marks(),
             "args" => process.arguments.len() as u64,
             "samples" => process.values.height() as u64,
+            "thread_states" => process.states.len() as u64,
             // These are gathered from other rows, so counting requires reading.
             "queues" | "streams" | "threads" | "kernel_symbols" => count_by_reading(self, context, table)?.rows,
             _ => 0,

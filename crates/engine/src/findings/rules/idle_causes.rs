@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::findings::questions::{idle_calls, idle_functions, idle_ranges};
+use crate::findings::questions::{idle_calls, idle_functions, idle_ranges, idle_states};
 use crate::findings::rule_context::{Observation, Rows, RuleContext};
 use crate::findings::spans::gpu_of;
 use wavesieve_model::analysis::gpu_time::idle_kinds::{IdleKind, IdleKinds};
@@ -49,8 +49,9 @@ pub(super) fn with_host_activity(
     let of_call = |(name, ns)| Activity { name, ns, kind: kinds.of_call(name) };
     let first = calls.into_iter().max_by_key(|(name, ns)| (*ns, Reverse(*name))).map(of_call);
     let is_named = |activity: &Activity<'_>| RuleContext::pct(activity.ns, total_ns) >= case.threshold("named_pct");
-    let (functions, ranges) = (case.rows(idle_functions()), case.rows(idle_ranges()));
+    let (functions, ranges, states) = (case.rows(idle_functions()), case.rows(idle_ranges()), case.rows(idle_states()));
     let inside = || inside(case, cause, &functions, &ranges, &is_named);
+    let of_state = || of_state(case, cause, &states).filter(&is_named);
     // The idle time is the launch itself once it is a delay: whatever the thread does then follows from it.
     let has_launched = cause == "launch_delay";
     // Every wait is of a kind, also where none of them takes a large share.
@@ -58,7 +59,7 @@ pub(super) fn with_host_activity(
     let call = first.as_ref().map(|first| first.name);
     // That no call launched the next work is what this cause says already.
     let no_call = no_call.filter(|_| cause != "no_record");
-    let named = first.filter(is_named).or_else(inside).or_else(|| no_call.filter(is_named));
+    let named = first.filter(&is_named).or_else(inside).or_else(of_state).or_else(|| no_call.filter(&is_named));
     let kind = named.as_ref().and_then(|named| named.kind).or(of_wait).filter(|_| !has_launched);
     let blocker = named.as_ref().filter(|named| !has_launched && named.kind.is_some_and(|kind| kind.blocks));
     let short = places.iter().copied().filter(|row| !is_blocked(&rows, *row));
@@ -102,6 +103,22 @@ fn inside<'a>(
     }
     all.sort_by_key(|activity| activity.kind.is_none());
     all.into_iter().next()
+}
+
+/// The state in which the thread was longest while it made no recorded call.
+fn of_state<'a>(case: &RuleContext<'_>, cause: &str, rows: &Rows<'a>) -> Option<Activity<'a>> {
+    // These rows are of all GPUs together.
+    if !case.collected.serialized_ranks.is_empty() || case.spans.broken_gpus().next().is_some() {
+        return None;
+    }
+    let is_outside =
+        |rows: &Rows<'_>, row: usize| rows.text(row, "cause") == Some(cause) && rows.text(row, "name") == Some(NO_CALL);
+    let places = rows.matching(is_outside);
+    let known = sums(rows, &places, "thread_state").into_iter().filter_map(|(state, ns)| {
+        let kind = IdleKinds::builtin().of_state(state)?;
+        Some(Activity { name: kind.phrase.as_deref()?, ns, kind: Some(kind) })
+    });
+    known.max_by_key(|activity| (activity.ns, Reverse(activity.name)))
 }
 
 /// Idle time by name.

@@ -70,6 +70,7 @@ const IDLE: &[Question] = &[
     ask::idle_calls,
     ask::idle_functions,
     ask::idle_ranges,
+    ask::idle_states,
     ask::graphs,
     ask::kernels,
 ];

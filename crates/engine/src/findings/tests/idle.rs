@@ -97,6 +97,27 @@ fn outside_of_calls_functions_and_ranges_are_named() {
     assert!(step.title.ends_with("97.8% of that in no recorded call"), "{}", step.title);
 }
 
+/// Where neither a call, a function nor a range takes a third, the state of the launching thread does.
+#[test]
+fn the_state_of_the_thread_explains_the_rest() {
+    let calls = [("no~call~recorded", 880_000), ("hipLaunchKernel", 20_000)];
+    let of = |state: &'static str, ns: i64| {
+        finding_of("host_bound_idle", "host_bound", &calls, Some(("thread_state", state, ns)))
+    };
+    let runnable = of("runnable", 540_000);
+    assert!(runnable.title.ends_with("60.0% of that in the run queue, runnable but not running"), "{}", runnable.title);
+    assert!(runnable.title.starts_with("Host-bound: ") && has_advice(&runnable, "cpu.max"), "{:?}", runnable.advice);
+    let disk = of("disk_sleep", 299_700);
+    assert!(disk.title.contains("33.3% of that in uninterruptible sleep") && has_advice(&disk, "page faults"));
+    // Less than a third, or a state of no known kind, explains nothing.
+    for (state, ns) in [("disk_sleep", 299_699), ("other", 900_000)] {
+        assert!(of(state, ns).title.ends_with("97.8% of that in no recorded call"), "{state}");
+    }
+    let free = [("hipFree", 540_000), ("no~call~recorded", 360_000)];
+    let free = finding_of("host_bound_idle", "host_bound", &free, Some(("thread_state", "runnable", 360_000)));
+    assert!(free.title.starts_with("hipFree blocks the host"), "a call comes first: {}", free.title);
+}
+
 /// Activity of a thread after its launch follows from the delay.
 #[test]
 fn a_wait_for_a_delayed_launch_does_not_block_the_host() {

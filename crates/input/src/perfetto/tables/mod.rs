@@ -4,6 +4,7 @@ pub(super) mod args;
 pub(super) mod calls;
 pub(super) mod info;
 pub(super) mod samples;
+pub(super) mod states;
 pub(super) mod work;
 
 use polars::prelude::*;

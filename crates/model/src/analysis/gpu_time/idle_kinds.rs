@@ -1,4 +1,4 @@
-//! Kinds of what the host does while GPUs are idle, by the names of calls, functions and ranges, with what helps against
+//! Kinds of what the host does while GPUs are idle, by the names of calls, functions and ranges and the states of threads, with what helps against
 //! each.
 
 use serde::Deserialize;
@@ -22,6 +22,11 @@ pub struct IdleKind {
     /// Patterns of names of operators, functions and ranges.
     #[serde(default)]
     functions: Vec<String>,
+    /// States of threads in `thread_states`.
+    #[serde(default)]
+    states: Vec<String>,
+    /// Where a thread in such a state is: "in PHRASE".
+    pub phrase: Option<String>,
     /// Templates of what to do, the first helps most.
     pub advice: Vec<String>,
     /// Public pages that the advice follows.
@@ -50,6 +55,11 @@ impl IdleKinds {
     /// The kind of an operator, function or range. What it calls belongs to it.
     pub fn of_function(&self, name: &str) -> Option<&IdleKind> {
         self.find(name, |kind| &kind.functions)
+    }
+
+    /// The kind of a state of a thread outside of recorded calls.
+    pub fn of_state(&self, name: &str) -> Option<&IdleKind> {
+        self.find(name, |kind| &kind.states)
     }
 
     fn find(&self, name: &str, patterns: impl Fn(&IdleKind) -> &Vec<String>) -> Option<&IdleKind> {
@@ -82,8 +92,9 @@ mod tests {
         let ids: BTreeSet<&str> = kinds.iter().map(|kind| kind.kind.as_str()).collect();
         assert_eq!(ids.len(), kinds.len());
         for kind in &kinds {
-            assert!(kind.calls.len() + kind.functions.len() > 0, "{}", kind.kind);
-            let patterns = kind.calls.iter().chain(&kind.functions);
+            assert!(kind.calls.len() + kind.functions.len() + kind.states.len() > 0, "{}", kind.kind);
+            assert_eq!(kind.phrase.is_some(), !kind.states.is_empty(), "{}", kind.kind);
+            let patterns = kind.calls.iter().chain(&kind.functions).chain(&kind.states);
             assert!(patterns.into_iter().all(|one| !one.is_empty() && *one == one.to_lowercase()), "{}", kind.kind);
             assert!(!kind.advice.is_empty() && !kind.sources.is_empty(), "{}", kind.kind);
             assert!(kind.sources.iter().all(|source| source.starts_with("https://")), "{}", kind.kind);

@@ -13,6 +13,9 @@ use wavesieve_model::analysis::intervals::Interval;
 use wavesieve_model::schema::process::Process;
 use wavesieve_model::schema::tables::idling::IDLE_CALLS;
 
+/// Column of the states of the launching thread.
+pub(crate) const STATE: &str = "thread_state";
+
 /// An idle interval, whose pieces follow one another.
 #[derive(Clone, Copy)]
 struct Gap {
@@ -31,6 +34,7 @@ pub(crate) struct CallColumns {
     calls: Vec<u32>,
     functions: Vec<u32>,
     ranges: Vec<u32>,
+    states: Vec<u32>,
     /// The piece that was added last.
     last: Option<(Cause, HostPiece)>,
 }
@@ -41,6 +45,8 @@ pub(crate) struct HostNames<'a> {
     pub regions: &'a Column,
     /// Columns of ROCTx ranges, if they were read.
     pub ranges: Option<&'a Column>,
+    /// States in `thread_states`, if they were read.
+    pub states: Option<&'a Column>,
 }
 
 impl CallColumns {
@@ -67,6 +73,7 @@ impl CallColumns {
             self.calls.push(piece.call.unwrap_or(NO_ROW));
             self.functions.push(piece.function.unwrap_or(NO_ROW));
             self.ranges.push(piece.range.unwrap_or(NO_ROW));
+            self.states.push(piece.state.unwrap_or(NO_ROW));
         }
     }
 
@@ -107,6 +114,9 @@ impl CallColumns {
         table.add("function_name", |name| Ok(named(name, names.regions, rows_of(|columns| &columns.functions))?))?;
         if let Some(ranges) = names.ranges {
             table.add(RANGE, |name| Ok(named(name, ranges, rows_of(|columns| &columns.ranges))?))?;
+        }
+        if let Some(states) = names.states {
+            table.add(STATE, |name| Ok(named(name, states, rows_of(|columns| &columns.states))?))?;
         }
         table.into_frame()
     }

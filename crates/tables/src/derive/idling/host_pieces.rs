@@ -13,6 +13,8 @@ pub struct HostPiece {
     pub function: Option<u32>,
     /// The innermost ROCTx range.
     pub range: Option<u32>,
+    /// The state of the thread, as a row of `thread_states`.
+    pub state: Option<u32>,
 }
 
 /// How far the lists of a thread were looked through.
@@ -21,9 +23,10 @@ pub(crate) struct PiecePlaces {
     call: usize,
     function: usize,
     range: usize,
+    state: usize,
 }
 
-/// Cuts an interval where the call, function or range of a thread changes. Of a thread, intervals come in their order. The
+/// Cuts an interval where the call, function, range or state of a thread changes. Of a thread, intervals come in their order. The
 /// pieces tile the interval; neighbors may be equal.
 pub(crate) fn each_piece(
     threads: &HostThreads,
@@ -42,13 +45,18 @@ pub(crate) fn each_piece(
             |place| call(place).map(|row| threads.time(row)),
             from_ns,
         );
-        let [functions, ranges] =
-            [(&mut places.function, &thread.functions), (&mut places.range, &thread.ranges)].map(|(reached, list)| {
-                let found = lasting(reached, list.len(), |place| list.get(place).map(|one| one.time), from_ns);
-                (found.place.and_then(|place| list.get(place)).map(|one| one.row), found.until_ns)
-            });
-        let until_ns = time.end_ns.min(calls.until_ns).min(functions.1).min(ranges.1);
-        let piece = HostPiece { call: calls.place.and_then(call), function: functions.0, range: ranges.0 };
+        let lists = [
+            (&mut places.function, &thread.functions),
+            (&mut places.range, &thread.ranges),
+            (&mut places.state, &thread.states),
+        ];
+        let [functions, ranges, states] = lists.map(|(reached, list)| {
+            let found = lasting(reached, list.len(), |place| list.get(place).map(|one| one.time), from_ns);
+            (found.place.and_then(|place| list.get(place)).map(|one| one.row), found.until_ns)
+        });
+        let until_ns = time.end_ns.min(calls.until_ns).min(functions.1).min(ranges.1).min(states.1);
+        let call = calls.place.and_then(call);
+        let piece = HostPiece { call, function: functions.0, range: ranges.0, state: states.0 };
         emit(Interval::new(from_ns, until_ns), piece);
         from_ns = until_ns;
     }

@@ -21,6 +21,10 @@ use wavesieve_model::analysis::ranges::nesting::Nesting;
 /// The columns of `regions` that are needed.
 pub const REGIONS: &[&str] = &["domain", "end_ns", "message", "name", "start_ns", "tid", "valid"];
 
+/// The table of states of threads, and the columns that are needed.
+pub(crate) const STATES: &str = "thread_states";
+pub(crate) const STATE_COLUMNS: &[&str] = &["end_ns", "start_ns", "state", "tid", "valid"];
+
 /// Domain of ROCTx ranges.
 const MARKER: &str = "marker";
 /// Name of the operation that opens a ROCTx range of the whole process, which does not belong to a thread.
@@ -42,6 +46,8 @@ pub struct Thread {
     /// The innermost operator or function of each moment, as rows of `regions`, if they are wanted. Some, such as data loaders, stand for
     /// all that they call.
     pub functions: Vec<Range>,
+    /// Its states by the scheduler, as rows of `thread_states`, if they are wanted.
+    pub states: Vec<Range>,
 }
 
 /// The threads of one process.
@@ -106,6 +112,9 @@ impl HostThreads {
             }
         }
         by_thread.insert(last.0, last.1);
+        if let Some(states) = tables.get(STATES) {
+            add_states(states, &mut by_thread)?;
+        }
         by_thread.par_iter_mut().for_each(|(_, thread)| thread.settle(&starts, &ends, &scopes));
         let range_names = |messages: &Column| -> Result<Column> {
             let range_rows = IdxCa::from_vec("row".into(), range_rows);
@@ -134,6 +143,21 @@ impl HostThreads {
     }
 }
 
+/// Adds the states of threads, those of each by time.
+fn add_states(states: &DataFrame, threads: &mut BTreeMap<i64, Thread>) -> Result<()> {
+    let [tids, starts, ends] = states.integers(["tid", "start_ns", "end_ns"])?;
+    let valid = states.truths("valid")?.are_true();
+    for row in 0..u32::try_from(states.height()).context("more thread states than rows can be counted")? {
+        let at = |values: &I64Values| values.get(row as usize);
+        let Some(((tid, start_ns), end_ns)) = at(&tids).zip(at(&starts)).zip(at(&ends)) else { continue };
+        if valid.get(row as usize) == Some(true) {
+            let time = Interval::new(start_ns, end_ns);
+            threads.entry(tid).or_default().states.push(Range { time, row });
+        }
+    }
+    Ok(())
+}
+
 impl Thread {
     /// Puts everything in order.
     fn settle(&mut self, starts: &I64Values, ends: &I64Values, scopes: &Bitmap) {
@@ -148,6 +172,7 @@ impl Thread {
         self.nesting = Nesting::new(self.calls.iter().map(time));
         self.outermost = self.nesting.roots().collect();
         self.waits = union(std::mem::take(&mut self.waits));
+        self.states = innermost(std::mem::take(&mut self.states));
         self.ranges = innermost(std::mem::take(&mut self.ranges));
         self.functions = innermost(outside_of_scopes(std::mem::take(&mut self.functions), scopes));
     }

@@ -1,4 +1,4 @@
-//! The table `idle_calls`: idle time of each GPU, split by the call, function and range in which the launching thread was.
+//! The table `idle_calls`: idle time of each GPU, split by the call, function, range and state in which the launching thread was.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 };
 
 fn needs() -> Needs {
-    idle_gaps::needs_of_sweep(false, true)
+    idle_gaps::needs_of_calls(true, true)
 }
 
 /// Like [`needs`] if only some columns of the table are wanted.
 fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
-    idle_gaps::needs_of_sweep(false, wanted.contains(idle_gaps::RANGE))
+    idle_gaps::needs_of_calls(wanted.contains(idle_gaps::RANGE), wanted.contains(idle_gaps::STATE))
 }

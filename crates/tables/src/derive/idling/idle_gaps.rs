@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use crate::columns::values::{FrameValues, I64Values};
 use crate::derive::calls::profiler_pauses;
+pub(crate) use crate::derive::idling::call_columns::STATE;
 use crate::derive::idling::call_columns::{CallColumns, HostNames};
 pub(crate) use crate::derive::idling::gap_columns::RANGE;
 use crate::derive::idling::gap_columns::{GapColumns, KERNELS_SHOWN};
@@ -59,6 +60,15 @@ pub(crate) fn needs_of_sweep(shows_kernels: bool, shows_ranges: bool) -> Needs {
             "message" => shows_ranges,
             _ => true,
         });
+    }
+    needs
+}
+
+/// The source columns of `idle_calls`, with messages of ranges and states of threads where these are shown.
+pub(crate) fn needs_of_calls(shows_ranges: bool, shows_states: bool) -> Needs {
+    let mut needs = needs_of_sweep(false, shows_ranges);
+    if shows_states {
+        needs.push((host_threads::STATES, host_threads::STATE_COLUMNS.to_vec()));
     }
     needs
 }
@@ -124,9 +134,10 @@ fn build(
     let (mut gaps, calls): (ByGpu<GapColumns>, ByGpu<CallColumns>) = swept.unzip();
     let (kernel_names, regions, ranges) =
         (kernels.column("kernel_name").ok(), regions.column("name")?, threads.range_names());
+    let states = tables.get(host_threads::STATES).map(|states| states.column("state")).transpose()?;
     let table = |name: &&'static str| match *name {
         GAPS => GapColumns::into_frame(std::mem::take(&mut gaps), process, kernel_names, regions, ranges),
-        CALLS => CallColumns::into_frame(&calls, process, tables, &HostNames { regions, ranges }),
+        CALLS => CallColumns::into_frame(&calls, process, tables, &HostNames { regions, ranges, states }),
         other => bail!("internal: {other} is not about idle time"),
     };
     names.iter().map(table).collect()
