@@ -41,6 +41,8 @@ struct StepText {
     regex: String,
     #[serde(default)]
     alone: bool,
+    #[serde(default)]
+    single: bool,
     #[serde(rename = "source")]
     _source: String,
 }
@@ -121,6 +123,8 @@ pub(super) struct Enclosing {
 pub(super) struct UnitFacts {
     file: UnitsFile,
     texts: Vec<(Regex, bool)>,
+    /// Texts of ranges of which a single one is a step.
+    single: Vec<Regex>,
 }
 
 impl UnitFacts {
@@ -130,8 +134,10 @@ impl UnitFacts {
     /// When the file is wrong, which the tests exclude.
     pub fn builtin() -> Result<Self> {
         let file: UnitsFile = toml::from_str(FACTS)?;
-        let texts: Result<_> = file.step.iter().map(|step| Ok((Regex::new(&step.regex)?, step.alone))).collect();
-        Ok(Self { texts: texts?, file })
+        let of_single = |single: bool| file.step.iter().filter(move |step| step.single == single);
+        let texts: Result<_> = of_single(false).map(|step| Ok((Regex::new(&step.regex)?, step.alone))).collect();
+        let single: Result<_> = of_single(true).map(|step| Ok(Regex::new(&step.regex)?)).collect();
+        Ok(Self { texts: texts?, single: single?, file })
     }
 
     /// Whether so many of some repetitions start in enclosing units.
@@ -209,7 +215,7 @@ impl UnitFacts {
     fn marked(&self, tables: &Frames, alone: bool) -> Result<Enclosing> {
         let matches = |text: &str| self.texts.iter().find(|(regex, _)| regex.is_match(text));
         let Some(ranges) = MarkedRanges::find(tables, &|text| matches(text).is_some())? else {
-            return Ok(Enclosing::of_ranges(Vec::new()));
+            return self.single(tables);
         };
         let times_ns = ranges.times_ns(&|_| true);
         let is_one = times_ns.len() == 1 && !alone;
@@ -218,6 +224,14 @@ impl UnitFacts {
         } else {
             times_ns
         }))
+    }
+
+    /// The single range around a pass, if there is one.
+    fn single(&self, tables: &Frames) -> Result<Enclosing> {
+        let is_pass = |text: &str| self.single.iter().any(|regex| regex.is_match(text));
+        let ranges = MarkedRanges::find(tables, &is_pass)?;
+        let times_ns = ranges.map(|ranges| ranges.times_ns(&|_| true)).unwrap_or_default();
+        Ok(Enclosing::of_ranges(if times_ns.len() == 1 { times_ns } else { Vec::new() }))
     }
 
     /// Launches of graphs, if most kernels were launched so or `any` count.
