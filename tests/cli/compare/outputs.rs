@@ -76,9 +76,13 @@ fn a_page_holds_the_verdict_the_parts_and_the_kernels() {
     let (base, new) = (base.write(&directory, "a_results.json"), new.write(&directory, "b_results.json"));
     succeed(&["compare", "-q", &base, &new, "-o", page.to_str().unwrap()]);
     let text = std::fs::read_to_string(&page).unwrap();
-    for expected in
-        ["Comparison of two runs", "What takes longer", "How the span divides", "compute_kernels", "Iterations of rank"]
-    {
+    for expected in [
+        "Comparison of two runs",
+        "What takes longer",
+        "How the span divides",
+        "compute_kernels",
+        "Durations of the iterations of rank",
+    ] {
         assert!(text.contains(expected), "{expected}");
     }
     assert!(!text.contains("no findings") && !text.contains("src=\"http"));

@@ -64,15 +64,24 @@ impl<S: Sink> ProcessWriter<'_, S> {
         Ok(())
     }
 
-    /// Iterations with their numbers.
+    /// Units of work with their numbers, on a track with their name.
     pub(super) fn iterations(&mut self, frame: &DataFrame) -> Result<()> {
         let (numbers, phases) = (integers(frame, "iteration")?, texts(frame, "phase")?);
+        let units = texts(frame, "unit")?;
         let mut names = Vec::with_capacity(frame.height());
-        for (number, phase) in izip!(numbers.iter(), phases.iter()) {
+        for ((number, phase), unit) in izip!(numbers.iter(), phases.iter()).zip(units.iter()) {
             let number = number.map_or_else(String::new, |number| format!(" {number}"));
-            names.push(self.texts.id(&format!("iteration{number} {}", phase.unwrap_or_default())));
+            let unit = unit.unwrap_or("iteration");
+            names.push(self.texts.id(&format!("{unit}{number} {}", phase.unwrap_or_default())));
         }
-        self.named(frame, "iterations", "Iterations", 1, &names)
+        let track = match units.iter().next().flatten() {
+            Some("step") => "Steps",
+            Some("replay") => "Replays",
+            Some("layer") => "Layers",
+            Some("range") => "Ranges",
+            _ => "Iterations",
+        };
+        self.named(frame, "iterations", track, 1, &names)
     }
 
     /// The critical path: what ran, or what was waited for.

@@ -265,7 +265,7 @@ fn analyses_request(tracks: Tracks) -> Request {
         ("idle_gaps", &["gpu", "start_ns", "end_ns", "cause"]),
         ("gpu_segments", &["gpu", "start_ns", "end_ns", "compute", "comm"]),
         ("queue_depths", &["gpu", "queue_id", "start_ns", "end_ns", "waiting"]),
-        ("iterations", &["iteration", "phase", "start_ns", "end_ns"]),
+        ("iterations", &["iteration", "unit", "phase", "start_ns", "end_ns"]),
     ];
     if tracks == Tracks::All {
         all.push(("critical_path", &["kind", "name", "start_ns", "end_ns"]));

@@ -1,5 +1,6 @@
 //! Bases that figures are counted per.
 
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use super::side::Side;
@@ -63,9 +64,14 @@ impl BasisChoice {
         if self.range().is_some() { "range" } else { basis.word() }
     }
 
-    /// The unit of the resolved basis, as texts name it.
-    pub fn unit(&self, basis: Basis) -> String {
-        self.range().map_or_else(|| basis.word().to_owned(), |name| format!("range {name}"))
+    /// The unit of the resolved basis, as texts name it: the word for the units of work that all sides have in common.
+    pub fn unit<'a>(&self, basis: Basis, sides: impl IntoIterator<Item = &'a Side>) -> String {
+        let words: BTreeSet<Option<&str>> = sides.into_iter().map(Side::unit).collect();
+        match (self.range(), basis, words.first()) {
+            (Some(name), ..) => format!("range {name}"),
+            (None, Basis::Iteration, Some(Some(word))) if words.len() == 1 => (*word).to_owned(),
+            _ => basis.word().to_owned(),
+        }
     }
 }
 

@@ -117,7 +117,7 @@ fn compare_paired(base: &Side, new: &Side, are_renamed: bool, options: &CompareO
         reason: String::new(),
         basis: BasisFacts {
             kind: options.basis.kind(basis),
-            unit: options.basis.unit(basis),
+            unit: options.basis.unit(basis, [base, new]),
             base_units: base.units(basis),
             new_units: new.units(basis),
         },

@@ -123,7 +123,7 @@ pub fn history(runs: &[Digest], options: &CompareOptions) -> History {
     History {
         schema: "wavesieve-history",
         schema_version: "1.0",
-        basis: options.basis.unit(basis),
+        basis: options.basis.unit(basis, sides.iter().flat_map(|(base, new)| [base, new])),
         series: series.into_iter().zip(judged.chunks(splits)).map(with_step).collect(),
         runs: names,
     }

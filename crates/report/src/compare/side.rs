@@ -72,6 +72,12 @@ impl Side {
         self.gpus().map(|gpu| gpu.iterations.len()).min().unwrap_or(0)
     }
 
+    /// The word for the units of work, if all runs have the same.
+    pub fn unit(&self) -> Option<&str> {
+        let words: BTreeSet<&str> = self.runs.iter().flat_map(|run| &run.facts.units).map(String::as_str).collect();
+        words.first().copied().filter(|_| words.len() == 1)
+    }
+
     /// Number of units of the basis over all runs and processes.
     pub fn units(&self, basis: Basis) -> i64 {
         let of_run = |run: &Digest| {

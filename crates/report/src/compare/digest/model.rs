@@ -66,6 +66,9 @@ pub struct RunFacts {
     pub damage: Vec<String>,
     /// Name of the ranges that replace iterations.
     pub range: Option<String>,
+    /// Words for the units of work, such as `step`; digests of older versions lack them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub units: BTreeSet<String>,
     /// Filters in effect, as on the command line.
     pub filters: Vec<String>,
 }

@@ -79,7 +79,7 @@ fn request(range: Option<&str>, has_path: bool) -> Request {
         request.insert("critical_path", BTreeSet::from(["kind", "name", "start_ns", "end_ns"]));
     }
     if range.is_none() {
-        request.insert("iterations", BTreeSet::from(["phase", "start_ns", "end_ns"]));
+        request.insert("iterations", BTreeSet::from(["phase", "start_ns", "end_ns", "unit"]));
     }
     request
 }
@@ -115,11 +115,13 @@ pub fn take(trace: &Trace, inputs: &[String], options: &TakeOptions<'_>) -> Resu
     trace.frames_with_consumers(&Request::new(), |_| vec![&consumer])?;
     drop(consumer);
     let (mut domains, mut gpus, mut units) = (BTreeSet::new(), Vec::new(), BTreeMap::new());
+    let mut unit_words = BTreeSet::new();
     let (mut paths, mut ranges, mut steps) = (Vec::new(), Vec::new(), Vec::new());
     for (process, of_process) in found.into_inner() {
         gpus.extend(of_process.gpus);
         domains.extend(of_process.domains);
         units.insert(process, of_process.units);
+        unit_words.extend(of_process.unit_words);
         paths.extend(of_process.paths);
         ranges.extend(of_process.ranges);
         steps.extend(of_process.steps);
@@ -134,7 +136,8 @@ pub fn take(trace: &Trace, inputs: &[String], options: &TakeOptions<'_>) -> Resu
         transfers::separate(&mut gpus, &collectives, &units)?;
     }
     let used = gpus.iter().map(|gpu| (gpu.process, gpu.gpu)).collect();
-    let facts = RunFacts { range: range.map(ToOwned::to_owned), ..facts(trace, inputs, domains, &used) };
+    let facts =
+        RunFacts { range: range.map(ToOwned::to_owned), units: unit_words, ..facts(trace, inputs, domains, &used) };
     Ok(Digest { facts, gpus, paths, ranges, counters: finished(counters), steps, lacks_sum: false })
 }
 
@@ -174,6 +177,8 @@ struct OfProcess {
     /// Domains of its API calls.
     domains: BTreeSet<String>,
     units: Units,
+    /// Words for these units, if no ranges stand for them.
+    unit_words: BTreeSet<String>,
     paths: Vec<PathDigest>,
     ranges: Vec<PathDigest>,
     steps: Vec<StepDigest>,
@@ -191,9 +196,14 @@ fn of_process(
     has_path: bool,
 ) -> Result<OfProcess> {
     let table = |name: &str| table(tables, name);
-    let units = match range {
-        Some(name) => of_ranges(&table("ranges")?, name, window)?,
-        None => of_iterations(&table("iterations")?, window)?,
+    let (units, unit_words) = match range {
+        Some(name) => (of_ranges(&table("ranges")?, name, window)?, BTreeSet::new()),
+        None => {
+            let iterations = table("iterations")?;
+            let words = iterations.column("unit")?.unique()?.cast(&DataType::String)?;
+            let words = words.str()?.iter().flatten().map(ToOwned::to_owned).collect();
+            (of_iterations(&iterations, window)?, words)
+        }
     };
     let times = gpu_times(&table("gpu_segments")?, &table("idle_gaps")?, &units)?;
     let mut kernels = kernels(&table("kernels")?, &units)?;
@@ -224,5 +234,5 @@ fn of_process(
             typical,
         }
     };
-    Ok(OfProcess { gpus: times.into_iter().map(of_gpu).collect(), domains, units, paths, ranges, steps })
+    Ok(OfProcess { gpus: times.into_iter().map(of_gpu).collect(), domains, units, unit_words, paths, ranges, steps })
 }

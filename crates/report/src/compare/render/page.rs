@@ -262,10 +262,11 @@ fn iterations(comparison: &Comparison) -> Option<Section> {
     let first = comparison.iterations.first().map(|row| (row.rank, row.gpu))?;
     comparison.iterations.iter().filter(|row| (row.rank, row.gpu) == first).for_each(&mut add);
     let lines = lines.into_iter().map(|(name, points)| Line { name, points }).collect();
-    let title = format!("Iterations of rank {} GPU {}", first.0, first.1);
-    let chart = Chart::pace(title, Axis::count("steady iteration"), Axis::time("duration"), lines);
-    let about = "Steady iterations of both sides over their ordinal.";
-    Some(Section::new("iterations", "Iterations", about, vec![drawn("iterations", chart)?]))
+    let unit = if comparison.basis.kind == "iteration" { comparison.basis.unit.as_str() } else { "iteration" };
+    let title = format!("Durations of the {unit}s of rank {} GPU {}", first.0, first.1);
+    let chart = Chart::pace(title, Axis::count(&format!("steady {unit}")), Axis::time("duration"), lines);
+    let about = format!("Steady {unit}s of both sides over their ordinal.");
+    Some(Section::new("iterations", &capitalized(&format!("{unit}s")), &about, vec![drawn("iterations", chart)?]))
 }
 
 /// Differences between typical iterations of both sides.
@@ -280,8 +281,8 @@ fn alignment(comparison: &Comparison) -> Result<Option<Section>> {
         "base" => all.iter().map(|aligned| aligned.base.clone()).collect::<Vec<Option<String>>>(),
         "new" => all.iter().map(|aligned| aligned.new.clone()).collect::<Vec<Option<String>>>(),
     )?;
-    let block = table("alignment", "Typical iterations side by side", "", frame, 0, &["equal_kernels_before"]);
-    let about = "The kernels of a typical iteration of the first common GPU in order, without those that both sides have in the same order.";
+    let block = table("alignment", "Typical units of work side by side", "", frame, 0, &["equal_kernels_before"]);
+    let about = "The kernels of a typical unit of work of the first common GPU in order, without those that both sides have in the same order.";
     Ok(Some(Section::new("sequence", "Order of the kernels", about, vec![block])))
 }
 

@@ -25,9 +25,14 @@ const LONGEST_NAME: usize = 100;
 pub fn write(comparison: &Comparison, out: &mut dyn Write) -> Result<()> {
     let comparison = &comparison.readable(&comparison.readable_names());
     writeln!(out, "{}: {}\n", comparison.verdict, escape_hidden(&comparison.reason))?;
-    let unit = if comparison.basis.kind == "range" { "range" } else { "steady iteration" };
-    writeln!(out, "base  {}", side(&comparison.base, unit))?;
-    writeln!(out, "new   {}", side(&comparison.new, unit))?;
+    let unit = match (comparison.basis.kind, comparison.basis.unit.as_str()) {
+        ("range", _) => "range".to_owned(),
+        // Iterations are counted even if the figures are about the whole run.
+        (_, "run") => "steady iteration".to_owned(),
+        (_, unit) => format!("steady {unit}"),
+    };
+    writeln!(out, "base  {}", side(&comparison.base, &unit))?;
+    writeln!(out, "new   {}", side(&comparison.new, &unit))?;
     let basis = &comparison.basis;
     writeln!(
         out,
