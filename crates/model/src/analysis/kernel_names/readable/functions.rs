@@ -14,6 +14,26 @@ const MAX_TYPES: usize = 3;
 /// Bytes of a name in which types and tiles are looked for.
 const MAX_SEARCHED: usize = 1 << 14;
 
+/// Whether a name has signs between words outside of brackets that names of C++ lack, such as `gemm-kernel`: what follows would be lost.
+fn has_sign(name: &str) -> bool {
+    let is_word = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
+    let mut depth = 0_usize;
+    let mut before = None;
+    let mut letters = name.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '<' | '(' | '[' | '{' => depth += 1,
+            '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            '-' | '+' | '/' | '=' | '|' | '%' if depth == 0 && is_word(before) && is_word(letters.peek().copied()) => {
+                return true;
+            }
+            _ => {}
+        }
+        before = Some(letter);
+    }
+    false
+}
+
 /// The readable form of a C++ function; `None` for a name of another form.
 pub(super) fn readable(name: &str, by_rule: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     if is_mangled(name) {
@@ -26,6 +46,9 @@ pub(super) fn readable(name: &str, by_rule: &dyn Fn(&str) -> Option<String>) -> 
     }
     // Several kernels in a row are not one function.
     if pieces(&name).contains(&Piece::Text(">")) {
+        return None;
+    }
+    if has_sign(&name) {
         return None;
     }
     let path = segments(&name);
