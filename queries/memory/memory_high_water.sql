@@ -1,5 +1,5 @@
 -- title: Peak memory
--- about: Peak of live memory on each GPU of each process, from allocations and frees, and live memory at the end. Rows over several processes sum process peaks, which may not coincide. Rows without a GPU are host memory. The table `memory_live` has every change.
+-- about: Peak of live memory on each GPU of each process, from allocations and frees, and live memory at the end. Rows over several processes sum process peaks, which may not coincide. Memory of the host is apart: PyTorch records scalars of a few bytes there, even if it records no memory of the GPU. The table `memory_live` has every change.
 -- kind: summary
 -- plot: bars label=level value=peak_bytes role=neutral
 -- needs: memory_live agents processes
@@ -8,6 +8,7 @@
 -- dimensions: rank, gpu, process, node, hostname
 -- column: rank id -- rank
 -- column: gpu id -- GPU of the process
+-- column: memory name -- `GPU`, or `host` for allocations without a GPU
 -- column: level name -- REAL or VIRTUAL
 -- column: peak_bytes bytes -- most bytes live at once
 -- column: peak_pct pct -- share of the memory of the GPU, null where its size is not recorded
@@ -61,24 +62,26 @@ sizes AS (
 ),
 sized AS (
     SELECT
-        {{ keys_in('g') }}g.level, g.peak_bytes, g.peak_time_ns, g.peak_allocations, g.end_bytes, g.end_allocations,
+        {{ keys_in('g') }}CASE WHEN g.gpu IS NULL THEN 'host' ELSE 'GPU' END AS memory,
+        g.level, g.peak_bytes, g.peak_time_ns, g.peak_allocations, g.end_bytes, g.end_allocations,
         g.changes, g.allocated_bytes, s.mem_bytes
     FROM per_gpu AS g
     LEFT JOIN sizes AS s ON s.process = g.process AND s.gpu = g.gpu
 ),
 summed AS (
     SELECT
-        {{ keys }}level,
+        {{ keys }}memory, level,
         CAST(COUNT(*) AS BIGINT) AS parts,
         CAST(COUNT(mem_bytes) AS BIGINT) AS sized_parts,
         {{ sums('peak_bytes, mem_bytes') }},
         MAX(peak_time_ns) AS peak_time_ns,
         {{ sums('peak_allocations, end_bytes, end_allocations, changes, allocated_bytes') }}
     FROM sized
-    GROUP BY {{ keys }}level
+    GROUP BY {{ keys }}memory, level
 )
 SELECT
-    {{ keys }}level,
+    {{ keys }}memory,
+    level,
     peak_bytes,
     CASE WHEN parts = sized_parts THEN {{ percent('peak_bytes', 'mem_bytes') }} END AS peak_pct,
     CASE WHEN parts = 1 THEN peak_time_ns END AS peak_time_ns,
@@ -88,4 +91,4 @@ SELECT
     changes,
     allocated_bytes
 FROM summed
-{{ order_by('level') }}
+{{ order_by('memory, level') }}

@@ -163,16 +163,19 @@ def memory_high_water(source, options):
             curve |= {"changes": len(steps), "allocated": sum(size for _, _, _, size, step in steps if step > 0)}
             curves.append(curve | {"memory": memory_of(process, gpu)})
     records = []
-    for key, group in grouped(curves, [*by, "level"]).items():
-        memories = [curve["memory"] for curve in group]
-        record = dict(zip((*by, "level"), key)) | {"peak_bytes": sum(curve["peak"] for curve in group)}
+    for curve in curves:
+        curve["kept"] = curve.pop("memory")
+        curve["memory"] = "host" if curve["gpu"] is None else "GPU"
+    for key, group in grouped(curves, [*by, "memory", "level"]).items():
+        memories = [curve["kept"] for curve in group]
+        record = dict(zip((*by, "memory", "level"), key)) | {"peak_bytes": sum(curve["peak"] for curve in group)}
         record["peak_pct"] = None if None in memories else percent(record["peak_bytes"], sum(memories))
         record |= {"peak_time_ns": group[0]["at"] if len(group) == 1 else None}
         for column, value in (("peak_allocations", "peak_count"), ("end_bytes", "bytes"), ("end_allocations", "count")):
             record[column] = sum(curve[value] for curve in group)
         record |= {"changes": sum(curve["changes"] for curve in group), "allocated_bytes": sum(curve["allocated"] for curve in group)}
         records.append(record)
-    return ordered(records, by, "level")
+    return ordered(records, by, "memory", "level")
 
 
 @made("churn", "two_nodes")
