@@ -115,6 +115,7 @@ documents() {
   python tests/documents/lab.py --binary "$binary"
   python tests/documents/lab_outputs.py --binary "$binary"
   python tests/documents/site_check.py
+  python tests/documents/one_value.py --binary "$binary" --inputs "${figure_inputs[@]}"
 }
 
 workbooks() {
@@ -138,6 +139,7 @@ viewers() {
   # The counts of viewers' readers, against the databases.
   python tests/oracle/viewers.py --binary "$binary" --inputs "${viewer_inputs[@]}"
   python tests/oracle/kineto_check.py --binary "$binary" --inputs "${kineto_inputs[@]}"
+  python tests/oracle/thread_states.py --binary "$binary" --generator "$generator"
 }
 
 package() {
