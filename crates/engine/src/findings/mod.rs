@@ -4,7 +4,7 @@ mod command;
 mod priority;
 mod rule_book;
 
-pub use command::Command;
+pub use command::{Command, ShownCommands, shown_commands};
 pub use priority::Priority;
 pub use rule_book::{RuleBook, RuleBookError};
 

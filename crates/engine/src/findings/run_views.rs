@@ -64,6 +64,8 @@ pub struct RunView {
     pub gpus: usize,
     /// Shares of the spans of all GPUs in percent, by the ids of figures.
     pub shares: Vec<(&'static str, f64)>,
+    /// Whether copies are recorded in it: otherwise nothing is known of exposed ones.
+    pub has_copies: bool,
     /// Its iterations, if it has any.
     pub iterations: Option<IterationCounts>,
     /// Units of work, of the whole run only.
@@ -211,11 +213,24 @@ impl RunViews {
     pub(super) fn of_part(&self, view: View) -> String {
         let Some(first) = self.all.first() else { return "of the run".to_owned() };
         match (view, &first.iterations) {
-            (View::Steady, Some(iterations)) => format!("of the time in steady {}s", iterations.unit),
+            (View::Steady, Some(iterations)) => match (self.part_pct("steady"), self.part_pct("prefill")) {
+                // Prefills are other work, and may be most of the run.
+                (Some(decode_pct), Some(prefill_pct)) => format!(
+                    "of the time in decode {}s ({decode_pct:.1}% of the run; prefill is {prefill_pct:.1}%)",
+                    iterations.unit
+                ),
+                _ => format!("of the time in steady {}s", iterations.unit),
+            },
             (View::Steady, None) => "of the dense work".to_owned(),
             (View::WholeRun, _) if first.label == CHOSEN_TIME => "of the chosen time".to_owned(),
             (View::WholeRun, _) => "of the run".to_owned(),
         }
+    }
+
+    /// Share of a part of the run of all processes, in percent.
+    fn part_pct(&self, kind: &str) -> Option<f64> {
+        let parts = self.all.iter().flat_map(|view| &view.parts);
+        parts.into_iter().find(|(known, ..)| *known == kind).map(|(.., pct)| *pct)
     }
 
     /// Values for sentences about the view that figures and findings are about: `gpus_are`, and the shares by the ids of figures.
@@ -267,11 +282,11 @@ impl RunView {
     pub fn line(&self) -> String {
         let pct = |id: &str| self.share(id).unwrap_or_default();
         let shares = format!(
-            "busy {:.1}% (compute {:.1}%, exposed communication {:.1}%, exposed copies {:.1}%), idle {:.1}%",
+            "busy {:.1}% (compute {:.1}%, exposed communication {:.1}%{}), idle {:.1}%",
             pct("busy_pct"),
             pct("compute_pct"),
             pct("exposed_comm_pct"),
-            pct("exposed_copy_pct"),
+            if self.has_copies { format!(", exposed copies {:.1}%", pct("exposed_copy_pct")) } else { String::new() },
             pct("idle_pct"),
         );
         let head = match &self.iterations {
@@ -492,6 +507,7 @@ fn view_of(answers: &Answers, book: &RuleBook, view: View) -> Option<RunView> {
         span_ns: spans.longest_ns().unwrap_or_default(),
         gpus: spans.gpus(),
         shares: SHARES.map(|(id, column)| (id, share(column))).to_vec(),
+        has_copies: rows.sum(rows.places(), "copy_ns") > 0,
         iterations: None,
         units: None,
         parts: Vec::new(),

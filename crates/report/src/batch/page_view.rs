@@ -150,7 +150,12 @@ fn health(figures: &RunFigures) -> HealthView {
 pub fn chart(index: &Index) -> Option<Chart> {
     let row = |entry: &RunEntry| {
         let figures = entry.figures()?;
-        let shares = [figures.compute_pct?, figures.exposed_comm_pct?, figures.exposed_copy_pct?, figures.idle_pct?];
+        let shares = [
+            figures.compute_pct?,
+            figures.exposed_comm_pct?,
+            figures.exposed_copy_pct.unwrap_or(0.0),
+            figures.idle_pct?,
+        ];
         Some((entry.name.clone(), shares.to_vec()))
     };
     let rows: Vec<(String, Vec<f64>)> = index.entries.iter().filter_map(row).collect();

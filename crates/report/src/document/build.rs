@@ -175,8 +175,8 @@ fn end_with_parts(blocks: &mut [Block]) -> bool {
         let part = if view_of(block) == Some(View::Steady) { STEADY_PART } else { WHOLE_RUN };
         match block {
             Block::Chart(drawn) => drawn.chart.title.push_str(part),
-            Block::Table(table) if has_steady => table.title.push_str(part),
-            Block::Table(_) | Block::Note(_) => {}
+            Block::Table(table) => table.title.push_str(part),
+            Block::Note(_) => {}
         }
     }
     has_steady

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::anchors::anchor;
 use super::table_view::{TableView, capped};
 use crate::document::Note;
-use wavesieve_engine::findings::{Finding, Priority, pieces};
+use wavesieve_engine::findings::{Finding, Priority, ShownCommands, pieces};
 use wavesieve_model::analysis::kernel_names::ReadableNames;
 
 #[derive(Serialize)]
@@ -23,6 +23,8 @@ pub(crate) struct FindingView {
     advice: Vec<Vec<Piece>>,
     evidence: Vec<TableView>,
     commands: Vec<CommandView>,
+    /// Sentences about commands that other findings have.
+    repeated: Vec<Vec<Piece>>,
     is_open: bool,
 }
 
@@ -80,12 +82,12 @@ impl FindingView {
     }
 
     /// A finding and its number, counted from 1.
-    pub fn new(number: usize, finding: &Finding, names: &ReadableNames) -> Self {
+    pub fn new(number: usize, finding: &Finding, shown: &ShownCommands<'_>, names: &ReadableNames) -> Self {
         let id = anchor("finding", &finding.id);
         let evidence = finding.evidence.iter().enumerate();
         let evidence =
             evidence.map(|(place, rows)| TableView::of_evidence(rows, format!("{id}/evidence-{}", place + 1), names));
-        let commands = finding.commands.iter().map(|command| CommandView {
+        let commands = shown.own.iter().map(|command| CommandView {
             tool: command.tool.clone(),
             description: text(&command.description),
             line: command.line(),
@@ -103,6 +105,7 @@ impl FindingView {
             advice: finding.advice.iter().map(|advice| text(advice)).collect(),
             evidence: evidence.collect(),
             commands: commands.collect(),
+            repeated: shown.repeated.iter().map(|sentence| text(sentence)).collect(),
             is_open: finding.priority == Priority::High,
             id,
         }

@@ -15,7 +15,7 @@ use super::table_view::grouped;
 use crate::document::{Document, Figure, Sentences, Status};
 use crate::json;
 use wavesieve_engine::ColumnUnit;
-use wavesieve_engine::findings::{headline_finding, shortened};
+use wavesieve_engine::findings::{headline_finding, shortened, shown_commands};
 use wavesieve_export::cell::Cell;
 use wavesieve_model::text::hidden::is_hidden;
 
@@ -89,8 +89,12 @@ fn page(document: &Document) -> Result<Page> {
     let views = document.sections.iter().map(|section| SectionView::new(section, names));
     let mut answers = views.collect::<Result<Vec<SectionView>>>()?;
     let findings = document.findings.iter().enumerate();
-    let findings: Vec<FindingView> =
-        findings.map(|(place, finding)| FindingView::new(place + 1, &sentences.finding(finding), names)).collect();
+    let findings: Vec<FindingView> = findings
+        .map(|(place, finding)| {
+            let shown = shown_commands(&document.findings, place);
+            FindingView::new(place + 1, &sentences.finding(finding), &shown, names)
+        })
+        .collect();
     let (facts, cards): (Vec<&Figure>, Vec<&Figure>) =
         document.figures.iter().partition(|figure| figure.unit == ColumnUnit::Count);
     let gpus: BTreeSet<&str> =

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::escape::{code, escaped, fenced, prose};
 use crate::document::{Block, Document, Note, Section, Status, Table};
-use wavesieve_engine::findings::{Finding, counted};
+use wavesieve_engine::findings::{Finding, ShownCommands, counted, shown_commands};
 use wavesieve_export::markdown;
 use wavesieve_export::unit::{TimeUnit, displays};
 use wavesieve_model::text::hidden::escape_hidden;
@@ -38,7 +38,7 @@ pub fn write(document: &Document, unit: TimeUnit, out: &mut dyn Write) -> Result
         }
         writeln!(out, "## Findings: {}", document.counted_findings())?;
         for (number, finding) in document.findings.iter().enumerate() {
-            write_finding(number + 1, finding, unit, out)?;
+            write_finding(number + 1, finding, &shown_commands(&document.findings, number), unit, out)?;
         }
     }
     write_figures(&document, out)?;
@@ -80,7 +80,13 @@ fn write_note(note: &Note, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-fn write_finding(number: usize, finding: &Finding, unit: TimeUnit, out: &mut dyn Write) -> Result<()> {
+fn write_finding(
+    number: usize,
+    finding: &Finding,
+    commands: &ShownCommands<'_>,
+    unit: TimeUnit,
+    out: &mut dyn Write,
+) -> Result<()> {
     let priority = finding.priority.word().to_uppercase();
     writeln!(out, "\n### {number}. {priority}: {}\n", prose(&finding.title))?;
     let confidence = finding.confidence * 100.0;
@@ -103,7 +109,10 @@ fn write_finding(number: usize, finding: &Finding, unit: TimeUnit, out: &mut dyn
             writeln!(out, "\n… {others} more")?;
         }
     }
-    for command in &finding.commands {
+    for sentence in &commands.repeated {
+        writeln!(out, "\n{}", prose(sentence))?;
+    }
+    for command in &commands.own {
         writeln!(out, "\n{}:\n\n{}", escaped(&command.description), fenced(&escape_hidden(&command.line()), "sh"))?;
     }
     Ok(())

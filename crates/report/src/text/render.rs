@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::document::{Block, Document, Figure, Note, Section, Status, Table, clipped, first_clause};
 use wavesieve_engine::ColumnUnit;
-use wavesieve_engine::findings::{Evidence, Finding, counted};
+use wavesieve_engine::findings::{Evidence, Finding, ShownCommands, counted, shown_commands};
 use wavesieve_export::cell::Cell;
 use wavesieve_export::terminal;
 use wavesieve_export::unit::{TimeUnit, displays};
@@ -60,7 +60,7 @@ pub fn write(document: &Document, style: TextStyle, out: &mut dyn Write) -> Resu
             if number > 0 {
                 writeln!(out)?;
             }
-            write_support(number + 1, finding, style, out)?;
+            write_support(number + 1, finding, &shown_commands(&document.findings, number), style, out)?;
         }
     }
     write_figures(&document, style, out)?;
@@ -177,7 +177,13 @@ fn write_finding(number: usize, finding: &Finding, style: TextStyle, out: &mut d
 }
 
 /// Writes the rows that show a finding, and the commands to find out more.
-fn write_support(number: usize, finding: &Finding, style: TextStyle, out: &mut dyn Write) -> Result<()> {
+fn write_support(
+    number: usize,
+    finding: &Finding,
+    commands: &ShownCommands<'_>,
+    style: TextStyle,
+    out: &mut dyn Write,
+) -> Result<()> {
     let confidence = finding.confidence * 100.0;
     writeln!(
         out,
@@ -188,7 +194,10 @@ fn write_support(number: usize, finding: &Finding, style: TextStyle, out: &mut d
     for evidence in &finding.evidence {
         write_evidence(evidence, style, out)?;
     }
-    for command in &finding.commands {
+    for sentence in &commands.repeated {
+        paragraph(sentence, "   ", style, out)?;
+    }
+    for command in &commands.own {
         paragraph(&format!("{}:", command.description), "   ", style, out)?;
         // A command is on one line, to be copied.
         writeln!(out, "     $ {}", escape_hidden(&command.line()))?;

@@ -103,7 +103,7 @@ fn is_blocking(rows: &Rows<'_>, row: usize) -> bool {
 
 /// Idle time during blocking calls before and after their copies, on the GPUs of these: the time that the calls cause, and that in which
 /// launched work starts late meanwhile. Causes of much idle time have findings of their own.
-fn idle_in_copies(case: &RuleContext<'_>) -> (i64, i64) {
+fn idle_in_copies(case: &RuleContext<'_>) -> IdleInCopies {
     let rows = case.rows(copy_calls_of_gpus());
     let calls: BTreeSet<(GpuKey, &str)> = rows
         .matching(is_blocking)
@@ -111,16 +111,32 @@ fn idle_in_copies(case: &RuleContext<'_>) -> (i64, i64) {
         .filter_map(|row| Some((gpu_of(&rows, row), rows.text(row, "api_name")?)))
         .collect();
     let idle = case.rows(idle_calls());
-    let of_cause = |cause: &str| {
+    let mut all_places = Vec::new();
+    let mut of_cause = |cause: &str| {
         let places = idle.matching(|idle, row| idle.text(row, "cause") == Some(cause));
         if case.pct_of_spans(idle.sum(places.iter().copied(), "idle_ns")) >= case.threshold("max_cause_pct") {
             return 0;
         }
         let is_in_copy =
             |row: &usize| idle.text(*row, "name").is_some_and(|name| calls.contains(&(gpu_of(&idle, *row), name)));
-        idle.sum(places.into_iter().filter(is_in_copy), "idle_ns")
+        let places: Vec<usize> = places.into_iter().filter(is_in_copy).collect();
+        all_places.extend_from_slice(&places);
+        idle.sum(places.into_iter(), "idle_ns")
     };
-    (of_cause("host_bound").saturating_add(of_cause("sync")), of_cause("launch_delay"))
+    let caused_ns = of_cause("host_bound").saturating_add(of_cause("sync"));
+    let late_ns = of_cause("launch_delay");
+    let places = idle.sorted_down(all_places, "idle_ns");
+    IdleInCopies { caused_ns, late_ns, places }
+}
+
+/// Idle time during blocking copies.
+struct IdleInCopies {
+    /// The time that the calls cause.
+    caused_ns: i64,
+    /// The time in which launched work starts late meanwhile.
+    late_ns: i64,
+    /// The rows of idle time by call that both are in, the longest first.
+    places: Vec<usize>,
 }
 
 /// Calls that block their thread during a copy although they need not.
@@ -129,7 +145,8 @@ pub(crate) fn blocking_copies(case: &RuleContext<'_>) -> Observation {
     let places = rows.matching(is_blocking);
     let held_ns = rows.sum(places.iter().copied(), "held_ns");
     let copy_ns = rows.sum(places.iter().copied(), "copy_ns");
-    let (caused_ns, late_ns) = idle_in_copies(case);
+    let IdleInCopies { caused_ns, late_ns, places: idle_places } = idle_in_copies(case);
+    let idle_rows = case.rows(idle_calls());
     let idle_ns = caused_ns.saturating_add(late_ns);
     let pct = case.pct_of_spans(held_ns.saturating_add(idle_ns));
     let times = case.rows(time_question());
@@ -150,6 +167,10 @@ pub(crate) fn blocking_copies(case: &RuleContext<'_>) -> Observation {
         .value("pageable", pageable)
         .saving(held_ns.min(exposed_ns).saturating_add(caused_ns))
         .evidence(case.evidence(&rows, &places, &columns))
+        .evidence(
+            case.evidence(&idle_rows, &idle_places, &["rank", "gpu", "cause", "name", "idle_ns"])
+                .filter(|_| !idle_places.is_empty()),
+        )
 }
 
 /// Calls that block their thread while memory is filled although they need not.
