@@ -35,7 +35,9 @@ impl Trace {
     /// # Errors
     /// [`Error::Failed`] if a table cannot be read, or writing fails.
     pub fn write_document(&self, format: DocumentFormat, out: &mut dyn Write) -> Result<(), Error> {
-        let options = AnalysisOptions { registry: self.registry().clone(), ..AnalysisOptions::builtin()? };
+        let with_timeline = matches!(format, DocumentFormat::Html);
+        let options =
+            AnalysisOptions { registry: self.registry().clone(), with_timeline, ..AnalysisOptions::builtin()? };
         let document = options.analyze(self.filtered()?)?.document;
         Ok(match format {
             DocumentFormat::Html => html::write(&document, out),

@@ -28,6 +28,7 @@ use wavesieve_model::schema::ColumnType;
 use wavesieve_tables::ablation::{Optimization, is_on};
 use wavesieve_tables::columns::frames::empty_frame;
 use wavesieve_tables::trace::Trace;
+use wavesieve_tables::trace::consumer::TableConsumer;
 use wavesieve_tables::trace::runner::Asked;
 use wavesieve_tables::trace::selection::{SharedMask, masked_table};
 use wavesieve_tables::trace::views::View;
@@ -126,7 +127,7 @@ pub fn run_queries<T: Send, E: From<QueryError> + Send>(
         .iter()
         .map(|(query, options)| QueryRun { query, options: options.clone(), view: View::WholeRun })
         .collect();
-    run_queries_of_views(trace, &asked, take)
+    run_queries_of_views(trace, &asked, &[], take)
 }
 
 /// A named query with its options, and the part of the run.
@@ -145,16 +146,18 @@ impl QueryRun<'_> {
     }
 }
 
-/// Like [`run_queries`], each over the whole run or its steady part.
+/// Like [`run_queries`], each over the whole run or its steady part. `extra` may see the tables of processes while they are read; external
+/// runners have none.
 pub(crate) fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
     trace: &Trace,
     queries: &[QueryRun<'_>],
+    extra: &[&TableConsumer<'_>],
     take: impl Fn(&Query, Answer) -> Result<T, E> + Sync,
 ) -> Result<Vec<Result<T, E>>, QueryError> {
     if is_on(Optimization::Batch) {
-        return run_batch(trace, queries, &take);
+        return run_batch(trace, queries, extra, &take);
     }
-    let alone = |one| run_batch(trace, std::slice::from_ref(one), &take);
+    let alone = |one| run_batch(trace, std::slice::from_ref(one), &[], &take);
     Ok(queries.iter().map(alone).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
@@ -178,6 +181,7 @@ fn run_all_elsewhere<T: Send, E: From<QueryError> + Send>(
 fn run_batch<T: Send, E: From<QueryError> + Send>(
     trace: &Trace,
     queries: &[QueryRun<'_>],
+    extra: &[&TableConsumer<'_>],
     take: &(impl Fn(&Query, Answer) -> Result<T, E> + Sync),
 ) -> Result<Vec<Result<T, E>>, QueryError> {
     if trace.runner().is_some() {
@@ -188,7 +192,7 @@ fn run_batch<T: Send, E: From<QueryError> + Send>(
     statements.par_iter().try_for_each(|sql| unambiguous(sql))?;
     let asked = statements.par_iter().zip(queries);
     let asked = asked.map(|(sql, asked)| Statement::new(sql, &asked.query.declaration, asked.view));
-    let batch = StatementBatch::read(trace, asked.collect())?;
+    let batch = StatementBatch::read(trace, asked.collect(), extra)?;
     let run = |((sql, statement), asked): ((&String, &Statement), &QueryRun<'_>)| -> Result<Option<T>, E> {
         let QueryRun { query, options, view } = asked;
         if *view == View::Steady && !batch.has_steady {
@@ -494,7 +498,7 @@ mod tests {
                 let statements: Vec<String> = queries.iter().map(|query| render(query, &options).unwrap()).collect();
                 let asked = statements.iter().zip(&queries);
                 let asked = asked.map(|(sql, query)| Statement::new(sql, &query.declaration, View::WholeRun));
-                let batch = StatementBatch::read(&trace, asked.collect()).unwrap();
+                let batch = StatementBatch::read(&trace, asked.collect(), &[]).unwrap();
                 for ((sql, rest), query) in statements.iter().zip(&batch.statements).zip(&queries) {
                     // Without steps, it would be run alone, and this would compare nothing.
                     let steps = rest.steps.as_ref().unwrap();

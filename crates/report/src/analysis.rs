@@ -3,6 +3,7 @@
 use anyhow::Result;
 
 use super::document::{Document, Layout, Sources, document, ranks};
+use super::timeline::{PictureOptions, Timeline, TimelineInputs, TimelineReader, picture};
 use wavesieve_engine::findings::{
     Answers, BROKEN_SPAN, Collected, Judged, Judgement, QueryRequest, RuleBook, Spans, Verdict, verdict,
 };
@@ -33,6 +34,8 @@ pub struct AnalysisOptions {
     pub title: Option<String>,
     /// Whether figures and findings cover the whole run even if a part of it repeats evenly.
     pub whole_run: bool,
+    /// Whether the document has a time line: pages do.
+    pub with_timeline: bool,
     /// Release of ROCm that commands from source code are for, if no trace names one.
     pub rocm: Option<RocmVersion>,
 }
@@ -73,6 +76,7 @@ impl AnalysisOptions {
             prompt: None,
             title: None,
             whole_run: false,
+            with_timeline: false,
             rocm: None,
         })
     }
@@ -92,7 +96,11 @@ impl AnalysisOptions {
         let others = self.layout.questions(ranks.len(), with_steady).into_iter().chain(self.questions.iter().cloned());
         let Self { registry, rules, name, whole_run, .. } = self;
         let judgement = Judgement { registry, rules, name: *name, whole_run: *whole_run };
-        let Judged { answers, collected, views, findings } = judgement.of(trace, others)?;
+        let reader = self.with_timeline.then(|| TimelineReader::new(trace));
+        let consumer = reader.as_ref().map(TimelineReader::consumer);
+        let consumers: Vec<_> = consumer.iter().collect();
+        let Judged { answers, collected, views, findings } = judgement.of_with_consumers(trace, others, &consumers)?;
+        drop(consumer);
         let headline = views.headline();
         let spans = Spans::new(&answers, headline, self.rules.get(BROKEN_SPAN));
         let (is_empty, unmatched) = unmatched(trace, &answers)?;
@@ -111,6 +119,12 @@ impl AnalysisOptions {
         })?;
         if let Some(title) = &self.title {
             document.title.clone_from(title);
+        }
+        if let Some(reader) = reader {
+            let Document { findings, names, .. } = &document;
+            let options = PictureOptions { registry, findings, names, form: *name };
+            let picture = picture(trace, reader, &options)?;
+            document.timeline = Some(Timeline { picture, inputs: TimelineInputs::run(trace.inputs()) });
         }
         let verdict = verdict(&answers, &self.registry, &self.rules, &collected, headline);
         Ok(Analysis {

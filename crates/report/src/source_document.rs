@@ -44,6 +44,7 @@ pub fn source_document(tree: &TreeScan, rows: usize) -> Result<Document> {
         sections,
         provenance: provenance(tree),
         names: Default::default(),
+        timeline: None,
     })
 }
 

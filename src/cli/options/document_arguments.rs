@@ -105,6 +105,7 @@ impl DocumentArguments {
             prompt: None,
             title: self.title.clone().filter(|title| !title.trim().is_empty()),
             whole_run: self.whole_run,
+            with_timeline: format.has_charts(),
             rocm: None,
         })
     }

@@ -62,6 +62,7 @@ pub(crate) fn document_of(question: &str, summary: String, sections: Vec<Section
         sections,
         provenance: Provenance { version: env!("CARGO_PKG_VERSION").to_owned(), ..Provenance::default() },
         names: Default::default(),
+        timeline: None,
     }
 }
 

@@ -78,12 +78,12 @@ pub struct StatementBatch {
 }
 
 impl StatementBatch {
-    /// Reads the trace once for all statements; once more if what is read turns out to be damaged.
-    pub fn read(trace: &Trace, statements: Vec<Statement>) -> Result<Self> {
+    /// Reads the trace once for all statements and other consumers; once more if what is read turns out to be damaged.
+    pub fn read(trace: &Trace, statements: Vec<Statement>, extra: &[&TableConsumer<'_>]) -> Result<Self> {
         let mut batch =
             Self { statements, whole: ViewTables::default(), steady: ViewTables::default(), has_steady: false };
-        let steps = match batch.read_once(trace) {
-            Err(_) if trace.finds_damaged_content() => batch.read_once(trace)?,
+        let steps = match batch.read_once(trace, extra) {
+            Err(_) if trace.finds_damaged_content() => batch.read_once(trace, extra)?,
             steps => steps?,
         };
         for (statement, steps) in batch.statements.iter_mut().zip(steps) {
@@ -94,14 +94,18 @@ impl StatementBatch {
 
     /// Computes equal groupings once, and groupings of the same rows in one pass. Tables that only groupings and local steps need are
     /// dropped process by process. Returns the tables that replace steps of each statement.
-    fn read_once(&mut self, trace: &Trace) -> Result<Vec<Option<StepTables>>> {
+    fn read_once(&mut self, trace: &Trace, extra: &[&TableConsumer<'_>]) -> Result<Vec<Option<StepTables>>> {
         let of_view = |view: View| self.statements.iter().filter(move |statement| statement.view == view);
         let whole = ViewStatements::new(trace, of_view(View::WholeRun));
         let parts = SteadyParts::new(trace);
         let steady = Steady::new(trace, of_view(View::Steady));
         let ([passes, late_passes], [request, late]) = (&whole.passes, &whole.requests);
         trace.request_joint(&united([&whole.late_request(), &steady.late_request()]));
-        let others: Vec<TableConsumer<'_>> = whole.consumers(trace).chain(steady.consumers(trace, &parts)).collect();
+        let extra = extra.iter().map(|consumer| {
+            TableConsumer::new(consumer.request.clone(), |member, tables| consumer.take(member, tables))
+        });
+        let others = whole.consumers(trace).chain(steady.consumers(trace, &parts)).chain(extra);
+        let others: Vec<TableConsumer<'_>> = others.collect();
         let grouped = passes.request();
         let read = |consumers: &[TableConsumer<'_>]| {
             united([request, &grouped].into_iter().chain(consumers.iter().map(|consumer| &consumer.request)))

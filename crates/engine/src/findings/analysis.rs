@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 
-use super::answers::{Answers, run_questions};
+use super::answers::{Answers, run_questions_and};
 use super::collected::Collected;
 use super::finding::Finding;
 use super::judge::{judge, questions, questions_of_views};
@@ -13,6 +13,7 @@ use super::rule_book::RuleBook;
 use super::run_views::RunViews;
 use crate::{NameForm, Registry};
 use wavesieve_tables::trace::Trace;
+use wavesieve_tables::trace::consumer::TableConsumer;
 
 /// Criteria for judging a trace.
 pub struct Judgement<'a> {
@@ -44,6 +45,20 @@ impl Judgement<'_> {
     /// # Errors
     /// When the tables cannot be read, or a rule does not fit the queries.
     pub fn of(&self, trace: &Trace, others: impl IntoIterator<Item = QueryRequest>) -> Result<Judged> {
+        self.of_with_consumers(trace, others, &[])
+    }
+
+    /// Like [`Judgement::of`], with other consumers of the tables of each process while they are read. An external runner of statements
+    /// has none for them.
+    ///
+    /// # Errors
+    /// As for [`Judgement::of`], and when a consumer fails.
+    pub fn of_with_consumers(
+        &self,
+        trace: &Trace,
+        others: impl IntoIterator<Item = QueryRequest>,
+        extra: &[&TableConsumer<'_>],
+    ) -> Result<Judged> {
         let mut asked: BTreeSet<QueryRequest> = questions();
         asked.extend(others);
         let is_windowed = trace.choice().is_windowed();
@@ -51,7 +66,7 @@ impl Judgement<'_> {
         if !self.whole_run && !is_windowed {
             asked.extend(questions_of_views());
         }
-        let answers = run_questions(trace, self.registry, &asked, self.name)?;
+        let answers = run_questions_and(trace, self.registry, &asked, self.name, extra)?;
         let collected = Collected::new(trace, &answers, self.name);
         let views = RunViews::new(&answers, self.rules);
         let views = if is_windowed { views.of_window() } else { views };

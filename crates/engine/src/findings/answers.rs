@@ -8,6 +8,7 @@ use super::query_request::QueryRequest;
 use super::rule_context::Rows;
 use crate::{Answer, NameForm, QueryError, QueryRun, Registry, applicable, recorded, run_queries_of_views, subject};
 use wavesieve_tables::trace::Trace;
+use wavesieve_tables::trace::consumer::TableConsumer;
 
 /// Reason why a question has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,6 +80,17 @@ pub fn run_questions(
     questions: &BTreeSet<QueryRequest>,
     name: NameForm,
 ) -> Result<Answers, QueryError> {
+    run_questions_and(trace, registry, questions, name, &[])
+}
+
+/// Like [`run_questions`], with other consumers of tables of each process.
+pub(super) fn run_questions_and(
+    trace: &Trace,
+    registry: &Registry,
+    questions: &BTreeSet<QueryRequest>,
+    name: NameForm,
+    extra: &[&TableConsumer<'_>],
+) -> Result<Answers, QueryError> {
     let recorded = recorded(trace)?;
     let applicable: BTreeSet<&str> = applicable(registry, &recorded).map(|query| query.name.as_str()).collect();
     let mut given = BTreeMap::new();
@@ -93,7 +105,7 @@ pub fn run_questions(
         }
     }
     let (questions, queries): (Vec<&QueryRequest>, Vec<QueryRun<'_>>) = asked.into_iter().unzip();
-    let answers = run_queries_of_views(trace, &queries, |_, answer| answer.with_texts())?;
+    let answers = run_queries_of_views(trace, &queries, extra, |_, answer| answer.with_texts())?;
     for (question, answer) in questions.into_iter().zip(answers) {
         let unanswered = |error: QueryError| match error {
             QueryError::NoSteadyPart => Unanswered::NothingOf("run_parts".to_owned()),

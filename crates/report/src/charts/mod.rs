@@ -19,6 +19,7 @@ mod png;
 mod roofline;
 mod shapes;
 mod stacked;
+mod still;
 mod svg;
 #[cfg(test)]
 mod tests;
@@ -36,4 +37,5 @@ pub use model::{Gauge, HeatMap, Scale};
 pub use origin::is_chart;
 pub(crate) use output::style_sheet;
 pub(crate) use palette::Color as ChartColor;
+pub(crate) use still::{StillDrawing, drawn_in_page, fitted_text, still_drawing};
 pub use unit::{Axis, Unit};

@@ -92,6 +92,7 @@ pub fn document(sources: Sources<'_>) -> Result<Document> {
         sections,
         provenance,
         names,
+        timeline: None,
     })
 }
 

@@ -7,6 +7,7 @@ use polars::prelude::DataFrame;
 use serde::Serialize;
 
 use crate::charts::Chart;
+use crate::timeline::Timeline;
 use wavesieve_engine::findings::{Finding, Priority, QueryRequest, RunViews, bytes, duration};
 use wavesieve_engine::{ColumnUnit, OutputColumn};
 use wavesieve_export::cell::Cell;
@@ -52,6 +53,8 @@ pub struct Document {
     pub provenance: Provenance,
     /// Readable names of its kernels, for screens; none if they have another form.
     pub names: ReadableNames,
+    /// The time line of the run, for pages.
+    pub timeline: Option<Timeline>,
 }
 
 impl Document {

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::anchors::anchor;
 use super::table_view::{TableView, capped};
+use super::timeline_view::in_address;
 use crate::document::Note;
 use wavesieve_engine::findings::{Finding, Priority, ShownCommands, pieces};
 use wavesieve_model::analysis::kernel_names::ReadableNames;
@@ -26,6 +27,8 @@ pub(crate) struct FindingView {
     /// Sentences about commands that other findings have.
     repeated: Vec<Vec<Piece>>,
     is_open: bool,
+    /// Its place on the time line in the address, if it has one.
+    place: Option<String>,
 }
 
 /// A part of a text.
@@ -81,8 +84,14 @@ impl FindingView {
         &self.evidence
     }
 
-    /// A finding and its number, counted from 1.
-    pub fn new(number: usize, finding: &Finding, shown: &ShownCommands<'_>, names: &ReadableNames) -> Self {
+    /// A finding and its number, counted from 1. `has_place` is whether it shows on the time line.
+    pub fn new(
+        number: usize,
+        finding: &Finding,
+        shown: &ShownCommands<'_>,
+        names: &ReadableNames,
+        has_place: bool,
+    ) -> Self {
         let id = anchor("finding", &finding.id);
         let evidence = finding.evidence.iter().enumerate();
         let evidence =
@@ -107,6 +116,7 @@ impl FindingView {
             commands: commands.collect(),
             repeated: shown.repeated.iter().map(|sentence| text(sentence)).collect(),
             is_open: finding.priority == Priority::High,
+            place: has_place.then(|| format!("f={}", in_address(&finding.id))),
             id,
         }
     }

@@ -10,6 +10,7 @@ mod shell;
 mod table_view;
 #[cfg(test)]
 mod tests;
+mod timeline_view;
 mod words;
 
 pub(crate) use anchors::anchor;

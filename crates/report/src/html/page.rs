@@ -12,6 +12,7 @@ use super::finding_view::{Badge, FindingView, NoteView, Piece, badges, text};
 use super::section_view::SectionView;
 use super::shell::{Shell, render};
 use super::table_view::grouped;
+use super::timeline_view::{TimelineView, placed};
 use crate::document::{Document, Figure, Sentences, Status};
 use crate::json;
 use wavesieve_engine::ColumnUnit;
@@ -21,6 +22,9 @@ use wavesieve_model::text::hidden::is_hidden;
 
 /// Maximum length of a text in the document that a page holds; no sentence or name is longer.
 const LONGEST_TEXT: usize = 4000;
+
+/// Text of the filter.
+const FILTER: &str = "Filter all tables and findings";
 
 /// Input of the templates.
 #[derive(Serialize)]
@@ -44,6 +48,7 @@ struct Page {
     appendix: AppendixView,
     shell: Shell,
     json: String,
+    timeline: Option<TimelineView>,
 }
 
 /// How the GPUs spent the time of a view of the run.
@@ -88,11 +93,13 @@ fn page(document: &Document) -> Result<Page> {
     let sentences = Sentences::new(names);
     let views = document.sections.iter().map(|section| SectionView::new(section, names));
     let mut answers = views.collect::<Result<Vec<SectionView>>>()?;
+    let placed = placed(document.timeline.as_ref());
     let findings = document.findings.iter().enumerate();
     let findings: Vec<FindingView> = findings
         .map(|(place, finding)| {
             let shown = shown_commands(&document.findings, place);
-            FindingView::new(place + 1, &sentences.finding(finding), &shown, names)
+            let has_place = placed.contains(finding.id.as_str());
+            FindingView::new(place + 1, &sentences.finding(finding), &shown, names, has_place)
         })
         .collect();
     let (facts, cards): (Vec<&Figure>, Vec<&Figure>) =
@@ -100,6 +107,7 @@ fn page(document: &Document) -> Result<Page> {
     let gpus: BTreeSet<&str> =
         document.provenance.inputs.iter().flat_map(|input| &input.gpus).map(String::as_str).collect();
     let (opening, notes) = document.opening();
+    let timeline = document.timeline.as_ref().map(TimelineView::new).transpose()?;
     Ok(Page {
         title: document.title.clone(),
         summary: text(&sentences.shown(&document.summary, headline_finding(&document.findings))),
@@ -118,15 +126,22 @@ fn page(document: &Document) -> Result<Page> {
         findings,
         sections: answers.split_off(document.around_findings().0.len()),
         answers,
-        shell: Shell::new("Filter all tables and findings"),
+        shell: match timeline {
+            Some(_) => Shell::with_timeline(FILTER),
+            None => Shell::new(FILTER),
+        },
         json: embedded(document)?,
+        timeline,
     })
 }
 
-/// The whole document as JSON that can be inside an element, because nothing in it ends the element. Texts that are
-/// longer than any name are shortened as in tables.
+/// The whole document as JSON that can be inside an element, because nothing in it ends the element.
 fn embedded(document: &Document) -> Result<String> {
-    let mut value = json::value(document);
+    json_for_element(json::value(document))
+}
+
+/// JSON that can be inside an element. Texts that are longer than any name are shortened as in tables.
+pub(super) fn json_for_element(mut value: Value) -> Result<String> {
     shorten_texts(&mut value);
     let text = serde_json::to_string(&value)?;
     // These characters occur only in texts, where JSON can write them as numbers.

@@ -15,7 +15,7 @@ use super::table_view::grouped;
 use crate::charts::style_sheet;
 use wavesieve_model::text::hidden::escape_hidden;
 
-const TEMPLATES: [(&str, &str); 10] = [
+const TEMPLATES: [(&str, &str); 11] = [
     ("frame.html", data!("templates/report/frame.html")),
     ("index.html", data!("templates/report/index.html")),
     ("page.html", data!("templates/report/page.html")),
@@ -24,17 +24,19 @@ const TEMPLATES: [(&str, &str); 10] = [
     ("overview.html", data!("templates/report/overview.html")),
     ("findings.html", data!("templates/report/findings.html")),
     ("figures.html", data!("templates/report/figures.html")),
+    ("timeline.html", data!("templates/report/timeline.html")),
     ("sections.html", data!("templates/report/sections.html")),
     ("appendix.html", data!("templates/report/appendix.html")),
 ];
 
 /// Styles in the order of the cascade. The rules of charts come before those that change them on paper.
-const STYLES: [&str; 6] = [
+const STYLES: [&str; 7] = [
     data!("templates/report/base.css"),
     data!("templates/report/layout.css"),
     data!("templates/report/tables.css"),
     data!("templates/report/findings.css"),
     data!("templates/report/index.css"),
+    data!("templates/timeline/timeline.css"),
     data!("templates/report/print.css"),
 ];
 
@@ -49,6 +51,9 @@ const SCRIPTS: [&str; 6] = [
     data!("templates/report/navigation.js"),
     data!("templates/report/print.js"),
 ];
+
+/// Script of the time line, for pages with one.
+const TIMELINE_SCRIPT: &str = data!("templates/timeline/timeline.js");
 
 /// Content around the body of every page.
 #[derive(Serialize)]
@@ -65,9 +70,19 @@ pub struct Shell {
 impl Shell {
     /// The parts around a page whose filter has this text.
     pub fn new(filter: &'static str) -> Self {
+        Self::with_scripts(filter, &SCRIPTS)
+    }
+
+    /// The same for a page with a time line.
+    pub fn with_timeline(filter: &'static str) -> Self {
+        let scripts: Vec<&str> = SCRIPTS.into_iter().chain([TIMELINE_SCRIPT]).collect();
+        Self::with_scripts(filter, &scripts)
+    }
+
+    fn with_scripts(filter: &'static str, scripts: &[&str]) -> Self {
         let [base, rest @ ..] = STYLES;
         let style = [base, style_sheet()].into_iter().chain(rest).collect::<String>();
-        let script = SCRIPTS.concat();
+        let script = scripts.concat();
         let policy = policy(&[EARLY_SCRIPT, &script]);
         Self { version: env!("CARGO_PKG_VERSION"), filter, policy, style, early_script: EARLY_SCRIPT, script }
     }

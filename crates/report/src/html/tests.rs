@@ -81,6 +81,7 @@ fn a_page_of_a_thousand_ranks_is_small() {
         findings: Vec::new(),
         sections: (0..12).map(section).collect(),
         names: Default::default(),
+        timeline: None,
         provenance: Provenance { inputs: (0..RANKS).map(input).collect(), processes: 1000, ..Provenance::default() },
     };
     let mut page = Vec::new();

@@ -1,3 +1,24 @@
 //! The time line of a run: sums over all of it, and parts in detail.
 
+mod axis;
+mod columns;
+mod drawn;
+mod host;
+mod kinds;
+mod lanes;
+mod launches;
 pub mod model;
+mod names;
+mod overview;
+mod picture;
+mod pieces;
+mod places;
+mod record;
+mod slices;
+mod still;
+mod windows;
+
+pub use drawn::{Timeline, TimelineInputs};
+pub use picture::{PictureOptions, picture};
+pub use record::TimelineReader;
+pub(crate) use still::still;

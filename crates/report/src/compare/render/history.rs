@@ -122,5 +122,6 @@ pub fn document(history: &History) -> Result<Document> {
         sections: vec![Section::new("history", "History", "The same times in every run, and where they step.", blocks)],
         provenance: Provenance { version: env!("CARGO_PKG_VERSION").to_owned(), ..Provenance::default() },
         names,
+        timeline: None,
     })
 }

@@ -85,6 +85,7 @@ pub fn document(comparison: &Comparison) -> Result<Document> {
         sections,
         provenance: provenance(comparison),
         names,
+        timeline: None,
     })
 }
 

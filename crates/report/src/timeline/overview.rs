@@ -1,0 +1,234 @@
+//! The whole run: shares of each GPU by bin, units of work and marks.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::axis::{Axis, Groups, gpu_label};
+use super::columns::Extent;
+use super::kinds::Kinds;
+use super::model::{Overview, OverviewLane, OverviewMark};
+use super::pieces::{Piece, add_to_bins, bin_start, shares};
+use super::record::{GpuRecord, ProcessRecord, Records, Unit};
+use wavesieve_engine::findings::{counted, duration};
+
+/// Bytes of shares.
+const BUDGET: usize = 300_000;
+/// Minimum and maximum number of bins.
+const BINS: (usize, usize) = (120, 1_600);
+/// Lanes of single GPUs if there are more GPUs than [`MAX_LANES`].
+const OUTLYING: usize = 32;
+const MAX_LANES: usize = 40;
+/// Maximum number of ticks and of marks.
+const MAX_TICKS: usize = 5_000;
+const MAX_MARKS: usize = 400;
+/// Id of the group that sums up GPUs.
+pub(super) const OTHERS: &str = "others";
+
+/// A GPU of a process.
+pub(super) type GpuKey = (i64, i64);
+
+/// An overview, and what it sums up.
+pub(super) struct WholeRun {
+    /// The overview, with numbers of kinds of the records.
+    pub overview: Overview,
+    /// Sentences about what is summed up.
+    pub notes: Vec<String>,
+    /// GPUs in one lane together.
+    pub others: usize,
+}
+
+/// The overview. `focus` is the process whose units are marked, `wanted` are ranks that have lanes of their own.
+pub(super) fn overview(
+    records: &mut Records,
+    axis: &Axis,
+    groups: &Groups,
+    focus: Option<i64>,
+    wanted: &BTreeSet<i64>,
+) -> WholeRun {
+    let missing = records.kinds.index("missing");
+    let gpus: Vec<(&ProcessRecord, &GpuRecord)> =
+        records.processes.values().flat_map(|record| record.gpus.iter().map(move |gpu| (record, gpu))).collect();
+    let single = single_lanes(&gpus, axis, wanted);
+    let lanes = single.len() + usize::from(single.len() < gpus.len());
+    let used: BTreeSet<usize> = gpus.iter().flat_map(|(_, gpu)| gpu.longest.keys()).copied().collect();
+    let bins = bins(lanes, used.len() + 1, axis.span_ns);
+    let grid = (axis.span_ns, bins);
+    let (mut own, mut rest) = (Vec::new(), BTreeMap::new());
+    for (record, gpu) in &gpus {
+        let key = (record.process, gpu.gpu);
+        let pieces = filled(on_axis(record, gpu, axis), axis.span_ns, missing);
+        if single.contains(&key) {
+            let mut sums = BTreeMap::new();
+            add_to_bins(pieces, grid, &mut sums);
+            own.push(lane(
+                groups.id(record.process, Some(gpu.gpu)),
+                gpu_label(record.rank, Some(gpu.gpu)),
+                1,
+                &sums,
+                grid,
+            ));
+        } else {
+            add_to_bins(pieces, grid, &mut rest);
+        }
+    }
+    let others = gpus.len() - single.len();
+    let mut notes = Vec::new();
+    if others > 0 {
+        own.push(lane(OTHERS.to_owned(), format!("{} other GPUs", others), others, &rest, grid));
+        notes.push(format!(
+            "The overview shows the {} GPUs that differ most from the others; one lane averages the other {others}.",
+            single.len()
+        ));
+    }
+    if gpus.iter().any(|(_, gpu)| !gpu.is_exact) {
+        notes.push(
+            "The overview sums up short intervals before it divides them into bins, so edges of bins are approximate."
+                .to_owned(),
+        );
+    }
+    let record = focus.and_then(|process| records.processes.get(&process));
+    let units = record.map_or(&[][..], |record| &record.units);
+    let every = units.len().div_ceil(MAX_TICKS).max(1);
+    if every > 1 {
+        notes.push(format!("Only every {every}th of {} units has a tick.", units.len()));
+    }
+    let start = |unit: &Unit| record.map(|record| axis.place(record, unit.time).0);
+    let ticks = units.iter().step_by(every).filter_map(start).collect();
+    let mut marks = record.map(|record| marks(record, axis, &records.kinds)).unwrap_or_default();
+    if marks.len() > MAX_MARKS {
+        notes.push(format!("The overview shows the {MAX_MARKS} longest of {} marks.", marks.len()));
+        marks.sort_by_key(|mark| Reverse((mark.end_ns - mark.start_ns, Reverse(mark.start_ns))));
+        marks.truncate(MAX_MARKS);
+        marks.sort_by_key(|mark| (mark.start_ns, mark.end_ns));
+    }
+    let unit = units.first().map(|unit| unit.unit.clone()).unwrap_or_default();
+    WholeRun { overview: Overview { bins, lanes: own, ticks, unit, marks }, notes, others }
+}
+
+fn bins(lanes: usize, kinds: usize, span_ns: i64) -> usize {
+    // Base64 takes four bytes for three.
+    let fit = BUDGET * 3 / 4 / (lanes.max(1) * kinds.max(1));
+    fit.clamp(BINS.0, BINS.1).min(usize::try_from(span_ns).unwrap_or(usize::MAX)).max(1)
+}
+
+/// The GPUs with lanes of their own: all if there are few, otherwise those whose shares are farthest from the medians, and those of wanted
+/// ranks.
+fn single_lanes(gpus: &[(&ProcessRecord, &GpuRecord)], axis: &Axis, wanted: &BTreeSet<i64>) -> BTreeSet<GpuKey> {
+    let key = |(record, gpu): &(&ProcessRecord, &GpuRecord)| (record.process, gpu.gpu);
+    if gpus.len() <= MAX_LANES {
+        return gpus.iter().map(key).collect();
+    }
+    let mut times: Vec<BTreeMap<usize, i64>> = Vec::with_capacity(gpus.len());
+    for (_, gpu) in gpus {
+        let mut sums: BTreeMap<usize, i64> = BTreeMap::new();
+        for piece in &gpu.pieces {
+            *sums.entry(piece.kind).or_default() += piece.length_ns();
+        }
+        times.push(sums);
+    }
+    let kinds: BTreeSet<usize> = times.iter().flat_map(BTreeMap::keys).copied().collect();
+    let mut distances = vec![0_i64; gpus.len()];
+    for kind in kinds {
+        let of = |sums: &BTreeMap<usize, i64>| sums.get(&kind).copied().unwrap_or(0);
+        let mut sorted: Vec<i64> = times.iter().map(of).collect();
+        sorted.sort_unstable();
+        let median = sorted.get(sorted.len() / 2).copied().unwrap_or(0);
+        for (distance, sums) in distances.iter_mut().zip(&times) {
+            *distance = distance.saturating_add((of(sums) - median).abs().min(axis.span_ns));
+        }
+    }
+    let mut order: Vec<(bool, i64, GpuKey)> = gpus
+        .iter()
+        .zip(distances)
+        .map(|(gpu, distance)| (!wanted.contains(&gpu.0.rank), -distance, key(gpu)))
+        .collect();
+    order.sort_unstable();
+    order.into_iter().take(OUTLYING).map(|(.., key)| key).collect()
+}
+
+fn on_axis<'a>(record: &ProcessRecord, gpu: &'a GpuRecord, axis: &Axis) -> impl Iterator<Item = Piece> + use<'a> {
+    let shift_ns = axis.shift_ns(record);
+    gpu.pieces.iter().map(move |piece| Piece {
+        start_ns: piece.start_ns.saturating_add(shift_ns),
+        end_ns: piece.end_ns.saturating_add(shift_ns),
+        kind: piece.kind,
+    })
+}
+
+/// The pieces with others between them for time of the run that was not recorded.
+fn filled(pieces: impl Iterator<Item = Piece>, span_ns: i64, missing: usize) -> Vec<Piece> {
+    let (mut all, mut reached_ns) = (Vec::new(), 0);
+    for piece in pieces {
+        if piece.start_ns > reached_ns {
+            all.push(Piece { start_ns: reached_ns, end_ns: piece.start_ns.min(span_ns), kind: missing });
+        }
+        reached_ns = reached_ns.max(piece.end_ns);
+        all.push(piece);
+    }
+    if reached_ns < span_ns {
+        all.push(Piece { start_ns: reached_ns, end_ns: span_ns, kind: missing });
+    }
+    all
+}
+
+fn lane(
+    group: String,
+    label: String,
+    count: usize,
+    sums: &BTreeMap<usize, Vec<i64>>,
+    (span_ns, bins): (i64, usize),
+) -> OverviewLane {
+    let kinds: Vec<usize> = sums.keys().copied().collect();
+    let mut bytes: Vec<Vec<u8>> = kinds.iter().map(|_| Vec::with_capacity(bins)).collect();
+    for bin in 0..bins {
+        let times: Vec<i64> = sums.values().map(|row| row.get(bin).copied().unwrap_or(0)).collect();
+        let width_ns = bin_start(bin + 1, span_ns, bins) - bin_start(bin, span_ns, bins);
+        let whole_ns = width_ns.saturating_mul(i64::try_from(count).unwrap_or(i64::MAX));
+        for (row, byte) in bytes.iter_mut().zip(shares(&times, whole_ns)) {
+            row.push(byte);
+        }
+    }
+    let shown = kinds.into_iter().zip(bytes).filter(|(_, row)| row.iter().any(|byte| *byte > 0));
+    OverviewLane { group, label, count, shares: shown.map(|(kind, row)| (kind, STANDARD.encode(row))).collect() }
+}
+
+/// Phases of units, jumps of their durations, and pauses of the recording.
+fn marks(record: &ProcessRecord, axis: &Axis, kinds: &Kinds) -> Vec<OverviewMark> {
+    let has_prompts = record.units.iter().any(|unit| unit.phase == "prefill");
+    let kind_of = |unit: &Unit| match unit.phase.as_str() {
+        "prefill" => Some("prefill"),
+        "warmup" => Some("warmup"),
+        _ if has_prompts => Some("decode"),
+        _ => None,
+    };
+    let mut marks = Vec::new();
+    for same in record.units.chunk_by(|one, next| kind_of(one) == kind_of(next)) {
+        let (Some(first), Some(last)) = (same.first(), same.last()) else { continue };
+        let Some(kind) = kind_of(first) else { continue };
+        let (start_ns, end_ns) = axis.place(record, first.time.with(last.time));
+        let label = format!("{kind}: {}", counted(same.len() as f64, &first.unit));
+        marks.push(OverviewMark { kind, label, start_ns, end_ns });
+    }
+    for two in record.units.windows(2) {
+        let [before, after] = two else { continue };
+        if before.level != after.level && before.phase == "steady" && after.phase == "steady" {
+            let at_ns = axis.place(record, after.time).0;
+            let times = [before, after].map(|unit| duration(unit.time.length_ns() as f64));
+            let [from, to] = times;
+            let label = format!("{} {} takes {to}, the one before {from}", after.unit, after.iteration);
+            marks.push(OverviewMark { kind: "change_point", label, start_ns: at_ns, end_ns: at_ns });
+        }
+    }
+    let busiest = record.gpus.iter().max_by_key(|gpu| (gpu.busy_ns, Reverse(gpu.gpu)));
+    for piece in busiest.iter().flat_map(|gpu| &gpu.pieces).filter(|piece| kinds.id(piece.kind) == "idle:paused") {
+        let time = Extent { start_ns: piece.start_ns, end_ns: piece.end_ns };
+        let (start_ns, end_ns) = axis.place(record, time);
+        let label = format!("the program paused the recording for {}", duration(time.length_ns() as f64));
+        marks.push(OverviewMark { kind: "missing", label, start_ns, end_ns });
+    }
+    marks.sort_by_key(|mark| (mark.start_ns, Reverse(mark.end_ns), mark.kind));
+    marks
+}

@@ -1,0 +1,207 @@
+//! The picture without scripts and on paper: the overview, and the first window.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::kinds::color_of;
+use super::model::{Lane, OverviewLane, Picture, Slices, Window};
+use crate::charts::{ChartColor, Role, drawn_in_page, fitted_text, still_drawing};
+use wavesieve_engine::findings::duration;
+
+/// Width in pixels, and where time starts.
+const WIDTH: f64 = 960.0;
+const LEFT: f64 = 150.0;
+/// Columns of shares over all lanes together, and minimum and maximum of a lane.
+const COLUMNS: usize = 2_400;
+const COLUMNS_OF_LANE: (usize, usize) = (80, 400);
+/// Height of a lane of the overview, of a row of slices, and of a line of text.
+const LANE: f64 = 16.0;
+const ROW: f64 = 11.0;
+const LINE: f64 = 16.0;
+/// Rows of a lane and rows of all lanes that are drawn.
+const MAX_ROWS: usize = 8;
+const MAX_ALL_ROWS: usize = 48;
+/// Slices closer than this are one.
+const LEAST: f64 = 0.7;
+/// Minimum width of a slice with its name.
+const NAMED: f64 = 44.0;
+
+/// The picture as SVG for pages.
+pub fn still(picture: &Picture) -> String {
+    let mut canvas = still_drawing(WIDTH);
+    let mut y = 4.0;
+    y = overview(picture, &mut canvas, y);
+    if let Some(window) = picture.windows.first() {
+        y = draw_window(picture, window, &mut canvas, y + 10.0);
+    }
+    y = legend(picture, &mut canvas, y + 12.0);
+    for note in &picture.notes {
+        canvas.text((0.0, y + LINE / 2.0), &fitted_text(note, WIDTH), false);
+        y += LINE;
+    }
+    drawn_in_page(canvas, y + 4.0, "Time line", &alternative(picture))
+}
+
+/// The content in words.
+fn alternative(picture: &Picture) -> String {
+    let span = duration(picture.span_ns as f64);
+    let windows = picture.windows.iter().map(|window| format!("{}, because {}", window.label, window.reason));
+    let windows: Vec<String> = windows.collect();
+    let detail = if windows.is_empty() { String::new() } else { format!(" In detail: {}.", windows.join("; ")) };
+    format!("Time line of a run of {span} with {} lanes of GPUs.{detail}", picture.overview.lanes.len())
+}
+
+fn color(picture: &Picture, kind: usize) -> ChartColor {
+    let name = picture.kinds.get(kind).map_or("other", |kind| color_of(&kind.id));
+    ChartColor::Of(match name {
+        "compute" => Role::Compute,
+        "communication" => Role::Communication,
+        "copy" => Role::Copy,
+        "idle" => Role::Idle,
+        "slate" => Role::Neutral,
+        "vermilion" => Role::Series(0),
+        "sky" => Role::Series(1),
+        "purple" => Role::Series(2),
+        "olive" => Role::Series(4),
+        "grid" => return ChartColor::Grid,
+        _ => Role::Other,
+    })
+}
+
+fn overview(picture: &Picture, canvas: &mut crate::charts::StillDrawing, top: f64) -> f64 {
+    let overview = &picture.overview;
+    let wide = WIDTH - LEFT;
+    let title = format!("The whole run: {}", duration(picture.span_ns as f64));
+    canvas.text((0.0, top + LINE / 2.0), &title, true);
+    let mut y = top + LINE + 4.0;
+    let per_lane = (COLUMNS / overview.lanes.len().max(1)).clamp(COLUMNS_OF_LANE.0, COLUMNS_OF_LANE.1);
+    let columns = per_lane.min(overview.bins.max(1));
+    for lane in &overview.lanes {
+        canvas.text((0.0, y + LANE / 2.0), &fitted_text(&lane.label, LEFT - 8.0), false);
+        let mut lower = vec![0.0; columns];
+        for (kind, sums) in columns_of(lane, overview.bins, columns) {
+            for (column, (share, from)) in sums.iter().zip(&mut lower).enumerate() {
+                let height = share * (LANE - 2.0);
+                let x = LEFT + wide * column as f64 / columns as f64;
+                if height > 0.05 {
+                    let at = (x, y + LANE - 2.0 - *from - height);
+                    canvas.rectangle(at, (wide / columns as f64 + 0.05, height), color(picture, kind));
+                }
+                *from += height;
+            }
+        }
+        y += LANE;
+    }
+    let x = |time_ns: i64| LEFT + wide * time_ns as f64 / picture.span_ns.max(1) as f64;
+    // Ticks closer than a pixel would be a bar.
+    let mut before = f64::NEG_INFINITY;
+    for tick in &overview.ticks {
+        let at = x(*tick);
+        if at - before >= 2.0 {
+            canvas.rectangle((at, y), (0.8, 4.0), ChartColor::Muted);
+            before = at;
+        }
+    }
+    y += 6.0;
+    for mark in &overview.marks {
+        let width = (x(mark.end_ns) - x(mark.start_ns)).max(2.0);
+        let role = match mark.kind {
+            "prefill" => Role::Series(2),
+            "decode" => Role::Series(1),
+            "change_point" => Role::Series(0),
+            _ => Role::Other,
+        };
+        canvas.rectangle((x(mark.start_ns), y), (width, 4.0), ChartColor::Of(role));
+    }
+    y + 6.0
+}
+
+/// Shares of each kind, averaged over columns.
+fn columns_of(lane: &OverviewLane, bins: usize, columns: usize) -> BTreeMap<usize, Vec<f64>> {
+    let mut all = BTreeMap::new();
+    for (kind, text) in &lane.shares {
+        let bytes = STANDARD.decode(text).unwrap_or_default();
+        let mean = |column: usize| {
+            let (from, to) =
+                (column * bins / columns, ((column + 1) * bins / columns).max(column * bins / columns + 1));
+            let part = bytes.get(from..to.min(bytes.len())).unwrap_or_default();
+            part.iter().map(|byte| f64::from(*byte)).sum::<f64>() / 255.0 / part.len().max(1) as f64
+        };
+        all.insert(*kind, (0..columns).map(mean).collect());
+    }
+    all
+}
+
+fn draw_window(picture: &Picture, window: &Window, canvas: &mut crate::charts::StillDrawing, top: f64) -> f64 {
+    let length_ns = window.end_ns - window.start_ns;
+    let title = format!("{} ({}): {}", window.label, duration(length_ns as f64), window.reason);
+    canvas.text((0.0, top + LINE / 2.0), &fitted_text(&title, WIDTH), true);
+    let mut y = top + LINE + 4.0;
+    let mut rows = 0;
+    for lane in &window.lanes {
+        let drawn = lane.levels.min(MAX_ROWS);
+        rows += drawn;
+        if rows > MAX_ALL_ROWS {
+            break;
+        }
+        canvas.text((0.0, y + ROW / 2.0), &fitted_text(&lane.label, LEFT - 8.0), false);
+        draw_slices(picture, lane, length_ns, drawn, canvas, y);
+        y += ROW * drawn as f64 + 4.0;
+    }
+    y
+}
+
+fn draw_slices(
+    picture: &Picture,
+    lane: &Lane,
+    length_ns: i64,
+    rows: usize,
+    canvas: &mut crate::charts::StillDrawing,
+    top: f64,
+) {
+    let Slices { start_ns, length_ns: lengths, name, kind, level, .. } = &lane.slices;
+    let x = |time_ns: i64| LEFT + (WIDTH - LEFT) * time_ns as f64 / length_ns.max(1) as f64;
+    let mut reached: Vec<f64> = vec![f64::NEG_INFINITY; rows];
+    let mut at_ns = 0_i64;
+    let mut names = Vec::new();
+    for (place, step) in start_ns.iter().enumerate() {
+        at_ns = at_ns.saturating_add(*step);
+        let row = level.get(place).copied().unwrap_or(0);
+        let length = lengths.get(place).copied().unwrap_or(0);
+        let (from, to) = (x(at_ns.max(0)), x(at_ns.saturating_add(length).min(length_ns)));
+        let Some(reached) = reached.get_mut(row).filter(|reached| from - **reached >= 0.0 || to - **reached >= LEAST)
+        else {
+            continue;
+        };
+        let from = from.max(*reached);
+        let width = (to - from).max(LEAST);
+        let y = top + ROW * row as f64;
+        canvas.rectangle((from, y), (width, ROW - 1.0), color(picture, kind.get(place).copied().unwrap_or(0)));
+        *reached = from + width;
+        if width >= NAMED
+            && let Some(name) = name.get(place).and_then(|name| picture.names.get(*name))
+        {
+            names.push((from + 2.0, y + (ROW - 1.0) / 2.0, fitted_text(name, width - 4.0)));
+        }
+    }
+    for (x, y, name) in names {
+        canvas.small_text((x, y), &name);
+    }
+}
+
+fn legend(picture: &Picture, canvas: &mut crate::charts::StillDrawing, top: f64) -> f64 {
+    let (mut x, mut y) = (0.0, top);
+    for (kind, shown) in picture.kinds.iter().enumerate() {
+        let width = 16.0 + canvas.width_of(&shown.label) + 14.0;
+        if x > 0.0 && x + width > WIDTH {
+            x = 0.0;
+            y += LINE;
+        }
+        canvas.rectangle((x, y + 3.0), (10.0, 10.0), color(picture, kind));
+        canvas.text((x + 14.0, y + LINE / 2.0), &shown.label, false);
+        x += width;
+    }
+    y + LINE + 4.0
+}
