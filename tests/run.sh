@@ -33,7 +33,7 @@ steps_of() {
   python_steps=(engines independent)
   case "$1" in
     all)
-      python_steps+=(diagnosis statements documents pages workbooks sqlite derived comparisons viewers package peers filters readers
+      python_steps+=(diagnosis statements documents pages workbooks sqlite derived comparisons timelines viewers package peers filters readers
         agents metamorphic mutations regression)
       ;;
     deep)

@@ -31,8 +31,8 @@ fn a_page_loads_nothing_and_runs_its_own_scripts_only() {
         let policy = between(&page, "Content-Security-Policy\" content=\"", "\"");
         assert!(policy.starts_with("default-src &#x27;none&#x27;; script-src &#x27;sha256-"), "{policy}");
         assert!(!policy.contains("http"), "{policy}");
-        assert_eq!(page.matches("<script").count(), 3);
-        assert_eq!(page.matches("</script").count(), 3, "nothing within a script ends it");
+        assert_eq!(page.matches("<script").count(), 4);
+        assert_eq!(page.matches("</script").count(), 4, "nothing within a script ends it");
         for loaded in [" src=", "url(http", "@import", "href=\"http"] {
             assert!(!page.contains(loaded), "{input} has {loaded}");
         }

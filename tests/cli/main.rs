@@ -137,6 +137,7 @@ mod tables;
 mod telemetry;
 mod thread_traces;
 mod tiers;
+mod timelines;
 mod tls;
 mod truth;
 mod two_sources;

@@ -183,9 +183,22 @@ def of_source_in_all(binary, schemas, other, source, compatible_versions):
             yield "written again it has other bytes"
 
 
-def of_pages(binary, source):
-    """A page written again, by its other name and with one thread, has the same bytes."""
-    if written(binary, source, "--format", "html") != written(binary, source, "--format", "webview", "--threads", "1"):
+def of_pages(binary, schema, source):
+    """A page written again, by its other name and with one thread, has the same bytes. Its time line is valid, and so is that of a comparison."""
+    page = written(binary, source, "--format", "html")
+    compared = subprocess.run([binary, "compare", source[0], source[0], "--quiet", "-f", "html"], capture_output=True).stdout
+    for name, text in (("page", page), ("comparison", compared)):
+        held = re.search(rb'<script type="application/json" id="wavesieve-timeline">(.*?)</script>', text, re.DOTALL)
+        if not held:
+            yield f"the {name} has no time line"
+            continue
+        picture = json.loads(held[1])
+        yield from (f"time line of the {name}: {problem}" for problem in problems(strict(schema), picture))
+        yield from (f"time line with a key more: {problem}" for problem in problems(schema, extended(picture)))
+        picture["overview"]["bins"] = "1"
+        if not list(problems(schema, picture)):
+            yield "time line: a wrong number of bins is not refused"
+    if page != written(binary, source, "--format", "webview", "--threads", "1"):
         yield "written again the page has other bytes"
 
 
@@ -201,7 +214,7 @@ def main():
     for schema in (own, other):
         jsonschema.Draft202012Validator.check_schema(schema)
     schemas = {"document": own}
-    for topic in ("info", "check", "table", "dataset", "compare", "lab-replay"):
+    for topic in ("info", "check", "table", "dataset", "compare", "timeline", "lab-replay"):
         text = subprocess.run([options.binary, "schema", topic], capture_output=True, check=True).stdout
         schemas[topic] = json.loads(text)
         jsonschema.Draft202012Validator.check_schema(schemas[topic])
@@ -225,7 +238,7 @@ def main():
         # Older versions leave fields out, which one input shows as well as many.
         versions = COMPATIBLE if source == sources[0] or options.source_dir in source else COMPATIBLE[:1]
         checked.append((" ".join(source), partial(of_source_in_all, options.binary, schemas, other, source, versions)))
-    checked.append((sources[0][0], lambda: of_pages(options.binary, sources[0])))
+    checked.append((sources[0][0], lambda: of_pages(options.binary, schemas["timeline"], sources[0])))
     with ThreadPoolExecutor(2) as pool:
         for (label, _), found in zip(checked, pool.map(lambda one: list(one[1]()), checked)):
             passed, failed = passed + (not found), failed + bool(found)

@@ -48,6 +48,8 @@ pub(crate) enum Topic {
     Table,
     /// The manifest of a dataset, as JSON Schema
     Dataset,
+    /// The time line of pages, as JSON Schema
+    Timeline,
     /// The documents of `lab profile`, as JSON Schema
     LabProfile,
     /// Output of `lab autotune -f json`, as JSON Schema
@@ -79,7 +81,7 @@ macro_rules! schema {
   wavesieve schema queries
   wavesieve schema verbs --output docs/verbs")]
 pub(crate) struct SchemaArguments {
-    /// Tables, queries, verbs, metrics, rules, sql or upstream; skill for agents; document, index, compare, info, check, table, dataset, lab-profile, lab-autotune, lab-optimize, lab-capture, lab-replay or lab-code for a JSON Schema; or a table name
+    /// Tables, queries, verbs, metrics, rules, sql or upstream; skill for agents; document, index, compare, info, check, table, dataset, timeline, lab-profile, lab-autotune, lab-optimize, lab-capture, lab-replay or lab-code for a JSON Schema; or a table name
     #[arg(value_name = "TOPIC", value_parser = topics(), hide_possible_values = true, default_value = "tables")]
     topic: String,
     /// Output directory: tables.md, queries.md, sql.md, metrics.md, upstream.md, document.json and other schemas, SKILL.md with settings, or a page per command
@@ -112,6 +114,7 @@ pub(crate) fn run(arguments: &SchemaArguments, registry: &Registry, line: &Comma
         Topic::Info => schema!("info"),
         Topic::Check => schema!("check"),
         Topic::Table => schema!("table"),
+        Topic::Timeline => schema!("timeline"),
         Topic::LabCapture => schema!("lab_capture"),
         Topic::LabReplay => schema!("lab_replay"),
         Topic::Dataset => schema!("dataset"),

@@ -8,7 +8,7 @@ use super::summary;
 
 impl Comparison {
     /// The readable names of its kernels.
-    pub(crate) fn readable_names(&self) -> ReadableNames {
+    pub fn readable_names(&self) -> ReadableNames {
         let mut all: Vec<&str> = Vec::new();
         for kernel in &self.kernels {
             let sides = [Some(&kernel.key), kernel.base_name.as_ref(), kernel.new_name.as_ref()];
@@ -19,6 +19,16 @@ impl Comparison {
         all.extend(self.alignment.iter().flat_map(|row| [&row.base, &row.new]).flatten().map(String::as_str));
         all.extend(self.path.iter().filter(|row| row.kind == "kernel").filter_map(|row| row.kernel.as_deref()));
         ReadableNames::new(all)
+    }
+
+    /// Full names of matched kernels on both sides.
+    pub fn matched_names(&self) -> Vec<(String, String)> {
+        let matched = self.kernels.iter().filter(|kernel| kernel.matched_by.is_some());
+        let names = matched.map(|kernel| {
+            let side = |name: &Option<String>| name.clone().unwrap_or_else(|| kernel.key.clone());
+            (side(&kernel.base_name), side(&kernel.new_name))
+        });
+        names.collect()
     }
 
     /// The comparison as screens show it; tables of pages keep the full names next to the readable ones.

@@ -83,6 +83,11 @@ impl Groups {
         gpu.map_or_else(|| stem.to_owned(), |gpu| format!("{stem}g{gpu}"))
     }
 
+    /// Id of the group that sums up GPUs.
+    pub(super) fn others(&self) -> String {
+        format!("{}others", self.prefix)
+    }
+
     /// All groups of these processes, each with its GPUs and the host.
     pub(super) fn all(
         &self,

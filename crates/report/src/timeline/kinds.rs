@@ -13,6 +13,7 @@ use super::model::SliceKind;
 struct Facts {
     kind: Vec<KindFacts>,
     place: BTreeMap<String, String>,
+    unit: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -32,6 +33,11 @@ const OTHER_COLORS: [&str; 3] = ["other", "slate", "olive"];
 /// The kind whose longest interval is the place of a finding of a rule.
 pub(super) fn kind_of_rule(rule: &str) -> Option<&'static str> {
     FACTS.place.get(rule).map(String::as_str)
+}
+
+/// The unit that a rule is about: `longest`, `jump`, `warmup` or `median`.
+pub(super) fn unit_of_rule(rule: &str) -> Option<&'static str> {
+    FACTS.unit.get(rule).map(String::as_str)
 }
 
 /// Variable of a style sheet with the color of a kind.
@@ -108,7 +114,7 @@ mod tests {
         }
         assert!(FACTS.place.values().all(|kind| FACTS.kind.iter().any(|known| known.id == *kind)));
         let rules = wavesieve_engine::findings::RULES;
-        assert!(FACTS.place.keys().all(|rule| rules.iter().any(|known| known.id == rule)));
+        assert!(FACTS.place.keys().chain(FACTS.unit.keys()).all(|rule| rules.iter().any(|known| known.id == rule)));
     }
 
     #[test]

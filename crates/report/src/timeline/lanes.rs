@@ -27,6 +27,9 @@ pub(super) struct Legend<'a, 'b> {
     pub host_group: String,
 }
 
+/// Maximum number of parts of the critical path.
+const MAX_PATH: usize = 6_000;
+
 /// Place of an event: its lane and its position there.
 type Place = (usize, usize);
 
@@ -72,7 +75,8 @@ pub(super) fn lanes(
     all.iter_mut().for_each(EventLane::arrange);
     let places = places(&all);
     let flows = flows(&all, &places, &launched);
-    let path = path(tables, time, &all, &places)?;
+    let (path, left_out) = path(tables, time, &all, &places)?;
+    let notes = notes.into_iter().chain(left_out).collect();
     Ok(WindowLanes { lanes: all, flows, path, notes })
 }
 
@@ -88,7 +92,7 @@ fn rows_of_gpu(
         return Ok((frame, Vec::new()));
     }
     let gpus = integers(&frame, "gpu")?;
-    let is_own = |row: usize| gpus.get(row).is_none_or(|of| gpu.is_none_or(|gpu| gpu == of));
+    let is_own = |row: usize| gpu.is_none() || gpus.get(row) == gpu;
     let rows = times(&frame)?.into_iter().filter(|(row, _)| is_own(*row)).collect();
     Ok((frame, rows))
 }
@@ -295,16 +299,21 @@ fn flows(lanes: &[EventLane], places: &Places, launched: &[Launch]) -> Vec<[Flow
     launched.iter().filter_map(flow).collect()
 }
 
-/// The critical path in a part of the run.
-fn path(tables: &ProcessTables, time: Extent, lanes: &[EventLane], places: &Places) -> Result<PathLine> {
+/// The critical path in a part of the run, or a sentence why it is left out.
+fn path(
+    tables: &ProcessTables,
+    time: Extent,
+    lanes: &[EventLane],
+    places: &Places,
+) -> Result<(PathLine, Option<String>)> {
     let frame = rows_in(tables, "critical_path", time)?;
     let mut path = PathLine::default();
     if frame.height() == 0 {
-        return Ok(path);
+        return Ok((path, None));
     }
     let (kinds, targets, threads) = (texts(&frame, "kind")?, integers(&frame, "target_id")?, integers(&frame, "tid")?);
     let gaps = lanes.iter().position(|lane| lane.kind == "gaps");
-    let mut before_ns = time.start_ns;
+    let mut parts: Vec<(Extent, i64)> = Vec::new();
     for (row, part) in times(&frame)? {
         let work = |is_copy| Some(places.work.get(&(is_copy, targets.get(row)?))?.0);
         let lane = match kinds.get(row) {
@@ -316,10 +325,22 @@ fn path(tables: &ProcessTables, time: Extent, lanes: &[EventLane], places: &Plac
             Some("launch_latency" | "queue_wait") => gaps,
             _ => None,
         };
+        let lane = lane.and_then(|lane| i64::try_from(lane).ok()).unwrap_or(-1);
+        match parts.last_mut() {
+            // Neighbors in one lane are one part.
+            Some((last, of)) if *of == lane && last.end_ns == part.start_ns => last.end_ns = part.end_ns,
+            _ => parts.push((part, lane)),
+        }
+    }
+    if parts.len() > MAX_PATH {
+        return Ok((path, Some(format!("the critical path has {} parts and is left out.", parts.len()))));
+    }
+    let mut before_ns = time.start_ns;
+    for (part, lane) in parts {
         path.start_ns.push(part.start_ns.saturating_sub(before_ns));
         before_ns = part.start_ns;
         path.length_ns.push(part.length_ns());
-        path.lane.push(lane.and_then(|lane| i64::try_from(lane).ok()).unwrap_or(-1));
+        path.lane.push(lane);
     }
-    Ok(path)
+    Ok((path, None))
 }

@@ -2,6 +2,7 @@
 
 mod axis;
 mod columns;
+mod compared;
 mod drawn;
 mod host;
 mod kinds;
@@ -18,6 +19,7 @@ mod slices;
 mod still;
 mod windows;
 
+pub use compared::{MatchedNames, SideTimeline, compared};
 pub use drawn::{Timeline, TimelineInputs};
 pub use picture::{PictureOptions, picture};
 pub use record::TimelineReader;

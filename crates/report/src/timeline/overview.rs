@@ -14,8 +14,8 @@ use super::pieces::{Piece, add_to_bins, bin_start, shares};
 use super::record::{GpuRecord, ProcessRecord, Records, Unit};
 use wavesieve_engine::findings::{counted, duration};
 
-/// Bytes of shares.
-const BUDGET: usize = 300_000;
+/// Bytes of shares of a picture.
+pub(super) const BUDGET: usize = 300_000;
 /// Minimum and maximum number of bins.
 const BINS: (usize, usize) = (120, 1_600);
 /// Lanes of single GPUs if there are more GPUs than [`MAX_LANES`].
@@ -24,9 +24,6 @@ const MAX_LANES: usize = 40;
 /// Maximum number of ticks and of marks.
 const MAX_TICKS: usize = 5_000;
 const MAX_MARKS: usize = 400;
-/// Id of the group that sums up GPUs.
-pub(super) const OTHERS: &str = "others";
-
 /// A GPU of a process.
 pub(super) type GpuKey = (i64, i64);
 
@@ -40,13 +37,14 @@ pub(super) struct WholeRun {
     pub others: usize,
 }
 
-/// The overview. `focus` is the process whose units are marked, `wanted` are ranks that have lanes of their own.
+/// The overview within a budget of bytes. `focus` is the process whose units are marked, `wanted` are ranks that have lanes of their own.
 pub(super) fn overview(
     records: &mut Records,
     axis: &Axis,
     groups: &Groups,
     focus: Option<i64>,
     wanted: &BTreeSet<i64>,
+    budget: usize,
 ) -> WholeRun {
     let missing = records.kinds.index("missing");
     let gpus: Vec<(&ProcessRecord, &GpuRecord)> =
@@ -54,7 +52,7 @@ pub(super) fn overview(
     let single = single_lanes(&gpus, axis, wanted);
     let lanes = single.len() + usize::from(single.len() < gpus.len());
     let used: BTreeSet<usize> = gpus.iter().flat_map(|(_, gpu)| gpu.longest.keys()).copied().collect();
-    let bins = bins(lanes, used.len() + 1, axis.span_ns);
+    let bins = bins(lanes, used.len() + 1, axis.span_ns, budget);
     let grid = (axis.span_ns, bins);
     let (mut own, mut rest) = (Vec::new(), BTreeMap::new());
     for (record, gpu) in &gpus {
@@ -77,7 +75,7 @@ pub(super) fn overview(
     let others = gpus.len() - single.len();
     let mut notes = Vec::new();
     if others > 0 {
-        own.push(lane(OTHERS.to_owned(), format!("{} other GPUs", others), others, &rest, grid));
+        own.push(lane(groups.others(), format!("{} other GPUs", others), others, &rest, grid));
         notes.push(format!(
             "The overview shows the {} GPUs that differ most from the others; one lane averages the other {others}.",
             single.len()
@@ -108,9 +106,9 @@ pub(super) fn overview(
     WholeRun { overview: Overview { bins, lanes: own, ticks, unit, marks }, notes, others }
 }
 
-fn bins(lanes: usize, kinds: usize, span_ns: i64) -> usize {
+fn bins(lanes: usize, kinds: usize, span_ns: i64, budget: usize) -> usize {
     // Base64 takes four bytes for three.
-    let fit = BUDGET * 3 / 4 / (lanes.max(1) * kinds.max(1));
+    let fit = budget * 3 / 4 / (lanes.max(1) * kinds.max(1));
     fit.clamp(BINS.0, BINS.1).min(usize::try_from(span_ns).unwrap_or(usize::MAX)).max(1)
 }
 

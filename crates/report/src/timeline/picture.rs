@@ -4,24 +4,33 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 
-use super::axis::{Axis, Groups};
-use super::lanes::{Legend, WindowLanes, lanes};
+use super::axis::{Axis, Groups, gpu_label};
+use super::columns::Extent;
+use super::lanes::{FlowEnd, Legend, WindowLanes, lanes};
 use super::model::{LaneGroup, Picture, VERSION, Window};
 use super::names::Names;
-use super::overview::{OTHERS, WholeRun, overview};
-use super::places::Places;
+use super::overview::{self, WholeRun, overview};
+use super::places::{Place, Places};
 use super::record::{Records, TimelineReader, read_again};
 use super::slices::{Event, EventLane, fit};
-use super::windows::{Chosen, focus, of_units, processes, without_units};
+use super::windows::{Chosen, busiest_gpu, covers, focus, of_units, processes, without_units};
+use crate::document::Sentences;
 use wavesieve_engine::findings::{Finding, duration};
 use wavesieve_engine::{NameForm, Registry};
 use wavesieve_model::analysis::kernel_names::ReadableNames;
 use wavesieve_tables::trace::Trace;
 
 /// Bytes of windows as JSON.
-const BUDGET: usize = 900_000;
-/// Slices of all windows together, to begin with.
-const SLICES: usize = 24_000;
+pub(super) const BUDGET: usize = 900_000;
+/// Bytes that a slice takes, about.
+const BYTES_OF_SLICE: usize = 36;
+/// Beginning of ids of windows of places, and how many there are at most.
+const PLACE: &str = "place-";
+const MAX_PLACES: usize = 4;
+/// Maximum length of a place with a window, in lengths of the typical unit.
+const LONGEST_PLACE: i64 = 4;
+/// Minimum time on each side of a place.
+const MARGIN_NS: i64 = 20_000;
 /// Flows of a window.
 const MAX_FLOWS: usize = 4_000;
 
@@ -37,133 +46,222 @@ pub struct PictureOptions<'a> {
     pub form: NameForm,
 }
 
+/// A run before it is drawn: what was read, its axis, and the parts to show.
+pub(super) struct Run {
+    /// Records, with the tables of chosen processes.
+    pub records: Records,
+    /// The axis.
+    pub axis: Axis,
+    /// Ids of groups.
+    pub groups: Groups,
+    /// The process whose units are marked.
+    pub focus: Option<i64>,
+    /// The parts in detail.
+    pub chosen: Vec<Chosen>,
+    /// Sentences about the whole picture.
+    pub notes: Vec<String>,
+}
+
+impl Run {
+    /// Finishes reading. `late` is the rank that others wait for, if a finding names one; `prefix` that of groups.
+    ///
+    /// # Errors
+    /// When a table cannot be read or built.
+    pub(super) fn new(trace: &Trace, reader: TimelineReader, late: Option<i64>, prefix: &'static str) -> Result<Self> {
+        let (mut records, request) = reader.finish(trace)?;
+        let focus = focus(&records);
+        if let Some(process) = focus.filter(|_| records.processes.values().all(|record| record.extent.is_none())) {
+            read_again(trace, &request, &mut records, &BTreeSet::from([process]))?;
+        }
+        let mut chosen = focus.map(|focus| of_units(&records, focus, late)).unwrap_or_default();
+        let mut wanted = processes(&chosen);
+        wanted.extend(focus);
+        read_again(trace, &request, &mut records, &wanted)?;
+        if let Some(focus) = focus.filter(|_| chosen.is_empty()) {
+            chosen = without_units(&records, focus)?;
+        }
+        let axis = Axis::new(&records);
+        let groups = Groups::new(&records, prefix);
+        let notes = notes(trace, &records, &axis);
+        Ok(Self { records, axis, groups, focus, chosen, notes })
+    }
+
+    /// The lanes of the chosen parts.
+    ///
+    /// # Errors
+    /// When the tables lack a column.
+    pub(super) fn lanes(&mut self, names: &mut Names<'_>) -> Result<Vec<(Chosen, WindowLanes)>> {
+        let mut all = Vec::new();
+        for window in &self.chosen {
+            let record = self.records.processes.get(&window.process);
+            let Some(tables) = record.and_then(|record| record.tables.clone()) else { continue };
+            let mut legend = Legend {
+                names,
+                kinds: &mut self.records.kinds,
+                gpu_group: self.groups.id(window.process, window.gpu),
+                host_group: self.groups.id(window.process, None),
+            };
+            let made = lanes(&tables, window.gpu, window.time, &mut legend)?;
+            self.notes.extend(made.notes.iter().map(|note| format!("{}: {note}", window.label)));
+            all.push((window.clone(), made));
+        }
+        Ok(all)
+    }
+
+    /// The windows within a budget of bytes, each with the lanes that it shows.
+    ///
+    /// # Errors
+    /// When a window cannot be written, which is a defect.
+    pub(super) fn windows(
+        &mut self,
+        all: &[(Chosen, WindowLanes)],
+        budget: usize,
+    ) -> Result<Vec<(Window, Vec<EventLane>)>> {
+        // Places of findings need less detail than units.
+        let is_place = |chosen: &Chosen| chosen.id.starts_with(PLACE);
+        let parts = all.iter().map(|(chosen, _)| if is_place(chosen) { 1 } else { 3 }).sum::<usize>().max(1);
+        let mut most = budget / BYTES_OF_SLICE;
+        loop {
+            let fit = |(chosen, made): &(Chosen, WindowLanes)| {
+                let own = most * if is_place(chosen) { 1 } else { 3 } / parts;
+                self.fitted(chosen, made, own)
+            };
+            let fitted: Vec<(Window, Vec<EventLane>)> = all.iter().filter_map(fit).collect();
+            let mut bytes = 0;
+            for (window, _) in &fitted {
+                bytes += serde_json::to_vec(window)?.len();
+            }
+            if bytes <= budget || most <= 100 {
+                for (window, lanes) in &fitted {
+                    let coarsest_ns = lanes.iter().map(|lane| lane.resolution_ns).max().unwrap_or(0);
+                    if coarsest_ns > 0 {
+                        let short = duration(coarsest_ns as f64);
+                        let note = format!("{}: neighbors shorter than {short} are summed up.", window.label);
+                        self.notes.push(note);
+                    }
+                }
+                return Ok(fitted);
+            }
+            most /= 2;
+        }
+    }
+
+    fn fitted(&self, chosen: &Chosen, made: &WindowLanes, most: usize) -> Option<(Window, Vec<EventLane>)> {
+        let record = self.records.processes.get(&chosen.process)?;
+        let mut lanes = made.lanes.clone();
+        fit(&mut lanes, most, chosen.time.length_ns());
+        let shift_ns = self.axis.shift_ns(record);
+        let window = Window {
+            id: chosen.id.clone(),
+            label: chosen.label.clone(),
+            reason: chosen.reason.clone(),
+            group: self.groups.id(chosen.process, chosen.gpu),
+            start_ns: chosen.time.start_ns.saturating_add(shift_ns),
+            end_ns: chosen.time.end_ns.saturating_add(shift_ns),
+            lanes: lanes.iter().map(|lane| lane.packed(chosen.time.start_ns)).collect(),
+            flows: flows(&lanes, made),
+            path: made.path.clone(),
+            pairs: Vec::new(),
+        };
+        Some((window, lanes))
+    }
+}
+
 /// The picture of a run.
 ///
 /// # Errors
 /// When a table cannot be read or built.
 pub fn picture(trace: &Trace, reader: TimelineReader, options: &PictureOptions<'_>) -> Result<Picture> {
-    let (mut records, request) = reader.finish(trace)?;
-    let focus = focus(&records);
-    if let Some(process) = focus.filter(|_| records.processes.values().all(|record| record.extent.is_none())) {
-        read_again(trace, &request, &mut records, &BTreeSet::from([process]))?;
-    }
     let straggler =
         options.findings.iter().find(|finding| finding.rule == "straggler").and_then(|finding| finding.rank);
-    let mut chosen = focus.map(|focus| of_units(&records, focus, straggler)).unwrap_or_default();
-    let mut wanted = processes(&chosen);
-    wanted.extend(focus);
-    read_again(trace, &request, &mut records, &wanted)?;
-    if let Some(focus) = focus.filter(|_| chosen.is_empty()) {
-        chosen = without_units(&records, focus)?;
-    }
-    let axis = Axis::new(&records);
-    let groups = Groups::new(&records, "");
-    let mut notes = notes(trace, &records, &axis);
+    let mut run = Run::new(trace, reader, straggler, "")?;
+    let sentences = Sentences::new(options.names);
+    let title = |finding: &Finding| sentences.finding(finding).title.replace('`', "");
+    let Run { records, axis, groups, focus, .. } = &run;
+    let placing = Places { records, axis, groups, registry: options.registry, focus: *focus };
+    let found = placing.all(options.findings)?;
+    let extra = place_windows(&run, &found, &title);
+    let places = found.iter().filter_map(|(finding, place)| placing.shown(finding, *place, &title(finding))).collect();
+    run.chosen.extend(extra);
     let ranks: BTreeSet<i64> = options
         .findings
         .iter()
         .filter_map(|finding| finding.rank)
-        .chain(chosen.iter().filter_map(|window| Some(records.processes.get(&window.process)?.rank)))
+        .chain(run.chosen.iter().filter_map(|window| Some(run.records.processes.get(&window.process)?.rank)))
         .collect();
-    let WholeRun { overview, notes: summed, others } = overview(&mut records, &axis, &groups, focus, &ranks);
-    notes.extend(summed);
+    let WholeRun { overview, notes, others } =
+        overview(&mut run.records, &run.axis, &run.groups, run.focus, &ranks, overview::BUDGET);
+    run.notes.extend(notes);
     let mut names = Names::new(options.names, options.form);
-    let (windows, detail) = windows(&mut records, &axis, &groups, &chosen, &mut names)?;
-    notes.extend(detail);
-    let places = Places { records: &records, axis: &axis, groups: &groups, registry: options.registry, focus };
-    let places = places.of(options.findings)?;
+    let made = run.lanes(&mut names)?;
+    let windows = run.windows(&made, BUDGET)?.into_iter().map(|(window, _)| window).collect();
     let mut picture = Picture {
         version: VERSION,
-        origin_ns: axis.origin_ns().to_string(),
-        span_ns: axis.span_ns,
+        origin_ns: run.axis.origin_ns().to_string(),
+        span_ns: run.axis.span_ns,
         names: names.into_list(),
         overview,
         windows,
         places,
-        notes,
+        notes: std::mem::take(&mut run.notes),
         ..Picture::default()
     };
-    picture.groups = used_groups(&picture, &groups, &records, others);
-    number_kinds(&mut picture, std::mem::take(&mut records.kinds));
+    picture.groups = used_groups(&picture, &run, others, None);
+    number_kinds(&mut picture, std::mem::take(&mut run.records.kinds));
     Ok(picture)
 }
 
-/// The windows, and notes about them.
-fn windows(
-    records: &mut Records,
-    axis: &Axis,
-    groups: &Groups,
-    chosen: &[Chosen],
-    names: &mut Names<'_>,
-) -> Result<(Vec<Window>, Vec<String>)> {
-    let mut all = Vec::new();
-    let mut notes = Vec::new();
-    for window in chosen {
-        let Some(tables) = records.processes.get(&window.process).and_then(|record| record.tables.clone()) else {
+/// Windows around places of findings that no other window shows.
+fn place_windows(run: &Run, found: &[(&Finding, Place)], title: &dyn Fn(&Finding) -> String) -> Vec<Chosen> {
+    let mut windows: Vec<Chosen> = Vec::new();
+    let longest_ns = run.chosen.first().map(|typical| typical.time.length_ns().saturating_mul(LONGEST_PLACE));
+    for (finding, Place { process, gpu, time }) in found {
+        let Some(record) = run.records.processes.get(process).filter(|record| record.tables.is_some()) else {
             continue;
         };
-        let mut legend = Legend {
-            names,
-            kinds: &mut records.kinds,
-            gpu_group: groups.id(window.process, window.gpu),
-            host_group: groups.id(window.process, None),
-        };
-        let made = lanes(&tables, window.gpu, window.time, &mut legend)?;
-        notes.extend(made.notes.iter().map(|note| format!("{}: {note}", window.label)));
-        all.push((window, made));
-    }
-    let mut most = SLICES / all.len().max(1);
-    loop {
-        let fitted = fitted(records, axis, groups, &all, most);
-        let bytes = serde_json::to_vec(&fitted)?.len();
-        if bytes <= BUDGET || most <= 100 {
-            let coarse = fitted
-                .iter()
-                .filter_map(|window| Some((window, window.lanes.iter().map(|lane| lane.resolution_ns).max()?)));
-            for (window, resolution_ns) in coarse.filter(|(_, resolution_ns)| *resolution_ns > 0) {
-                let short = duration(resolution_ns as f64);
-                notes.push(format!("{}: neighbors shorter than {short} are summed up.", window.label));
-            }
-            return Ok((fitted, notes));
+        if run.chosen.iter().chain(&windows).any(|window| covers(window, *process, *gpu, *time)) {
+            continue;
         }
-        most /= 2;
+        // The overview shows longer ones.
+        let is_long = longest_ns.is_some_and(|longest_ns| time.length_ns() > longest_ns);
+        if is_long {
+            continue;
+        }
+        if windows.len() >= MAX_PLACES {
+            break;
+        }
+        let margin_ns = (time.length_ns() / 2).max(MARGIN_NS);
+        let gpu = gpu.or_else(|| busiest_gpu(record).map(|gpu| gpu.gpu));
+        windows.push(Chosen {
+            id: format!("{PLACE}{}", windows.len() + 1),
+            label: format!("{}: {}", finding.rule.replace('_', " "), gpu_label(record.rank, gpu)),
+            reason: format!("here shows: {}", title(finding)),
+            process: *process,
+            gpu,
+            time: Extent {
+                start_ns: time.start_ns.saturating_sub(margin_ns),
+                end_ns: time.end_ns.saturating_add(margin_ns),
+            },
+        });
     }
-}
-
-fn fitted(records: &Records, axis: &Axis, groups: &Groups, all: &[(&Chosen, WindowLanes)], most: usize) -> Vec<Window> {
-    let fit_window = |(chosen, made): &(&Chosen, WindowLanes)| {
-        let record = records.processes.get(&chosen.process)?;
-        let mut lanes = made.lanes.clone();
-        fit(&mut lanes, most, chosen.time.length_ns());
-        let shift_ns = axis.shift_ns(record);
-        let flows = flows(&lanes, made);
-        Some(Window {
-            id: chosen.id.to_owned(),
-            label: chosen.label.clone(),
-            reason: chosen.reason.clone(),
-            group: groups.id(chosen.process, chosen.gpu),
-            start_ns: chosen.time.start_ns.saturating_add(shift_ns),
-            end_ns: chosen.time.end_ns.saturating_add(shift_ns),
-            lanes: lanes.iter().map(|lane| lane.packed(chosen.time.start_ns)).collect(),
-            flows,
-            path: made.path.clone(),
-            pairs: Vec::new(),
-        })
-    };
-    all.iter().filter_map(fit_window).collect()
+    windows
 }
 
 /// The flows between events that have slices of their own.
 fn flows(lanes: &[EventLane], made: &WindowLanes) -> Vec<[usize; 4]> {
-    let key = |event: &Event| (event.start_ns, event.end_ns, event.id);
-    let places: Vec<BTreeMap<(i64, i64, i64), usize>> = lanes
-        .iter()
-        .map(|lane| lane.events.iter().enumerate().map(|(place, event)| (key(event), place)).collect())
-        .collect();
-    let place =
-        |(lane, start_ns, end_ns, id): (usize, i64, i64, i64)| places.get(lane)?.get(&(start_ns, end_ns, id)).copied();
-    let flow = |[call, work]: &[super::lanes::FlowEnd; 2]| Some([call.0, place(*call)?, work.0, place(*work)?]);
+    let places: Vec<EventPlaces> = lanes.iter().map(event_places).collect();
+    let place = |(lane, start_ns, end_ns, id): FlowEnd| places.get(lane)?.get(&(start_ns, end_ns, id)).copied();
+    let flow = |[call, work]: &[FlowEnd; 2]| Some([call.0, place(*call)?, work.0, place(*work)?]);
     made.flows.iter().filter_map(flow).take(MAX_FLOWS).collect()
+}
+
+/// Places of slices by start, end and id.
+pub(super) type EventPlaces = BTreeMap<(i64, i64, i64), usize>;
+
+/// The slices of a lane.
+pub(super) fn event_places(lane: &EventLane) -> EventPlaces {
+    let key = |event: &Event| (event.start_ns, event.end_ns, event.id);
+    lane.events.iter().enumerate().map(|(place, event)| (key(event), place)).collect()
 }
 
 /// Sentences about the whole picture.
@@ -197,7 +295,7 @@ fn notes(trace: &Trace, records: &Records, axis: &Axis) -> Vec<String> {
 }
 
 /// The groups that the picture names.
-fn used_groups(picture: &Picture, groups: &Groups, records: &Records, others: usize) -> Vec<LaneGroup> {
+pub(super) fn used_groups(picture: &Picture, run: &Run, others: usize, side: Option<&'static str>) -> Vec<LaneGroup> {
     let of_windows = picture
         .windows
         .iter()
@@ -210,10 +308,10 @@ fn used_groups(picture: &Picture, groups: &Groups, records: &Records, others: us
         .chain(of_windows)
         .chain(picture.places.iter().map(|place| place.group.clone()))
         .collect();
-    let mut used = groups.all(records, &wanted, None);
+    let mut used = run.groups.all(&run.records, &wanted, side);
     if others > 0 {
         let label = format!("{others} other GPUs");
-        used.push(LaneGroup { id: OTHERS.to_owned(), label, rank: -1, gpu: None, side: None });
+        used.push(LaneGroup { id: run.groups.others(), label, rank: -1, gpu: None, side });
     }
     used
 }

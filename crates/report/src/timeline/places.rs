@@ -8,9 +8,9 @@ use polars::prelude::{DataFrame, DataType};
 
 use super::axis::{Axis, Groups};
 use super::columns::{Extent, integers, table, texts, times};
-use super::kinds::kind_of_rule;
+use super::kinds::{kind_of_rule, unit_of_rule};
 use super::model::FindingPlace;
-use super::record::{Longest, ProcessRecord, Records};
+use super::record::{Longest, ProcessRecord, Records, Unit};
 use wavesieve_engine::Registry;
 use wavesieve_engine::findings::{Evidence, Finding};
 use wavesieve_tables::trace::views::View;
@@ -20,10 +20,13 @@ const MAX_PLACES: usize = 3;
 
 /// A place of a process, on its own clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    process: i64,
-    gpu: Option<i64>,
-    time: Extent,
+pub(super) struct Place {
+    /// Its process.
+    pub process: i64,
+    /// Its GPU, if it is about one that worked.
+    pub gpu: Option<i64>,
+    /// Its time.
+    pub time: Extent,
 }
 
 /// Input of places.
@@ -48,6 +51,7 @@ struct Row {
     gpu: Option<i64>,
     dispatch_id: Option<i64>,
     iteration: Option<i64>,
+    part: Option<i64>,
     interval: Option<Extent>,
     cause: Option<String>,
     kernel: Option<String>,
@@ -68,6 +72,7 @@ impl Row {
             gpu: integer(&["gpu", "worst_gpu"]),
             dispatch_id: integer(&["dispatch_id", "worst_dispatch_id", "first_dispatch_id"]),
             iteration: integer(&["iteration", "worst_iteration"]),
+            part: integer(&["part"]),
             interval: start_ns.and_then(|start_ns| Some(Extent { start_ns, end_ns: end_ns()? })),
             cause: text(&["cause"]),
             kernel: text(&["kernel_name", "kernel"]),
@@ -87,31 +92,31 @@ fn words(frame: &DataFrame, name: &str, row: usize) -> Option<String> {
 }
 
 impl Places<'_> {
-    /// The places of all findings, in their order.
+    /// The places of each finding, in the order of findings.
     ///
     /// # Errors
     /// When a table lacks a column.
-    pub(super) fn of(&self, findings: &[Finding]) -> Result<Vec<FindingPlace>> {
+    pub(super) fn all<'f>(&self, findings: &'f [Finding]) -> Result<Vec<(&'f Finding, Place)>> {
         let mut places = Vec::new();
         for finding in findings {
             let mut seen = BTreeSet::new();
-            for place in self.found(finding)? {
+            for mut place in self.found(finding)? {
                 let Some(record) = self.records.processes.get(&place.process) else { continue };
-                if seen.len() >= MAX_PLACES || !seen.insert(place) {
-                    continue;
+                place.gpu = place.gpu.filter(|gpu| record.gpus.iter().any(|known| known.gpu == *gpu));
+                if seen.len() < MAX_PLACES && seen.insert(place) {
+                    places.push((finding, place));
                 }
-                let (start_ns, end_ns) = self.axis.place(record, place.time);
-                let has_gpu = place.gpu.filter(|gpu| record.gpus.iter().any(|known| known.gpu == *gpu));
-                places.push(FindingPlace {
-                    id: finding.id.clone(),
-                    label: finding.title.clone(),
-                    group: self.groups.id(place.process, has_gpu),
-                    start_ns,
-                    end_ns,
-                });
             }
         }
         Ok(places)
+    }
+
+    /// A place as the picture has it. `title` is the title of its finding.
+    pub(super) fn shown(&self, finding: &Finding, place: Place, title: &str) -> Option<FindingPlace> {
+        let record = self.records.processes.get(&place.process)?;
+        let (start_ns, end_ns) = self.axis.place(record, place.time);
+        let group = self.groups.id(place.process, place.gpu);
+        Some(FindingPlace { id: finding.id.clone(), label: title.to_owned(), group, start_ns, end_ns })
     }
 
     fn found(&self, finding: &Finding) -> Result<Vec<Place>> {
@@ -120,6 +125,12 @@ impl Places<'_> {
             let longest = self.longest(kind, finding, rows.first());
             if longest.is_some() {
                 return Ok(longest.into_iter().collect());
+            }
+        }
+        if let Some(unit) = unit_of_rule(&finding.rule) {
+            let place = self.unit(unit, finding, rows.first());
+            if place.is_some() {
+                return Ok(place.into_iter().collect());
             }
         }
         let mut places = Vec::new();
@@ -140,8 +151,7 @@ impl Places<'_> {
             places.extend(self.slowest_range(subject, &Row { rank: finding.rank, ..Row::default() })?);
         }
         if places.is_empty() {
-            let of_rank = finding.rank.or_else(|| rows.iter().find_map(|row| row.rank));
-            places.extend(of_rank.and_then(|rank| self.of_rank(rank)));
+            places.extend(finding.rank.and_then(|rank| self.of_rank(rank)));
         }
         Ok(places)
     }
@@ -153,7 +163,8 @@ impl Places<'_> {
                 query.is_some_and(|query| !query.declaration.needs.iter().any(|table| table == "clocks"));
             (0..evidence.frame.height()).map(|row| Row::new(evidence, row, has_raw_times)).collect::<Vec<Row>>()
         };
-        finding.evidence.iter().flat_map(of).collect()
+        let is_own = |row: &Row| finding.rank.is_none() || row.rank.is_none() || row.rank == finding.rank;
+        finding.evidence.iter().flat_map(of).filter(is_own).collect()
     }
 
     /// The processes that a row names, the one to show first of all others.
@@ -191,7 +202,40 @@ impl Places<'_> {
         candidates.into_iter().max_by_key(|place| (place.time.length_ns(), Reverse(*place)))
     }
 
+    /// A unit that a rule is about: the longest steady one, the first after a jump, the first warm-up, or the median one of its rank.
+    fn unit(&self, which: &str, finding: &Finding, row: Option<&Row>) -> Option<Place> {
+        let mut row = row.cloned().unwrap_or_default();
+        row.rank = finding.rank.or(row.rank);
+        if which == "median" {
+            return row.rank.and_then(|rank| self.of_rank(rank));
+        }
+        let of = |record: &ProcessRecord| {
+            let steady = record.units.iter().filter(|unit| unit.phase == "steady");
+            let unit = match which {
+                "longest" => steady.max_by_key(|unit| (unit.time.length_ns(), Reverse(unit.iteration)))?,
+                "warmup" => record.units.iter().find(|unit| unit.phase == "warmup")?,
+                _ => {
+                    let mut pairs = record.units.windows(2);
+                    let is_jump = |two: &[Unit]| matches!(two, [one, next] if one.level != next.level);
+                    pairs.find(|two| is_jump(two)).and_then(|two| two.last())?
+                }
+            };
+            Some(Place { process: record.process, gpu: gpu_of(record), time: unit.time })
+        };
+        self.processes(&row).into_iter().find_map(of)
+    }
+
     fn of_row(&self, row: &Row, finding: &Finding) -> Result<Option<Place>> {
+        if let Some(part) = row.part.and_then(|part| usize::try_from(part).ok()) {
+            let of = |record: &&ProcessRecord| {
+                let time = record.parts.get(part)?.time;
+                Some(Place { process: record.process, gpu: gpu_of(record), time })
+            };
+            let place = self.processes(row).first().and_then(of);
+            if place.is_some() {
+                return Ok(place);
+            }
+        }
         if let Some(id) = row.dispatch_id
             && let Some(place) = self.dispatch(id, row)?
         {

@@ -19,8 +19,8 @@ const FEW: usize = 2_000;
 /// A part of the run of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Chosen {
-    /// `typical`, `worst`, `late` or `median`.
-    pub id: &'static str,
+    /// `typical`, `worst`, `late`, `median`, or `place-1` … for places of findings.
+    pub id: String,
     /// Its name for people.
     pub label: String,
     /// Why.
@@ -62,7 +62,8 @@ fn median<'a>(units: &[&'a Unit]) -> Option<&'a Unit> {
     sorted.get(sorted.len().checked_sub(1)? / 2).copied()
 }
 
-fn busiest_gpu(record: &ProcessRecord) -> Option<&GpuRecord> {
+/// The GPU of a process that worked most.
+pub(super) fn busiest_gpu(record: &ProcessRecord) -> Option<&GpuRecord> {
     record.gpus.iter().max_by_key(|gpu| (gpu.busy_ns, Reverse(gpu.gpu)))
 }
 
@@ -74,7 +75,7 @@ pub(super) fn of_units(records: &Records, focus: i64, late: Option<i64>) -> Vec<
     let took = |unit: &Unit| duration(unit.time.length_ns() as f64);
     let are = if typical.phase == "steady" { "steady " } else { "" };
     let chosen = |id: &'static str, word: &str, record: &ProcessRecord, unit: &Unit, reason: String| Chosen {
-        id,
+        id: id.to_owned(),
         label: format!("{word} {}: {} of rank {}", unit.unit, unit.iteration, record.rank),
         reason,
         process: record.process,
@@ -101,7 +102,7 @@ pub(super) fn of_units(records: &Records, focus: i64, late: Option<i64>) -> Vec<
     windows
 }
 
-/// The same unit on the rank that others wait for.
+/// The same unit on the rank that others wait for; if that is the rank of the typical unit, on a rank that waits as long as most.
 fn late_window(
     records: &Records,
     focus: &ProcessRecord,
@@ -109,24 +110,29 @@ fn late_window(
     late: Option<i64>,
     chosen: &dyn Fn(&'static str, &str, &ProcessRecord, &Unit, String) -> Chosen,
 ) -> Option<Chosen> {
-    let others = || records.processes.values().filter(|record| record.process != focus.process);
     let waits = |record: &ProcessRecord| record.gpus.iter().map(|gpu| gpu.waits_ns).sum::<i64>();
-    let (record, reason) = match late {
-        Some(rank) => {
-            (others().find(|record| record.rank == rank)?, "a finding says that the others wait for this rank")
-        }
-        None => {
-            let communicates = waits(focus) > 0;
-            let least = others().filter(|record| !record.units.is_empty() && communicates);
-            let least = least.min_by_key(|record| (waits(record), record.process))?;
-            if waits(least) >= waits(focus) {
-                return None;
-            }
-            (least, "of all ranks it has the least exposed communication, so the others wait for it")
-        }
+    let has_unit = |record: &&ProcessRecord| record.units.iter().any(|unit| unit.iteration == typical.iteration);
+    let mut ranks: Vec<&ProcessRecord> = records.processes.values().filter(has_unit).collect();
+    ranks.sort_by_key(|record| (waits(record), record.process));
+    let named = late.and_then(|rank| ranks.iter().copied().find(|record| record.rank == rank));
+    if named.is_none() && waits(focus) == 0 {
+        return None;
+    }
+    let latest = named.or_else(|| ranks.first().copied())?;
+    let (id, record, reason) = if latest.process == focus.process {
+        let median = ranks.get(ranks.len() / 2).copied().filter(|record| record.process != focus.process)?;
+        (
+            "median",
+            median,
+            "the others wait for the rank of the typical one; this rank waits as long as most".to_owned(),
+        )
+    } else if named.is_some() {
+        ("late", latest, "a finding says that the others wait for this rank".to_owned())
+    } else {
+        ("late", latest, "of all ranks it has the least exposed communication, so the others wait for it".to_owned())
     };
     let unit = record.units.iter().find(|unit| unit.iteration == typical.iteration)?;
-    Some(chosen("late", "the same", record, unit, reason.to_owned()))
+    Some(chosen(id, "the same", record, unit, reason))
 }
 
 /// Windows of a process without units: all of a short run, otherwise the densest part, and the longest gap.
@@ -137,8 +143,8 @@ pub(super) fn without_units(records: &Records, focus: i64) -> Result<Vec<Chosen>
     let (events, noun) = events(tables, gpu.map(|gpu| gpu.gpu))?;
     let rank = record.rank;
     let place = gpu_label(rank, gpu.map(|gpu| gpu.gpu));
-    let chosen = |id, label: String, reason: String, time| Chosen {
-        id,
+    let chosen = |id: &str, label: String, reason: String, time| Chosen {
+        id: id.to_owned(),
         label,
         reason,
         process: focus,
@@ -194,7 +200,7 @@ fn events(tables: &ProcessTables, gpu: Option<i64>) -> Result<(Vec<Extent>, &'st
             continue;
         }
         let gpus = integers(&frame, "gpu")?;
-        let is_own = |row: usize| gpus.get(row).is_none_or(|of| gpu.is_none_or(|gpu| gpu == of));
+        let is_own = |row: usize| gpu.is_none() || gpus.get(row) == gpu;
         let mut found: Vec<Extent> =
             times(&frame)?.into_iter().filter(|(row, _)| is_own(*row)).map(|(_, time)| time).collect();
         if !found.is_empty() {
@@ -205,6 +211,14 @@ fn events(tables: &ProcessTables, gpu: Option<i64>) -> Result<(Vec<Extent>, &'st
     let mut found: Vec<Extent> = times(&table(tables, "regions")?)?.into_iter().map(|(_, time)| time).collect();
     found.sort_unstable();
     Ok((found, "call"))
+}
+
+/// Whether a window shows a part of the time of a GPU, or of any GPU of a process.
+pub(super) fn covers(window: &Chosen, process: i64, gpu: Option<i64>, time: Extent) -> bool {
+    window.process == process
+        && (gpu.is_none() || gpu == window.gpu)
+        && window.time.start_ns <= time.start_ns
+        && time.end_ns <= window.time.end_ns
 }
 
 /// The processes of windows.

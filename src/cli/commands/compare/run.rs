@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use regex::Regex;
 
-use super::runs::{NamedRun, RunReader};
+use super::runs::{NamedRun, ReadRuns, RunReader};
 use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, UNDECIDED, refuse};
 use crate::cli::options::csv::CsvArguments;
 use crate::cli::options::document_arguments::write_charts;
@@ -32,6 +32,7 @@ use wavesieve_report::compare::{
     write_text,
 };
 use wavesieve_report::document::Document;
+use wavesieve_report::timeline::{Timeline, TimelineInputs, compared};
 use wavesieve_report::{html, xlsx};
 
 /// Compare two runs, or two sets of runs
@@ -190,10 +191,12 @@ pub(crate) fn run(arguments: &CompareArguments, global: &GlobalArguments) -> Res
     }
     let (base, new) = arguments.sides()?;
     arguments.check_outputs(format, &base, &new)?;
-    let reader = arguments.reader(global);
+    let is_page = matches!(format, CompareFormat::Html | CompareFormat::Pdf);
+    let reader = RunReader { with_timeline: is_page, ..arguments.reader(global) };
     let (runs_of_base, runs_of_new) = (reader.runs("base", &base)?, reader.runs("new", &new)?);
     let count = runs_of_base.len();
-    let (mut runs, is_damaged) = reader.read(runs_of_base.into_iter().chain(runs_of_new).collect())?;
+    let ReadRuns { digests: mut runs, base: base_line, new: new_line, is_damaged } =
+        reader.read(runs_of_base.into_iter().chain(runs_of_new).collect())?;
     let (new_side, repeated_of_new) = Side::of_distinct(runs.split_off(count));
     let (base_side, repeated_of_base) = Side::of_distinct(runs);
     for (name, repeated) in [("base", repeated_of_base), ("new", repeated_of_new)] {
@@ -218,7 +221,11 @@ pub(crate) fn run(arguments: &CompareArguments, global: &GlobalArguments) -> Res
     let mut comparison = compare_by_steps(&base_side, &new_side, &arguments.options(), again)?;
     comparison.gate = apply_gates(&arguments.fail_on, &comparison);
     arguments.write_charts(|| document(&comparison), global)?;
-    arguments.deliver(&comparison, format, global)?;
+    let drawn = base_line.zip(new_line).map(|(base_line, new_line)| {
+        let picture = compared(base_line, new_line, &comparison.matched_names(), &comparison.readable_names())?;
+        Ok::<_, anyhow::Error>(Timeline { picture, inputs: TimelineInputs::sides(&base, &new) })
+    });
+    arguments.deliver(&comparison, drawn.transpose()?, format, global)?;
     for (word, results) in [("failed", &comparison.gate.failed), ("undecided", &comparison.gate.undecided)] {
         for result in results.iter().filter(|_| format != CompareFormat::Text || arguments.output_path().is_some()) {
             messages::print_note(format_args!("{word}: {}: {}", result.rule, result.reason));
@@ -321,7 +328,7 @@ impl CompareArguments {
             PathWhen::Always => PathChoice::Always,
             PathWhen::Never => PathChoice::Never,
         };
-        RunReader { input: &self.input, cache: &self.cache, runs_by, range, path, global }
+        RunReader { input: &self.input, cache: &self.cache, runs_by, range, path, with_timeline: false, global }
     }
 
     /// Reads both sides again, with named ranges in place of iterations; `None` if a run is saved, because it cannot be
@@ -342,7 +349,7 @@ impl CompareArguments {
             return Ok(None);
         }
         let count = runs_of_base.len();
-        let (mut runs, _) = reader.read(runs_of_base.into_iter().chain(runs_of_new).collect())?;
+        let mut runs = reader.read(runs_of_base.into_iter().chain(runs_of_new).collect())?.digests;
         let (new, _) = Side::of_distinct(runs.split_off(count));
         Ok(Some((Side::of_distinct(runs).0, new)))
     }
@@ -362,7 +369,7 @@ impl CompareArguments {
         for input in &self.history {
             named.extend(reader.runs("history", std::slice::from_ref(input))?);
         }
-        let (runs, is_damaged) = reader.read(named)?;
+        let ReadRuns { digests: runs, is_damaged, .. } = reader.read(named)?;
         if runs.len() < 2 {
             refuse!("a history of one run; name two or more");
         }
@@ -396,7 +403,14 @@ impl CompareArguments {
         Ok(())
     }
 
-    fn deliver(&self, comparison: &Comparison, format: CompareFormat, global: &GlobalArguments) -> Result<(), Failure> {
+    fn deliver(
+        &self,
+        comparison: &Comparison,
+        timeline: Option<Timeline>,
+        format: CompareFormat,
+        global: &GlobalArguments,
+    ) -> Result<(), Failure> {
+        let page = || Ok::<_, anyhow::Error>(Document { timeline: timeline.clone(), ..document(comparison)? });
         match format {
             CompareFormat::Csv | CompareFormat::Parquet => {
                 let Some(path) = self.output_path() else { return Ok(()) };
@@ -409,8 +423,8 @@ impl CompareArguments {
             }
             _ => deliver(self.output_path(), global, |_, out| match format {
                 CompareFormat::Json => write_json(comparison, out),
-                CompareFormat::Html => html::write(&document(comparison)?, out),
-                CompareFormat::Pdf => pdf::write(&document(comparison)?, out),
+                CompareFormat::Html => html::write(&page()?, out),
+                CompareFormat::Pdf => pdf::write(&page()?, out),
                 CompareFormat::Xlsx => {
                     xlsx::write_tables("Comparison of two runs", env!("CARGO_PKG_VERSION"), &sheets(comparison)?, out)
                 }

@@ -11,6 +11,7 @@ use crate::cli::output::messages;
 use wavesieve_input::InputError;
 use wavesieve_report::batch::{Grouping, Run, runs};
 use wavesieve_report::compare::{Digest, PathChoice, TakeOptions, is_digest, read_digest, take_digest};
+use wavesieve_report::timeline::{SideTimeline, TimelineReader};
 use wavesieve_tables::trace::Trace;
 use wavesieve_tables::trace::jobs::Jobs;
 
@@ -23,6 +24,8 @@ pub(super) struct RunReader<'a> {
     /// Name of the ranges that replace iterations.
     pub range: Option<&'a str>,
     pub path: PathChoice,
+    /// Whether the first runs of both sides are drawn.
+    pub with_timeline: bool,
     pub global: &'a GlobalArguments,
 }
 
@@ -31,6 +34,8 @@ pub(super) struct NamedRun {
     /// Name of its side in messages.
     side: String,
     source: RunSource,
+    /// Whether it is drawn, as the base or as the new side.
+    drawn_as_base: Option<bool>,
 }
 
 impl NamedRun {
@@ -49,16 +54,27 @@ enum RunSource {
     },
 }
 
+/// Runs after reading.
+pub(super) struct ReadRuns {
+    pub digests: Vec<Digest>,
+    /// The time lines of both sides, if they are drawn and no digest is read in their place.
+    pub base: Option<SideTimeline>,
+    pub new: Option<SideTimeline>,
+    /// Whether parts could not be read.
+    pub is_damaged: bool,
+}
+
 /// A run after reading, with its trace if some parts could not be read.
 struct ReadRun {
     digest: Digest,
+    timeline: Option<(bool, SideTimeline)>,
     damaged: Option<Trace>,
 }
 
 impl RunReader<'_> {
     /// Finds the runs of a side: digests first, in the order of the inputs.
     pub(super) fn runs(&self, side: &str, inputs: &[String]) -> Result<Vec<NamedRun>, Failure> {
-        let of_side = |source| NamedRun { side: side.to_owned(), source };
+        let of_side = |source| NamedRun { side: side.to_owned(), source, drawn_as_base: None };
         let (mut found, mut traces) = (Vec::new(), Vec::new());
         for input in inputs {
             match saved_digests(input) {
@@ -79,12 +95,15 @@ impl RunReader<'_> {
                 of_side(RunSource::Trace { inputs: named.clone(), named, run: None })
             })),
         }
+        if let Some(first) = found.first_mut().filter(|run| self.with_timeline && !run.is_saved()) {
+            first.drawn_as_base = Some(side == "base");
+        }
         Ok(found)
     }
 
-    /// Reads runs, several at a time; the available jobs and memory are divided among them. Also returns whether parts
-    /// could not be read, which is reported.
-    pub(super) fn read(&self, runs: Vec<NamedRun>) -> Result<(Vec<Digest>, bool), Failure> {
+    /// Reads runs, several at a time; the available jobs and memory are divided among them. Parts that could not be read are
+    /// reported.
+    pub(super) fn read(&self, runs: Vec<NamedRun>) -> Result<ReadRuns, Failure> {
         let all = self.global.jobs();
         let traces = runs.iter().filter(|run| matches!(run.source, RunSource::Trace { .. })).count();
         let at_once = all.count.clamp(1, traces.max(1));
@@ -92,14 +111,19 @@ impl RunReader<'_> {
         let jobs = if traces > 1 { Some(each) } else { None };
         let work = |run: &NamedRun| self.read_one(run, jobs);
         let read = Jobs { count: at_once, memory_bytes: u64::MAX }.run(&runs, |_| 0, work)?;
-        let (mut digests, mut is_damaged) = (Vec::new(), false);
+        let mut all = ReadRuns { digests: Vec::new(), base: None, new: None, is_damaged: false };
         for run in read {
             // Changed bytes could not be detected.
-            is_damaged |= run.digest.lacks_sum;
-            digests.push(run.digest);
-            is_damaged |= run.damaged.is_some_and(|trace| messages::report_damage(&trace, self.global));
+            all.is_damaged |= run.digest.lacks_sum;
+            all.digests.push(run.digest);
+            match run.timeline {
+                Some((true, timeline)) => all.base = Some(timeline),
+                Some((false, timeline)) => all.new = Some(timeline),
+                None => {}
+            }
+            all.is_damaged |= run.damaged.is_some_and(|trace| messages::report_damage(&trace, self.global));
         }
-        Ok((digests, is_damaged))
+        Ok(all)
     }
 
     fn read_one(&self, run: &NamedRun, jobs: Option<Jobs>) -> Result<ReadRun, Failure> {
@@ -111,16 +135,20 @@ impl RunReader<'_> {
                 if let Some(warning) = digest.warning() {
                     messages::print_note(warning);
                 }
-                Ok(ReadRun { digest, damaged: None })
+                Ok(ReadRun { digest, timeline: None, damaged: None })
             }
             RunSource::Trace { named, inputs, run: grouped } => {
                 let opening = Opening { cache: Some(self.cache), run: grouped.as_ref(), jobs, ..Opening::default() };
                 let trace = self.input.with_inputs(inputs.clone()).open(self.global, &opening);
                 let trace = trace.map_err(|failure| of_side(&run.side, failure))?;
-                let digest =
-                    take_digest(&trace, named, &TakeOptions { range: self.range, path: self.path }).map_err(of_run)?;
+                let reader = run.drawn_as_base.map(|_| TimelineReader::new(&trace));
+                let options = TakeOptions { range: self.range, path: self.path, timeline: reader.as_ref() };
+                let digest = take_digest(&trace, named, &options).map_err(of_run)?;
+                let drawn = run.drawn_as_base.zip(reader);
+                let side = |(is_base, reader)| Ok((is_base, SideTimeline::new(&trace, reader, is_base)?));
+                let timeline = drawn.map(side).transpose().map_err(of_run)?;
                 let is_damaged = !trace.damage().is_empty();
-                Ok(ReadRun { digest, damaged: is_damaged.then_some(trace) })
+                Ok(ReadRun { digest, timeline, damaged: is_damaged.then_some(trace) })
             }
         }
     }

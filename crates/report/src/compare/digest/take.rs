@@ -16,6 +16,7 @@ use super::paths::{paths, ranges};
 use super::steps::steps;
 use super::transfers;
 use super::units::{Units, of_iterations, of_ranges};
+use crate::timeline::TimelineReader;
 use wavesieve_model::analysis::categories::COMMUNICATION;
 use wavesieve_model::schema::facts::Role;
 use wavesieve_tables::columns::frames::collected;
@@ -28,11 +29,13 @@ use wavesieve_tables::trace::{Trace, TraceProcess};
 const MAX_DISPATCHES: u64 = 1_000_000;
 
 /// Options for taking a digest.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct TakeOptions<'a> {
     /// Name of the ROCTx ranges that replace iterations.
     pub range: Option<&'a str>,
     pub path: PathChoice,
+    /// The time line to read as well.
+    pub timeline: Option<&'a TimelineReader>,
 }
 
 /// Whether the critical path is kept.
@@ -90,7 +93,7 @@ fn request(range: Option<&str>, has_path: bool) -> Request {
 /// # Errors
 /// When a table cannot be read or built.
 pub fn take(trace: &Trace, inputs: &[String], options: &TakeOptions<'_>) -> Result<Digest> {
-    let TakeOptions { range, path } = *options;
+    let TakeOptions { range, path, timeline } = *options;
     let has_path = path.is_kept(trace);
     let found: Mutex<BTreeMap<i64, OfProcess>> = Mutex::default();
     let counted: Mutex<BTreeMap<i64, CounterValues>> = Mutex::default();
@@ -112,8 +115,10 @@ pub fn take(trace: &Trace, inputs: &[String], options: &TakeOptions<'_>) -> Resu
     if processes > 1 {
         trace.request_joint(&transfers::request());
     }
-    trace.frames_with_consumers(&Request::new(), |_| vec![&consumer])?;
-    drop(consumer);
+    let consumers: Vec<TableConsumer<'_>> =
+        timeline.map(TimelineReader::consumer).into_iter().chain([consumer]).collect();
+    trace.frames_with_consumers(&Request::new(), |_| consumers.iter().collect())?;
+    drop(consumers);
     let (mut domains, mut gpus, mut units) = (BTreeSet::new(), Vec::new(), BTreeMap::new());
     let mut unit_words = BTreeSet::new();
     let (mut paths, mut ranges, mut steps) = (Vec::new(), Vec::new(), Vec::new());
