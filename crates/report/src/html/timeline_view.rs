@@ -1,6 +1,7 @@
 //! The time line, prepared for the templates.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use anyhow::Result;
 use serde::Serialize;
@@ -46,7 +47,7 @@ pub(super) fn in_address(id: &str) -> String {
         if is_plain(byte) {
             address.push(char::from(byte));
         } else {
-            address.push_str(&format!("%{byte:02X}"));
+            let _ = write!(address, "%{byte:02X}");
         }
     }
     address

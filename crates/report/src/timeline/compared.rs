@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 
 use super::kinds::Kinds;
 use super::lanes::WindowLanes;
@@ -139,8 +141,6 @@ fn joined(base: Overview, new: Overview) -> Overview {
 
 /// An overview with no more bins than this; both sides then have the same ones.
 fn fewer(overview: Overview, bins: usize) -> Overview {
-    use base64::Engine as _;
-    use base64::engine::general_purpose::STANDARD;
     if overview.bins == bins {
         return overview;
     }
@@ -276,8 +276,6 @@ mod tests {
 
     #[test]
     fn fewer_bins_keep_the_mean() {
-        use base64::Engine as _;
-        use base64::engine::general_purpose::STANDARD;
         let lane = OverviewLane {
             group: String::new(),
             label: String::new(),

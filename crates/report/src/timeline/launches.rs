@@ -1,7 +1,7 @@
 //! Which calls launched the work of a window.
 
 use anyhow::Result;
-use polars::prelude::{col, lit};
+use polars::prelude::{IntoLazy as _, col, lit};
 
 use super::columns::{Extent, integers, rows_in, texts, times};
 use wavesieve_tables::columns::requests::ProcessTables;
@@ -26,7 +26,6 @@ pub(super) fn launches(tables: &ProcessTables, gpu: Option<i64>, time: Extent) -
         return Ok(Vec::new());
     }
     if let Some(gpu) = gpu {
-        use polars::prelude::IntoLazy as _;
         frame = frame.lazy().filter(col("gpu").eq(lit(gpu)).or(col("gpu").is_null())).collect()?;
     }
     if frame.height() == 0 {

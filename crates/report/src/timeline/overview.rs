@@ -16,8 +16,10 @@ use wavesieve_engine::findings::{counted, duration};
 
 /// Bytes of shares of a picture.
 pub(super) const BUDGET: usize = 300_000;
-/// Minimum and maximum number of bins.
+/// Minimum and maximum number of bins; the maximum if work goes on all the time.
 const BINS: (usize, usize) = (120, 1_600);
+/// Maximum number of bins if GPUs work in a small part of the run, in which readers look closer.
+const MORE_BINS: usize = 6_400;
 /// Lanes of single GPUs if there are more GPUs than [`MAX_LANES`].
 const OUTLYING: usize = 32;
 const MAX_LANES: usize = 40;
@@ -52,7 +54,7 @@ pub(super) fn overview(
     let single = single_lanes(&gpus, axis, wanted);
     let lanes = single.len() + usize::from(single.len() < gpus.len());
     let used: BTreeSet<usize> = gpus.iter().flat_map(|(_, gpu)| gpu.longest.keys()).copied().collect();
-    let bins = bins(lanes, used.len() + 1, axis.span_ns, budget);
+    let bins = bins(lanes, used.len() + 1, axis.span_ns, budget, working_ns(&gpus, axis, &records.kinds));
     let grid = (axis.span_ns, bins);
     let (mut own, mut rest) = (Vec::new(), BTreeMap::new());
     for (record, gpu) in &gpus {
@@ -106,10 +108,24 @@ pub(super) fn overview(
     WholeRun { overview: Overview { bins, lanes: own, ticks, unit, marks }, notes, others }
 }
 
-fn bins(lanes: usize, kinds: usize, span_ns: i64, budget: usize) -> usize {
+/// Time from the first to the last work of any GPU.
+fn working_ns(gpus: &[(&ProcessRecord, &GpuRecord)], axis: &Axis, kinds: &Kinds) -> i64 {
+    let is_work = |piece: &Piece| !kinds.id(piece.kind).starts_with("idle:");
+    let extent = |(record, gpu): &(&ProcessRecord, &GpuRecord)| {
+        let first = gpu.pieces.iter().find(|piece| is_work(piece))?;
+        let last = gpu.pieces.iter().rfind(|piece| is_work(piece))?;
+        let (start_ns, end_ns) = axis.place(record, Extent { start_ns: first.start_ns, end_ns: last.end_ns });
+        Some(Extent { start_ns, end_ns })
+    };
+    gpus.iter().filter_map(extent).reduce(Extent::with).map_or(axis.span_ns, Extent::length_ns)
+}
+
+fn bins(lanes: usize, kinds: usize, span_ns: i64, budget: usize, working_ns: i64) -> usize {
     // Base64 takes four bytes for three.
     let fit = budget * 3 / 4 / (lanes.max(1) * kinds.max(1));
-    fit.clamp(BINS.0, BINS.1).min(usize::try_from(span_ns).unwrap_or(usize::MAX)).max(1)
+    let sparse = usize::try_from(span_ns / working_ns.max(1)).unwrap_or(usize::MAX).max(1);
+    let most = BINS.1.saturating_mul(sparse).min(MORE_BINS);
+    fit.clamp(BINS.0, most).min(usize::try_from(span_ns).unwrap_or(usize::MAX)).max(1)
 }
 
 /// The GPUs with lanes of their own: all if there are few, otherwise those whose shares are farthest from the medians, and those of wanted

@@ -299,7 +299,8 @@ mod tests {
                 let is_kept = summed.iter().any(|slice| slice == event);
                 let is_within = summed.iter().any(|slice| slice.level == event.level
                     && slice.start_ns <= event.start_ns && event.end_ns <= slice.end_ns);
-                prop_assert!(if event.length_ns() >= resolution_ns { is_kept } else { is_within });
+                let is_right = if event.length_ns() >= resolution_ns { is_kept } else { is_within };
+                prop_assert!(is_right);
             }
             let mut lanes = [whole.clone()];
             fit(&mut lanes, most, 440);

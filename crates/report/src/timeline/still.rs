@@ -73,15 +73,22 @@ fn color(picture: &Picture, kind: usize) -> ChartColor {
 fn overview(picture: &Picture, canvas: &mut crate::charts::StillDrawing, top: f64) -> f64 {
     let overview = &picture.overview;
     let wide = WIDTH - LEFT;
-    let title = format!("The whole run: {}", duration(picture.span_ns as f64));
+    let (from, to) = working_bins(picture);
+    let at_ns = |bin: usize| picture.span_ns as f64 * bin as f64 / overview.bins.max(1) as f64;
+    let whole = duration(picture.span_ns as f64);
+    let title = if (from, to) == (0, overview.bins) {
+        format!("The whole run: {whole}")
+    } else {
+        format!("The part with GPU work: {} to {} of {whole}", duration(at_ns(from)), duration(at_ns(to)))
+    };
     canvas.text((0.0, top + LINE / 2.0), &title, true);
     let mut y = top + LINE + 4.0;
     let per_lane = (COLUMNS / overview.lanes.len().max(1)).clamp(COLUMNS_OF_LANE.0, COLUMNS_OF_LANE.1);
-    let columns = per_lane.min(overview.bins.max(1));
+    let columns = per_lane.min((to - from).max(1));
     for lane in &overview.lanes {
         canvas.text((0.0, y + LANE / 2.0), &fitted_text(&lane.label, LEFT - 8.0), false);
         let mut lower = vec![0.0; columns];
-        for (kind, sums) in columns_of(lane, overview.bins, columns) {
+        for (kind, sums) in columns_of(lane, (from, to), columns) {
             for (column, (share, from)) in sums.iter().zip(&mut lower).enumerate() {
                 let height = share * (LANE - 2.0);
                 let x = LEFT + wide * column as f64 / columns as f64;
@@ -94,10 +101,11 @@ fn overview(picture: &Picture, canvas: &mut crate::charts::StillDrawing, top: f6
         }
         y += LANE;
     }
-    let x = |time_ns: i64| LEFT + wide * time_ns as f64 / picture.span_ns.max(1) as f64;
+    let shown_ns = (at_ns(to) - at_ns(from)).max(1.0);
+    let x = |time_ns: i64| LEFT + wide * ((time_ns as f64 - at_ns(from)) / shown_ns).clamp(0.0, 1.0);
     // Ticks closer than a pixel would be a bar.
     let mut before = f64::NEG_INFINITY;
-    for tick in &overview.ticks {
+    for tick in overview.ticks.iter().filter(|tick| (at_ns(from)..=at_ns(to)).contains(&(**tick as f64))) {
         let at = x(*tick);
         if at - before >= 2.0 {
             canvas.rectangle((at, y), (0.8, 4.0), ChartColor::Muted);
@@ -105,7 +113,8 @@ fn overview(picture: &Picture, canvas: &mut crate::charts::StillDrawing, top: f6
         }
     }
     y += 6.0;
-    for mark in &overview.marks {
+    let is_shown = |start_ns: i64, end_ns: i64| end_ns as f64 >= at_ns(from) && start_ns as f64 <= at_ns(to);
+    for mark in overview.marks.iter().filter(|mark| is_shown(mark.start_ns, mark.end_ns)) {
         let width = (x(mark.end_ns) - x(mark.start_ns)).max(2.0);
         let role = match mark.kind {
             "prefill" => Role::Series(2),
@@ -118,15 +127,37 @@ fn overview(picture: &Picture, canvas: &mut crate::charts::StillDrawing, top: f6
     y + 6.0
 }
 
-/// Shares of each kind, averaged over columns.
-fn columns_of(lane: &OverviewLane, bins: usize, columns: usize) -> BTreeMap<usize, Vec<f64>> {
+/// The bins to draw: those with GPU work and a margin, if they are a small part of the run, otherwise all.
+fn working_bins(picture: &Picture) -> (usize, usize) {
+    let overview = &picture.overview;
+    let is_work = |kind: usize| {
+        let id = picture.kinds.get(kind).map_or("", |kind| kind.id.as_str());
+        matches!(id, "compute" | "exposed_communication" | "exposed_copy")
+    };
+    let (mut first, mut last) = (overview.bins, 0);
+    for (_, text) in overview.lanes.iter().flat_map(|lane| &lane.shares).filter(|(kind, _)| is_work(**kind)) {
+        let bytes = STANDARD.decode(text).unwrap_or_default();
+        first = first.min(bytes.iter().position(|byte| *byte > 0).unwrap_or(first));
+        last = last.max(bytes.iter().rposition(|byte| *byte > 0).map_or(0, |bin| bin + 1));
+    }
+    let working = last.saturating_sub(first);
+    if working == 0 || working * 3 > overview.bins {
+        return (0, overview.bins);
+    }
+    let margin = working / 10 + 1;
+    (first.saturating_sub(margin), (last + margin).min(overview.bins))
+}
+
+/// Shares of each kind in some bins, averaged over columns.
+fn columns_of(lane: &OverviewLane, (first, last): (usize, usize), columns: usize) -> BTreeMap<usize, Vec<f64>> {
+    let bins = last.saturating_sub(first);
     let mut all = BTreeMap::new();
     for (kind, text) in &lane.shares {
         let bytes = STANDARD.decode(text).unwrap_or_default();
         let mean = |column: usize| {
             let (from, to) =
                 (column * bins / columns, ((column + 1) * bins / columns).max(column * bins / columns + 1));
-            let part = bytes.get(from..to.min(bytes.len())).unwrap_or_default();
+            let part = bytes.get(first + from..(first + to).min(bytes.len())).unwrap_or_default();
             part.iter().map(|byte| f64::from(*byte)).sum::<f64>() / 255.0 / part.len().max(1) as f64
         };
         all.insert(*kind, (0..columns).map(mean).collect());
