@@ -137,13 +137,15 @@ fn page(document: &Document) -> Result<Page> {
 
 /// The whole document as JSON that can be inside an element, because nothing in it ends the element.
 fn embedded(document: &Document) -> Result<String> {
-    json_for_element(json::value(document))
+    let mut value = json::value(document);
+    // Texts that are longer than any name are shortened as in tables.
+    shorten_texts(&mut value);
+    json_for_element(&value)
 }
 
-/// JSON that can be inside an element. Texts that are longer than any name are shortened as in tables.
-pub(super) fn json_for_element(mut value: Value) -> Result<String> {
-    shorten_texts(&mut value);
-    let text = serde_json::to_string(&value)?;
+/// JSON that can be inside an element, with its texts unchanged.
+pub(super) fn json_for_element(value: &Value) -> Result<String> {
+    let text = serde_json::to_string(value)?;
     // These characters occur only in texts, where JSON can write them as numbers.
     let escapes = [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026")];
     let text = escapes.into_iter().fold(text, |text, (character, escape)| text.replace(character, escape));

@@ -29,7 +29,7 @@ impl TimelineView {
             TimelineInputs::Run(input) => (input, String::new(), String::new()),
             TimelineInputs::Sides { base, new } => (String::new(), base, new),
         };
-        Ok(Self { json: json_for_element(serde_json::to_value(picture)?)?, still: still(picture), input, base, new })
+        Ok(Self { json: json_for_element(&serde_json::to_value(picture)?)?, still: still(picture), input, base, new })
     }
 }
 
