@@ -18,5 +18,6 @@ pub(crate) use finding_view::{Badge, Piece, text};
 pub use origin::is_page;
 pub use page::write;
 pub(crate) use section_view::ChartView;
+pub use shell::{EARLY_SCRIPT, TIMELINE_SCRIPT, page_styles};
 pub(crate) use shell::{Shell, render};
 pub(crate) use table_view::{grouped, halves};

@@ -41,7 +41,7 @@ const STYLES: [&str; 7] = [
 ];
 
 /// Script that runs before anything is visible.
-const EARLY_SCRIPT: &str = data!("templates/report/theme.js");
+pub const EARLY_SCRIPT: &str = data!("templates/report/theme.js");
 
 const SCRIPTS: [&str; 6] = [
     data!("templates/report/copy.js"),
@@ -53,7 +53,7 @@ const SCRIPTS: [&str; 6] = [
 ];
 
 /// Script of the time line, for pages with one.
-const TIMELINE_SCRIPT: &str = data!("templates/timeline/timeline.js");
+pub const TIMELINE_SCRIPT: &str = data!("templates/timeline/timeline.js");
 
 /// Content around the body of every page.
 #[derive(Serialize)]
@@ -80,12 +80,17 @@ impl Shell {
     }
 
     fn with_scripts(filter: &'static str, scripts: &[&str]) -> Self {
-        let [base, rest @ ..] = STYLES;
-        let style = [base, style_sheet()].into_iter().chain(rest).collect::<String>();
+        let style = page_styles();
         let script = scripts.concat();
         let policy = policy(&[EARLY_SCRIPT, &script]);
         Self { version: env!("CARGO_PKG_VERSION"), filter, policy, style, early_script: EARLY_SCRIPT, script }
     }
+}
+
+/// The styles of pages, with those of charts.
+pub fn page_styles() -> String {
+    let [base, rest @ ..] = STYLES;
+    [base, style_sheet()].into_iter().chain(rest).collect()
 }
 
 /// Writes a page from its template.

@@ -85,18 +85,22 @@ impl Kinds {
 
     /// The used kinds in their fixed order, and the new number of each.
     pub(super) fn finish(self, used: &BTreeSet<usize>) -> (Vec<SliceKind>, BTreeMap<usize, usize>) {
-        let place = |id: &str| FACTS.kind.iter().position(|kind| kind.id == id).unwrap_or(FACTS.kind.len());
         let mut kept: Vec<(usize, &String)> =
             self.ids.iter().enumerate().filter(|(index, _)| used.contains(index)).collect();
-        kept.sort_by_key(|(_, id)| (place(id), *id));
+        kept.sort_by_key(|(_, id)| (kind_place(id), *id));
         let numbers = kept.iter().enumerate().map(|(new, (old, _))| (*old, new)).collect();
-        let kinds = kept.into_iter().map(|(_, id)| SliceKind { id: id.clone(), label: label(id) }).collect();
+        let kinds = kept.into_iter().map(|(_, id)| SliceKind { id: id.clone(), label: kind_label(id) }).collect();
         (kinds, numbers)
     }
 }
 
+/// The place of a kind in the fixed order; kinds without an entry come last.
+pub fn kind_place(id: &str) -> usize {
+    FACTS.kind.iter().position(|kind| kind.id == id).unwrap_or(FACTS.kind.len())
+}
+
 /// The name of a kind for people.
-fn label(id: &str) -> String {
+pub fn kind_label(id: &str) -> String {
     let of_id = FACTS.kind.iter().find(|kind| kind.id == id).map(|kind| kind.label.clone());
     of_id.unwrap_or_else(|| id.replace('_', " "))
 }

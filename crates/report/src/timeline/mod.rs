@@ -21,6 +21,7 @@ mod windows;
 
 pub use compared::{MatchedNames, SideTimeline, compared};
 pub use drawn::{Timeline, TimelineInputs};
+pub use kinds::{kind_label, kind_place};
 pub use picture::{PictureOptions, picture};
 pub use record::TimelineReader;
 pub(crate) use still::still;
