@@ -1,0 +1,231 @@
+//! Traces that are viewed, with what was computed of them.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use wavesieve_model::analysis::counter_plan::quoted;
+use wavesieve_report::analysis::AnalysisOptions;
+use wavesieve_report::timeline::model::{FindingPlace, OverviewMark};
+use wavesieve_tables::trace::Trace;
+
+use crate::background::{Background, Known, Shared};
+use crate::groups::{Group, groups};
+use crate::lanes::{Part, PartKey, Source, Store, load};
+use crate::overview::{Kept, Stage, Sums, activity, with_causes};
+use crate::windows::Windows;
+
+/// An analysis as pages show it.
+pub struct Analyzed {
+    /// The document.
+    pub document: Value,
+    /// Places of findings, and marked parts of the run, from `origin_ns`.
+    pub places: Vec<FindingPlace>,
+    /// Marked parts of the run.
+    pub marks: Vec<OverviewMark>,
+    /// Time 0 of the places on the clock of the picture.
+    pub origin_ns: i64,
+}
+
+/// A trace with the words that name it.
+pub struct Side {
+    /// The trace, with its clocks aligned.
+    pub trace: Trace,
+    /// Words of a command line that open the same rows: inputs and filters.
+    pub words: Vec<String>,
+    /// Sentences about the trace.
+    pub notes: Vec<String>,
+}
+
+/// A side with its sums.
+pub struct SideState {
+    /// The side.
+    pub side: Side,
+    kept: Option<Kept>,
+    activity: Background<Sums>,
+    causes: Background<Sums>,
+    groups: OnceLock<Vec<Group>>,
+}
+
+/// All that requests share.
+pub struct Session {
+    /// The viewed trace, and the one it is compared with.
+    pub sides: Vec<SideState>,
+    /// Queries, rules and sections.
+    pub analysis: AnalysisOptions,
+    /// Events in memory.
+    pub store: Store,
+    /// The analysis.
+    pub findings: Background<Analyzed>,
+    /// Reading of events ahead.
+    read: Background<()>,
+    /// The comparison of both sides.
+    pub comparison: Background<Value>,
+    /// Open windows.
+    pub windows: Windows,
+}
+
+impl Shared for Session {
+    fn announce(&self) {
+        self.windows.announce();
+    }
+}
+
+impl SideState {
+    fn new(side: Side, cache: Option<&Path>) -> Self {
+        let kept = cache.and_then(|cache| Kept::new(cache, &side.trace));
+        Self { side, kept, activity: Background::default(), causes: Background::default(), groups: OnceLock::new() }
+    }
+
+    /// A command of this program over the inputs of this side.
+    pub fn command(&self, before: &[&str], after: &[String]) -> String {
+        let words = before.iter().map(|word| (*word).to_owned());
+        let words = words.chain(self.side.words.iter().cloned()).chain(after.iter().cloned());
+        let words: Vec<String> = words.map(|word| quoted(&word)).collect();
+        format!("wavesieve {}", words.join(" "))
+    }
+}
+
+impl Session {
+    /// A session over sides, with events up to this size in memory.
+    pub fn new(sides: Vec<Side>, analysis: AnalysisOptions, cache: Option<&Path>, memory_bytes: usize) -> Arc<Self> {
+        Arc::new(Self {
+            sides: sides.into_iter().map(|side| SideState::new(side, cache)).collect(),
+            analysis,
+            store: Store::new(memory_bytes),
+            findings: Background::default(),
+            read: Background::default(),
+            comparison: Background::default(),
+            windows: Windows::default(),
+        })
+    }
+
+    /// A side by index.
+    ///
+    /// # Errors
+    /// When there is none, which is a defect.
+    pub fn side(&self, at: usize) -> Result<&SideState> {
+        self.sides.get(at).context("internal: no such side")
+    }
+
+    /// Starts the computation of the sums of a side: first activities, then causes.
+    pub fn start_sums(self: &Arc<Self>, at: usize) {
+        if at >= self.sides.len() {
+            return;
+        }
+        Background::start(self, activity_of(at), move |session| {
+            let state = session.side(at)?;
+            let stored = state.kept.as_ref().and_then(Kept::read);
+            let sums = stored.map_or_else(|| activity(&state.side.trace), Ok)?;
+            Ok(sums)
+        });
+    }
+
+    /// Starts the computation of the causes of idle time of a side, after its activities are known.
+    pub fn start_causes(self: &Arc<Self>, at: usize) {
+        if at >= self.sides.len() {
+            return;
+        }
+        Background::start(self, causes_of(at), move |session| {
+            let state = session.side(at)?;
+            let activity = state.activity.wait()?;
+            if activity.stage == Stage::Causes {
+                return Ok(Sums::clone(&activity));
+            }
+            let part = |member: usize| session.part(at, member, Source::Gpus);
+            let sums = with_causes(&state.side.trace, &activity, part)?;
+            if let Some(kept) = &state.kept {
+                // Without a cache the sums are only computed again.
+                let _ = kept.write(&sums);
+            }
+            Ok(sums)
+        });
+    }
+
+    /// Starts to read events in the order of processes until the store is almost full: they are there when someone zooms.
+    pub fn start_reading(self: &Arc<Self>) {
+        Background::start(
+            self,
+            |session: &Self| &session.read,
+            |session| {
+                for at in 0..session.sides.len() {
+                    // Sums come first.
+                    let _ = session.side(at)?.causes.wait();
+                    let mut members: Vec<usize> = session.groups(at)?.iter().map(|group| group.member).collect();
+                    members.dedup();
+                    for (member, source) in
+                        members.into_iter().flat_map(|member| [(member, Source::Gpus), (member, Source::Host)])
+                    {
+                        if session.store.is_almost_full() {
+                            return Ok(());
+                        }
+                        session.part(at, member, source)?;
+                    }
+                }
+                Ok(())
+            },
+        );
+    }
+
+    /// The best sums of a side that are known, at least its activities.
+    ///
+    /// # Errors
+    /// When they cannot be computed.
+    pub fn sums(self: &Arc<Self>, at: usize) -> Result<Arc<Sums>> {
+        self.start_sums(at);
+        let state = self.side(at)?;
+        match state.causes.peek() {
+            Known::Done(Ok(sums)) => Ok(sums),
+            _ => state.activity.wait(),
+        }
+    }
+
+    /// Whether sums get better soon.
+    pub fn is_complete(&self, at: usize) -> bool {
+        self.sides.get(at).is_none_or(|state| matches!(state.causes.peek(), Known::Done(_)))
+    }
+
+    /// The groups of a side.
+    ///
+    /// # Errors
+    /// When its sums cannot be computed.
+    pub fn groups(self: &Arc<Self>, at: usize) -> Result<&[Group]> {
+        let sums = self.sums(at)?;
+        let state = self.side(at)?;
+        Ok(state.groups.get_or_init(|| {
+            let mut gpus = std::collections::BTreeMap::<usize, Vec<i64>>::new();
+            for gpu in &sums.gpus {
+                gpus.entry(gpu.member).or_default().push(gpu.gpu);
+            }
+            groups(&state.side.trace, &gpus)
+        }))
+    }
+
+    /// The events of the GPUs or of the host of a process.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn part(self: &Arc<Self>, side: usize, member: usize, source: Source) -> Result<Arc<Part>> {
+        let origin_ns = self.sums(side)?.origin_ns;
+        let state = self.side(side)?;
+        let process = state.side.trace.members().get(member).context("internal: no such process")?;
+        self.store.get(PartKey { side, member, source }, || load(&state.side.trace, process, source, origin_ns))
+    }
+}
+
+/// Finds the activities of a side.
+fn activity_of(at: usize) -> impl Fn(&Session) -> &Background<Sums> + Copy + Send + 'static {
+    move |session| session.sides.get(at).map_or_else(|| none(), |side| &side.activity)
+}
+
+/// Finds the causes of a side.
+fn causes_of(at: usize) -> impl Fn(&Session) -> &Background<Sums> + Copy + Send + 'static {
+    move |session| session.sides.get(at).map_or_else(|| none(), |side| &side.causes)
+}
+
+/// A result that nothing computes, for a side that does not exist.
+fn none() -> &'static Background<Sums> {
+    static NONE: std::sync::LazyLock<Background<Sums>> = std::sync::LazyLock::new(Background::default);
+    &NONE
+}
