@@ -12,7 +12,7 @@ use super::commands::{
     interactive::InteractiveArguments, lab::LabArguments, licenses::LicensesArguments, man::ManArguments,
     mcp::McpArguments, merge::MergeArguments, package::PackageArguments, plan::PlanArguments, report::ReportArguments,
     scan::ScanArguments, schema::SchemaArguments, sessions::SessionsArguments, sql::SqlArguments, table, tables,
-    trim::TrimArguments, workflow::WorkflowArguments,
+    trim::TrimArguments, view::ViewArguments, workflow::WorkflowArguments,
 };
 use super::options::global::GlobalArguments;
 use super::reference::arrangement::arranged;
@@ -31,11 +31,12 @@ const TIME_UNITS: [&str; 4] = ["ns", "us", "ms", "s"];
 type Verb = (&'static str, fn(Command) -> Command);
 
 /// The verbs in the order of generated pages.
-const VERBS: [Verb; 24] = [
+const VERBS: [Verb; 25] = [
     ("info", InfoArguments::augment_args),
     ("check", CheckArguments::augment_args),
     (TABLE, table::with_own_options),
     ("sql", SqlArguments::augment_args),
+    ("view", ViewArguments::augment_args),
     ("analyze", AnalyzeArguments::augment_args),
     ("ask", AskArguments::augment_args),
     ("interactive", InteractiveArguments::augment_args),

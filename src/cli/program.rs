@@ -13,7 +13,7 @@ use clap::{ArgMatches, ColorChoice, FromArgMatches};
 use super::command_line::CommandLine;
 use super::commands::{
     analyze, ask, check, compare, completions, config, convert, info, interactive, lab, licenses, man, mcp, merge,
-    package, plan, report, scan, schema, sessions, sql, table, trim, workflow,
+    package, plan, report, scan, schema, sessions, sql, table, trim, view, workflow,
 };
 use super::exit::{DONE, Failure, PARTIAL, UNEXPECTED, USAGE, refuse};
 use super::options::global::GlobalArguments;
@@ -133,6 +133,7 @@ fn dispatch(
         "ask" => ask::run(&parsed(matches)?, registry, line, global),
         "report" => report::run(&parsed(matches)?, registry, line, global),
         "interactive" => interactive::run(&parsed(matches)?, registry, line, global),
+        "view" => view::run(&parsed(matches)?, registry, global),
         "workflow" => workflow::run(&parsed(matches)?, registry, line, global),
         "lab" => lab::run(&parsed(matches)?, registry, global),
         "sessions" => sessions::run(&parsed(matches)?, registry, line, global),

@@ -26,6 +26,7 @@ const EXCEPTIONS: &[(&str, i32, &str)] = &[
     ("wavesieve table kernel_summary fixtures/two_nodes -o kernels.csv --mail-to ", 1, "there is no such mail server"),
     ("wavesieve table layers ", 3, "no fixture has layers in steps"),
     ("wavesieve table layer_summary ", 3, "as before"),
+    ("wavesieve view ", 124, "it serves until it is interrupted"),
     ("wavesieve report fixtures/two_nodes -o report.pdf", 1, "the browser that is named does not exist"),
     ("wavesieve table kernel_summary fixtures/two_nodes -o kernels.pdf", 1, "the browser that is named does not exist"),
 ];
@@ -122,6 +123,9 @@ fn run_in_shell(example: &Example, traces: &Path, dataset: &Path) -> Run {
     shell.env("WAVESIEVE_BROWSER", NOWHERE);
     // Sessions are those of this directory.
     shell.env("XDG_STATE_HOME", directory.path().join(".state"));
+    // No browser is started, and nobody closes a window.
+    shell.env("BROWSER", "true");
+    let line = if line.starts_with("wavesieve view ") { format!("timeout -s INT 4 {line}") } else { line.clone() };
     shell.arg("-c").arg(line).current_dir(directory.path()).env("PATH", format!("{tools}:{binary}:{path}"));
     finish(shell)
 }

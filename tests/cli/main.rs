@@ -146,6 +146,7 @@ mod unknown_and_shared;
 mod upstream_files;
 mod vacuity;
 mod verbs;
+mod view;
 mod viewers;
 mod waiting;
 mod workbooks;

@@ -25,7 +25,7 @@ pub const WRITERS: &[Writer] = &[
 ];
 
 /// Verbs that write folders or nothing but texts, and those of loops, which have tests of their own.
-const OTHERS: [&str; 14] = [
+const OTHERS: [&str; 15] = [
     "lab",
     "convert",
     "trim",
@@ -35,6 +35,7 @@ const OTHERS: [&str; 14] = [
     "workflow",
     "sessions",
     "mcp",
+    "view",
     "completions",
     "man",
     "schema",

@@ -26,4 +26,5 @@ mod statements;
 pub(crate) mod table;
 pub(crate) mod tables;
 pub(crate) mod trim;
+pub(crate) mod view;
 pub(crate) mod workflow;

@@ -39,14 +39,32 @@ impl AlignmentArguments {
         if self.align == Alignment::None && nodes.len() < 2 {
             return Ok(trace);
         }
-        let (trace, aligned) = align(trace, &self.align).map_err(|error| match error.downcast::<OffsetsError>() {
-            Ok(wrong) => Failure::Usage(wrong.to_string()),
-            Err(error) => Failure::from(error),
-        })?;
+        let (trace, aligned) = align(trace, &self.align).map_err(failure_of)?;
         for sentence in self.sentences(&aligned) {
             note!(global, "note: {sentence}");
         }
         Ok(trace)
+    }
+
+    /// The trace with the clocks of all processes on one axis, for pictures: as requested, or from the start of each
+    /// process if machines have clocks of their own. Also returns sentences about it.
+    pub(crate) fn for_one_axis(&self, trace: Trace) -> Result<(Trace, Vec<String>), Failure> {
+        let nodes: BTreeSet<i64> = trace.members().iter().map(|member| member.process.node).collect();
+        let is_chosen = self.align != Alignment::None;
+        if !is_chosen && nodes.len() < 2 {
+            return Ok((trace, Vec::new()));
+        }
+        let alignment = if is_chosen { self.align.clone() } else { Alignment::ProcessStart };
+        let (trace, aligned) = align(trace, &alignment).map_err(failure_of)?;
+        let mut sentences = Vec::new();
+        if !is_chosen {
+            sentences.push("machines have clocks of their own; each process starts at 0".to_owned());
+        }
+        if aligned.clocks.len() > 1 {
+            let groups: Vec<String> = aligned.clocks.iter().map(listed).collect();
+            sentences.push(format!("clocks of these ranks differ: {}", groups.join(" | ")));
+        }
+        Ok((trace, sentences))
     }
 
     fn sentences(&self, aligned: &Aligned) -> Vec<String> {
@@ -66,6 +84,13 @@ impl AlignmentArguments {
             (None, _) => "no ranks on one clock have a collective in common, so nobody can tell how far their clocks are apart".to_owned(),
         });
         sentences
+    }
+}
+
+fn failure_of(error: anyhow::Error) -> Failure {
+    match error.downcast::<OffsetsError>() {
+        Ok(wrong) => Failure::Usage(wrong.to_string()),
+        Err(error) => Failure::from(error),
     }
 }
 

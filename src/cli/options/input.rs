@@ -222,6 +222,11 @@ impl InputArguments {
         self.filters.choice(None).map_err(Failure::Usage)
     }
 
+    /// Returns whether results depend only on the inputs, so that a cache may keep them.
+    pub(crate) fn may_be_cached(&self) -> bool {
+        !self.ignore_process_times && self.rank_from.is_none()
+    }
+
     /// The inputs as they were named.
     pub(crate) fn named(&self) -> Result<Vec<String>, Failure> {
         let inputs: Vec<String> = self.inputs.iter().chain(&self.more_inputs).cloned().collect();
@@ -329,6 +334,11 @@ pub(crate) struct CacheArguments {
 }
 
 impl CacheArguments {
+    /// The directory, if one is named.
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        self.cache.as_deref()
+    }
+
     /// Rejects an unusable cache directory.
     fn check_name(&self) -> Result<(), Failure> {
         let Some(cache) = self.cache.as_ref().filter(|cache| cache.to_str().is_none()) else { return Ok(()) };

@@ -18,7 +18,7 @@ const LONG_HEADINGS: [&str; 6] = ["Reading", COMPATIBILITY, "Session", MAIL, MOD
 /// Options of these headings that `-h` shows.
 const ESSENTIAL: [&str; 3] = ["llm", "threads", "quiet"];
 /// Options of other headings that only `--help` shows. Commands have others with the same names.
-const RARE: [(&str, &[&str]); 5] = [
+const RARE: [(&str, &[&str]); 6] = [
     ("Input", &["rank_from", "att_dir"]),
     ("Filters", &["window_mode", "category", "streams", "queues", "domain", "min_duration", "condition", "unit"]),
     (
@@ -37,6 +37,7 @@ const RARE: [(&str, &[&str]); 5] = [
     ),
     ("Analysis", &["set", "rules", "name", "whole_run"]),
     ("Query", &["name"]),
+    ("Serving", &["in_frames", "events_limit"]),
 ];
 
 /// The command and all below it with their options in order. Options that all verbs share are among those of each verb;

@@ -14,7 +14,7 @@ pub(crate) const MAIN_NOTES: &str = include_str!("../../../templates/help/main_n
 
 /// Verbs by task, in the order of the main help. A verb without a task comes last, under "More".
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Inspect", &["info", "check", "table", "sql"]),
+    ("Inspect", &["info", "check", "table", "sql", "view"]),
     ("Analyze", &["analyze", "ask", "compare", "report"]),
     ("Collect", &["scan", "plan"]),
     ("Tune", &["interactive", "workflow", "sessions", "lab"]),
