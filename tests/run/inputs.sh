@@ -10,6 +10,7 @@ find_inputs() {
   kineto_inputs=(fixtures/kineto_two_ranks)
   figure_inputs=(fixtures/{two_nodes,hostile,merged,counters,compute,thread_trace,profile,planted,scheduled,kineto_two_ranks})
   timeline_inputs=(fixtures/{two_nodes,planted,hostile,counters,kineto_two_ranks})
+  view_inputs=(fixtures/two_nodes/node*/*.db fixtures/kineto_two_ranks/node0/*.json.gz)
   json_908="$WAVESIEVE_DATA/rocprofv3-json/908_results.json.gz"
   tracelens_908="$WAVESIEVE_DATA/tracelens-908"
   if [ ! -d "$WAVESIEVE_DATA" ]; then
@@ -26,5 +27,6 @@ find_inputs() {
   viewer_inputs+=("$real"/rocpd-{ranks,pmc})
   figure_inputs+=("$real"/{rocpd-ranks,rocpd-markers/raptor.rpd.gz,kineto/single/mi300x_ddp_resnet18.json.gz,perfetto/csc-taylor})
   timeline_inputs+=("$json_908" "$real"/{rocpd-ranks,kineto/single/mi300x_ddp_resnet18.json.gz,perfetto/csc-taylor,rocpd-markers/raptor.rpd.gz})
+  view_inputs+=("$json_908" "$real"/rocpd-ranks/*.db)
   kineto_inputs+=("$real"/{kineto,pairs/kineto-flux,pairs/kineto-normlayer})
 }

@@ -142,6 +142,8 @@ viewers() {
   python tests/oracle/viewers.py --binary "$binary" --inputs "${viewer_inputs[@]}"
   python tests/oracle/kineto_check.py --binary "$binary" --inputs "${kineto_inputs[@]}"
   python tests/oracle/thread_states.py --binary "$binary" --generator "$generator"
+  # Lanes of the browser's time line, against the rows of the sources.
+  python tests/oracle/view_check.py --program "$binary" "${view_inputs[@]}"
 }
 
 package() {
