@@ -52,3 +52,5 @@ EVERY_PAGE="$every_page" node "$here/check.mjs" "$pages"
 # Time lines of made pictures, without the program: what is drawn, how it is used, and how fast it is.
 python3 "$here/timeline/pictures.py" "$pages/timeline"
 timeout 120 node "$here/timeline/check.mjs" "$pages/timeline"
+# The page that the program serves.
+node "$here/view.mjs" "$binary" fixtures/two_nodes
