@@ -35,6 +35,7 @@ from .iterations import Iterations, Matrix
 from .program import find_program
 from .stream import TableStream
 from .trace import Trace
+from .viewer import View
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -59,6 +60,7 @@ __all__ = [
     "Trace",
     "TraceNote",
     "UsageError",
+    "View",
     "WavesieveError",
     "WavesieveWarning",
     "compare",

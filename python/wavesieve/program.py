@@ -93,6 +93,11 @@ class Run:
         check(code, text, accepted)
         return code
 
+    @property
+    def is_running(self) -> bool:
+        """Whether the program has not ended."""
+        return self._process.poll() is None
+
     def stop(self) -> None:
         """Ends the program, which removes its temporary files first."""
         if self._process.poll() is None:

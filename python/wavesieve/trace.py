@@ -24,6 +24,7 @@ from .messages import note
 from .program import run
 from .scan import scan_files, scan_program
 from .stream import TableStream
+from .viewer import View
 
 if TYPE_CHECKING:
     import duckdb
@@ -214,6 +215,21 @@ class Trace(Inputs):
             if not svg.is_file():
                 raise NoDataError(f"{query} gives no chart; table() shows its rows")
             return Chart(query, svg.read_text(encoding="utf-8"), self._answer(query, wanted, data))
+
+    def view(self, *, height: int = 720, compare: PathLike | None = None, **settings: Any) -> View:
+        """Serves the time line, findings and queries on this machine: in a frame of a notebook, or at `url`.
+
+        It ends with `close`, or when the returned object is dropped. `compare` names an earlier run. `settings` are
+        options of `wavesieve view`, such as `port=8000`.
+
+        >>> import wavesieve
+        >>> with wavesieve.open("fixtures/two_nodes").view() as view:
+        ...     view.url.startswith("http://127.0.0.1:")
+        True
+        """
+        other = [] if compare is None else [f"--compare={os.fspath(compare)}"]
+        words = [*options(settings), *other, "--until-closed=0", "--in-frames"]
+        return View(self.command("view", *words, output=()), height)
 
     @overload
     def convert(self, output: PathLike, *, to: Literal["parquet"] = "parquet", **settings: Any) -> Trace: ...
