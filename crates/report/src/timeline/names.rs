@@ -45,12 +45,6 @@ impl<'a> Names<'a> {
         self.index(&shown)
     }
 
-    /// A name.
-    #[cfg(test)]
-    pub(super) fn get(&self, index: usize) -> &str {
-        self.list.get(index).map_or("", String::as_str)
-    }
-
     /// All names in the order of their numbers.
     pub(super) fn into_list(self) -> Vec<String> {
         self.list

@@ -121,7 +121,7 @@ fn idle_in_copies(case: &RuleContext<'_>) -> IdleInCopies {
             |row: &usize| idle.text(*row, "name").is_some_and(|name| calls.contains(&(gpu_of(&idle, *row), name)));
         let places: Vec<usize> = places.into_iter().filter(is_in_copy).collect();
         all_places.extend_from_slice(&places);
-        idle.sum(places.into_iter(), "idle_ns")
+        idle.sum(places, "idle_ns")
     };
     let caused_ns = of_cause("host_bound").saturating_add(of_cause("sync"));
     let late_ns = of_cause("launch_delay");
