@@ -45,9 +45,10 @@ def strict(schema):
 
 
 def extended(document):
-    """The document with a key more in every object, which readers must ignore."""
+    """The document with a key more in every object, which readers must ignore. Objects whose keys are numbers are maps, without keys to add."""
     if isinstance(document, dict):
-        return {**{key: extended(value) for key, value in document.items()}, "added_later": "later"}
+        is_map = all(key.isdigit() for key in document) and document
+        return {**{key: extended(value) for key, value in document.items()}, **({} if is_map else {"added_later": "later"})}
     return [extended(one) for one in document] if isinstance(document, list) else document
 
 
@@ -113,6 +114,21 @@ def tables(document):
         yield from finding["evidence"]
 
 
+def without_kernel(line):
+    """A command line without the kernel that it names."""
+    return re.sub(r"(--kernel-include-regex|--kernel|--name) ('[^']*'|\S+)", r"\1", line)
+
+
+def number_of_earlier(line, findings, own):
+    """The number of the first finding before this one with the command, for the same kernel or another one; None without any."""
+    for number, finding in enumerate(findings, 1):
+        if finding is own:
+            return None
+        if any(without_kernel(command["line"]) == without_kernel(line) for command in finding["commands"]):
+            return number
+    return None
+
+
 def missing(document, markdown, text):
     """What the JSON document says and another format does not: texts of findings, counts and names of rows."""
     markdown, text = plain(markdown), plain(text)
@@ -124,7 +140,8 @@ def missing(document, markdown, text):
             if plain(said) not in text:
                 yield f"text lacks {said!r} of {finding['id']}"
         for command in finding["commands"]:
-            if plain(command["line"]) not in text:
+            repeated = number_of_earlier(command["line"], document["findings"], finding)
+            if plain(command["line"]) not in text and not (repeated and f"of finding {repeated} appl" in text):
                 yield f"text lacks {command['line']!r}"
     for section in document["sections"]:
         for name, shown in (("Markdown", markdown), ("text", text)):
