@@ -48,7 +48,12 @@ const notShown = () => {
       if (blocks[index]) look(blocks[index], evidence.columns, evidence.rows, `finding ${finding.id}`);
       else missing.push(`no evidence of ${finding.id}`);
     });
+    // A command of an earlier finding, perhaps for another kernel, is stated there; the card refers to that finding.
+    const apart = (line) => line.replace(/(--kernel-include-regex|--kernel|--name) ('[^']*'|\S+)/g, "$1");
+    const earlier = (line) => document_.findings.findIndex((other) => other.commands.some((command) => apart(command.line) === apart(line)));
     for (const command of finding.commands) {
+      const first = earlier(command.line);
+      if (first < place && cards[place]?.textContent.includes(`of finding ${first + 1} appl`)) continue;
       const lines = [...(cards[place]?.querySelectorAll(".command code") ?? [])].map((code) => code.textContent);
       if (/^[\x20-\x7e]*$/.test(command.line) && !lines.includes(command.line)) missing.push(`no command ${command.line}`);
     }
@@ -64,13 +69,16 @@ const notShown = () => {
 const structure = () => {
   const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
   const levels = [...document.querySelectorAll("h1, h2, h3, h4")].map((heading) => Number(heading.tagName[1]));
+  const picture = document.getElementById("wavesieve-timeline");
+  const places = new Set((picture ? JSON.parse(picture.textContent).places : []).map((place) => place.id));
   const links = [...document.querySelectorAll('a[href^="#"]')].map((link) => decodeURIComponent(link.hash.slice(1)));
   return {
     doubled: ids.filter((id, place) => ids.indexOf(id) !== place),
     odd: ids.filter((id) => /[\s"'<>&]/.test(id)),
     titles: levels.filter((level) => level === 1).length,
     jumps: levels.filter((level, place) => place > 0 && level > levels[place - 1] + 1).length,
-    dead: links.filter((id) => !document.getElementById(id)),
+    // A link to the time line names a finding that it has a place of.
+    dead: links.filter((id) => !document.getElementById(id) && !(id.startsWith("f=") && places.has(id.slice(2)))),
     outside: [...document.querySelectorAll("[src], [href]")]
       .map((element) => element.getAttribute("src") ?? element.getAttribute("href"))
       .filter((address) => !address.startsWith("#") && !address.startsWith("data:")),

@@ -8,7 +8,11 @@ const ROW = 22;
 // The same height at every range, so that nothing moves while one zooms.
 const ROWS = 2;
 
-export const anchorOf = (place) => (document.getElementById(place.id) ? place.id : `finding/${place.id}`);
+// The card of a finding has an id without characters that links cannot contain; its link to this place knows the finding.
+export const anchorOf = ({ id }) => {
+  const link = [...document.querySelectorAll("[data-place]")].find((one) => one.dataset.place === id);
+  return link?.closest("[id]")?.id ?? (document.getElementById(id) ? id : `finding/${id}`);
+};
 
 export const usePlaces = (tl) => {
   const { groups, sets, sheets } = tl;
