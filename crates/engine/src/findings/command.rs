@@ -1,5 +1,6 @@
 //! Commands that a finding recommends.
 
+use itertools::Itertools as _;
 use serde::Serialize;
 
 use super::finding::Finding;
@@ -24,24 +25,21 @@ impl Command {
         self.words.iter().map(|word| quoted(word)).collect::<Vec<String>>().join(" ")
     }
 
-    /// Whether it is another command but for the kernel, and the option with this kernel if it differs.
-    fn repeats(&self, other: &Self) -> Option<Option<String>> {
+    /// The options with this kernel that differ, if it is another command but for the kernel.
+    fn repeats(&self, other: &Self) -> Option<Vec<String>> {
         if (&self.tool, self.words.len()) != (&other.tool, other.words.len()) {
             return None;
         }
-        let mut kernel = None;
+        let mut differing = Vec::new();
         let options = [""].into_iter().chain(self.words.iter().map(String::as_str));
         let pairs = self.words.iter().zip(&other.words).zip(options);
         for ((own, _), option) in pairs.filter(|((own, others), _)| own != others) {
             if !OF_KERNELS.contains(&option) {
                 return None;
             }
-            // The name of a folder follows from the kernel.
-            if option != "--name" {
-                kernel.get_or_insert_with(|| format!("{option} {}", quoted(own)));
-            }
+            differing.push(format!("{option} {}", quoted(own)));
         }
-        Some(kernel)
+        Some(differing)
     }
 }
 
@@ -60,28 +58,33 @@ pub fn shown_commands(findings: &[Finding], place: usize) -> ShownCommands<'_> {
 
 fn shown<'a>(lists: impl Iterator<Item = &'a [Command]> + Clone, place: usize) -> ShownCommands<'a> {
     let mut shown = ShownCommands { own: Vec::new(), repeated: Vec::new() };
-    // The number of the other finding, how many commands it has, and the kernel.
-    let mut references: Vec<(usize, usize, Option<String>)> = Vec::new();
+    // The number of the other finding, how many commands it has, and the options that differ.
+    let mut references: Vec<(usize, usize, Vec<String>)> = Vec::new();
     for command in lists.clone().nth(place).unwrap_or_default() {
         let mut earlier = lists.clone().take(place).enumerate();
         let found = earlier.find_map(|(number, others)| {
-            others.iter().find_map(|other| command.repeats(other)).map(|kernel| (number + 1, kernel))
+            others.iter().find_map(|other| command.repeats(other)).map(|options| (number + 1, options))
         });
         match found {
             None => shown.own.push(command),
-            Some((number, kernel)) => match references.iter_mut().find(|(known, ..)| *known == number) {
+            Some((number, options)) => match references.iter_mut().find(|(known, ..)| *known == number) {
                 Some((_, count, known)) => {
                     *count += 1;
-                    *known = known.take().or(kernel);
+                    known.extend(options);
                 }
-                None => references.push((number, 1, kernel)),
+                None => references.push((number, 1, options)),
             },
         }
     }
-    let sentence = |(number, count, kernel): (usize, usize, Option<String>)| {
+    let sentence = |(number, count, options): (usize, usize, Vec<String>)| {
         let (noun, apply) = if count == 1 { ("The command", "applies") } else { ("The commands", "apply") };
-        let kernel = kernel.map(|option| format!(", with `{option}`")).unwrap_or_default();
-        format!("{noun} of finding {number} {apply} here too{kernel}.")
+        let options: Vec<String> = options.into_iter().unique().map(|option| format!("`{option}`")).collect();
+        let with = match options.split_last() {
+            Some((last, others)) if !others.is_empty() => format!(", with {} and {last}", others.join(", ")),
+            Some((only, _)) => format!(", with {only}"),
+            None => String::new(),
+        };
+        format!("{noun} of finding {number} {apply} here too{with}.")
     };
     shown.repeated = references.into_iter().map(sentence).collect();
     shown
@@ -118,7 +121,8 @@ mod tests {
         let third: &[&str] = &["rocprofv3 --kernel-include-regex b --att -- ./y", "plan"];
         let all = [first, second, third];
         assert_eq!(shown_of(&all, 0).0.len(), 3);
-        let repeated = "The commands of finding 1 apply here too, with `--kernel-include-regex b`.";
+        let repeated =
+            "The commands of finding 1 apply here too, with `--kernel-include-regex b`, `--name b` and `--kernel b`.";
         assert_eq!(shown_of(&all, 1), (vec![], vec![repeated.to_owned()]));
         // Another program is another command.
         let own = vec!["rocprofv3 --kernel-include-regex b --att -- ./y".to_owned()];

@@ -64,7 +64,7 @@ pub struct RunView {
     pub gpus: usize,
     /// Shares of the spans of all GPUs in percent, by the ids of figures.
     pub shares: Vec<(&'static str, f64)>,
-    /// Whether copies are recorded in it: otherwise nothing is known of exposed ones.
+    /// Whether copies are recorded, in this part of the run or elsewhere: otherwise nothing is known of exposed ones.
     pub has_copies: bool,
     /// Its iterations, if it has any.
     pub iterations: Option<IterationCounts>,
@@ -492,6 +492,14 @@ fn iterations_of(parts: &[&RunPart<'_>], has_others: bool) -> Option<IterationCo
 }
 
 /// Use of a view by the GPUs; `None` if none worked.
+/// Whether copies are recorded, in whatever part of the run.
+fn has_copies(answers: &Answers) -> bool {
+    [View::WholeRun, View::Steady].into_iter().any(|view| {
+        let rows = answers.rows(time_question().of_view(view));
+        rows.sum(rows.places(), "copy_ns") > 0
+    })
+}
+
 fn view_of(answers: &Answers, book: &RuleBook, view: View) -> Option<RunView> {
     let rows = answers.rows(time_question().of_view(view));
     let spans = Spans::new(answers, view, book.get(BROKEN_SPAN));
@@ -507,7 +515,7 @@ fn view_of(answers: &Answers, book: &RuleBook, view: View) -> Option<RunView> {
         span_ns: spans.longest_ns().unwrap_or_default(),
         gpus: spans.gpus(),
         shares: SHARES.map(|(id, column)| (id, share(column))).to_vec(),
-        has_copies: rows.sum(rows.places(), "copy_ns") > 0,
+        has_copies: has_copies(answers),
         iterations: None,
         units: None,
         parts: Vec::new(),

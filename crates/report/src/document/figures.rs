@@ -77,7 +77,7 @@ pub fn figures(
             ("idle_pct", "Idle", "share of traced GPU time with nothing running", "idle_ns"),
         ];
         // Without recorded copies nothing is known of exposed ones.
-        let has_copies = sum("copy_ns") > 0;
+        let has_copies = views.all().iter().any(|view| view.has_copies);
         let parts = parts.into_iter().filter(|(id, ..)| *id != "exposed_copy_pct" || has_copies);
         figures.extend(parts.map(|(id, label, doc, column)| {
             let not_idle_ns = if id == "idle_pct" { left_out_ns } else { 0 };
