@@ -11,18 +11,20 @@ use super::wire::{Fields, Malformed, Value, varint};
 const IDLE: i32 = 0;
 
 /// A change that a CPU recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     /// Events of this CPU after this time were lost.
     Lost,
+    /// Events of this CPU were recorded again.
+    Resumed,
     /// A thread may run again.
     Woken { tid: i32 },
     /// A thread leaves the CPU in a state of the kernel, and another takes it. Compact events do not name the thread that leaves.
     Switch { from: Option<i32>, state: i32, to: i32 },
 }
 
-/// A scheduler event. The order is by time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A scheduler event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SchedulerEvent {
     pub time_ns: i64,
     pub change: Change,
@@ -83,12 +85,17 @@ impl Scheduler {
             let since_ns = self.last_ns.get(&bundle.cpu).copied().unwrap_or(i64::MIN);
             self.events.push(SchedulerEvent { time_ns: since_ns, change: Change::Lost, cpu: bundle.cpu });
         }
+        let before = self.events.len();
         for field in Fields::new(message) {
             match field? {
                 (2, Value::Bytes(event)) => self.take_event(event, &bundle)?,
                 (4, Value::Bytes(compact)) => self.take_compact(compact, &bundle)?,
                 _ => {}
             }
+        }
+        let first_ns = self.events.iter().skip(before).map(|event| event.time_ns).min();
+        if let Some(time_ns) = first_ns.filter(|_| bundle.is_after_loss) {
+            self.events.insert(before, SchedulerEvent { time_ns, change: Change::Resumed, cpu: bundle.cpu });
         }
         Ok(())
     }

@@ -1,8 +1,11 @@
 //! States of threads, from the scheduler events of all CPUs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::scheduler::{Change, SchedulerEvent};
+
+/// A longer state comes from a wrong time.
+const DAY_NS: i64 = 86_400 * 1_000_000_000;
 
 /// A state of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,24 +58,32 @@ impl State {
 }
 
 /// The states of the threads that are wanted, by thread and time. A state lasts until the next one, the last event of the file, or events
-/// that were lost. The state before the first event of a thread is unknown.
+/// that were lost. The state before the first event of a thread is unknown, and so is each state while a CPU loses events: it may run
+/// the thread.
 pub(crate) fn thread_states(mut events: Vec<SchedulerEvent>, is_wanted: impl Fn(i64) -> bool) -> Vec<ThreadState> {
-    // A stable sort: equal events of a CPU stay in their order.
-    events.sort();
+    // A stable sort keeps events of one time in the order of the file; a thread is woken after it left its CPU.
+    events.sort_by_key(|event| (event.time_ns, matches!(event.change, Change::Woken { .. })));
+    let mut losing: BTreeSet<u32> = BTreeSet::new();
     let mut running: BTreeMap<u32, i32> = BTreeMap::new();
     let mut open: BTreeMap<i64, ThreadState> = BTreeMap::new();
     let mut states: Vec<ThreadState> = Vec::new();
     let mut close = |state: Option<ThreadState>, end_ns: i64| {
-        states.extend(state.map(|state| ThreadState { end_ns, ..state }).filter(|state| state.start_ns < end_ns));
+        let is_likely =
+            |state: &ThreadState| (1..=DAY_NS).contains(&end_ns.checked_sub(state.start_ns).unwrap_or(i64::MAX));
+        states.extend(state.map(|state| ThreadState { end_ns, ..state }).filter(is_likely));
     };
     for event in &events {
         let SchedulerEvent { time_ns, cpu, .. } = *event;
+        let is_known = losing.is_empty();
+        let is_wanted = |tid: i64| is_known && is_wanted(tid);
         let opened = |tid: i64, state, cpu| ThreadState { tid, state, start_ns: time_ns, end_ns: time_ns, cpu };
         match event.change {
             Change::Lost => {
                 running.remove(&cpu);
+                losing.insert(cpu);
                 std::mem::take(&mut open).into_values().for_each(|state| close(Some(state), time_ns));
             }
+            Change::Resumed => _ = losing.remove(&cpu),
             Change::Woken { tid } => {
                 let tid = i64::from(tid);
                 let is_awake = |state: &ThreadState| matches!(state.state, State::Running | State::Runnable);
@@ -147,6 +158,8 @@ mod tests {
         let events = vec![
             at(10, 0, switch(Some(7), 1, 0)),
             at(20, 0, Change::Lost),
+            at(30, 1, switch(Some(7), 1, 0)),
+            at(50, 0, Change::Resumed),
             at(50, 1, switch(None, 0, 9)),
             at(60, 0, switch(Some(7), 2, 0)),
             at(70, 1, switch(None, 4, 0)),
@@ -157,19 +170,44 @@ mod tests {
         );
     }
 
+    /// Thread 9 takes the CPU for no time, and thread 7 is woken when it falls asleep.
+    #[test]
+    fn events_of_one_time_keep_their_order() {
+        let switch = |from, state, to| Change::Switch { from, state, to };
+        let events = vec![
+            at(10, 0, switch(Some(0), 0, 9)),
+            at(10, 0, switch(Some(9), 1, 7)),
+            at(30, 1, Change::Woken { tid: 7 }),
+            at(30, 0, switch(Some(7), 1, 0)),
+            at(40, 0, switch(Some(0), 0, 0)),
+        ];
+        assert_eq!(
+            shown(events),
+            [(7, "running", 10, 30, Some(0)), (7, "runnable", 30, 40, None), (9, "sleeping", 10, 40, None)]
+        );
+    }
+
+    #[test]
+    fn a_state_of_years_is_a_wrong_time() {
+        let switch = |from, state, to| Change::Switch { from, state, to };
+        let events = vec![at(-5, 0, switch(Some(7), 1, 8)), at(i64::MAX, 0, switch(Some(8), 1, 7))];
+        assert!(shown(events).is_empty());
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(500))]
 
         /// Any events: intervals have a length, and those of a thread do not overlap.
         #[test]
         fn states_of_a_thread_do_not_overlap(
-            events in prop::collection::vec((0_i64..40, 0_u32..3, 0_u8..4, 0_i32..4, 0_i32..0x104, 0_i32..4), 0..30),
+            events in prop::collection::vec((0_i64..40, 0_u32..3, 0_u8..5, 0_i32..4, 0_i32..0x104, 0_i32..4), 0..30),
         ) {
             let events = events.into_iter().map(|(time, cpu, kind, from, state, to)| at(time, cpu, match kind {
                 0 => Change::Woken { tid: to },
                 1 => Change::Switch { from: None, state, to },
                 2 => Change::Switch { from: Some(from), state, to },
-                _ => Change::Lost,
+                3 => Change::Lost,
+                _ => Change::Resumed,
             }));
             let found = shown(events.collect());
             prop_assert!(found.iter().all(|one| one.2 < one.3));
