@@ -22,6 +22,7 @@ const FACTS: &str = data!("share/units.toml");
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct UnitsFile {
+    training_regex: String,
     least_within_pct: u32,
     least_layers: u32,
     least_replayed_pct: u32,
@@ -125,6 +126,8 @@ pub(super) struct UnitFacts {
     texts: Vec<(Regex, bool)>,
     /// Texts of ranges of which a single one is a step.
     single: Vec<Regex>,
+    /// Texts of ranges of a training.
+    training: Regex,
 }
 
 impl UnitFacts {
@@ -137,7 +140,8 @@ impl UnitFacts {
         let of_single = |single: bool| file.step.iter().filter(move |step| step.single == single);
         let texts: Result<_> = of_single(false).map(|step| Ok((Regex::new(&step.regex)?, step.alone))).collect();
         let single: Result<_> = of_single(true).map(|step| Ok(Regex::new(&step.regex)?)).collect();
-        Ok(Self { texts: texts?, single: single?, file })
+        let training = Regex::new(&file.training_regex)?;
+        Ok(Self { texts: texts?, single: single?, training, file })
     }
 
     /// Whether so many of some repetitions start in enclosing units.
@@ -226,12 +230,14 @@ impl UnitFacts {
         }))
     }
 
-    /// The single range around a pass, if there is one.
+    /// The single range around a pass, if there is one, and no range of a training.
     fn single(&self, tables: &Frames) -> Result<Enclosing> {
         let is_pass = |text: &str| self.single.iter().any(|regex| regex.is_match(text));
         let ranges = MarkedRanges::find(tables, &is_pass)?;
         let times_ns = ranges.map(|ranges| ranges.times_ns(&|_| true)).unwrap_or_default();
-        Ok(Enclosing::of_ranges(if times_ns.len() == 1 { times_ns } else { Vec::new() }))
+        let is_alone =
+            times_ns.len() == 1 && MarkedRanges::find(tables, &|text| self.training.is_match(text))?.is_none();
+        Ok(Enclosing::of_ranges(if is_alone { times_ns } else { Vec::new() }))
     }
 
     /// Launches of graphs, if most kernels were launched so or `any` count.
