@@ -94,7 +94,7 @@ def group_of(row, gpu):
 
 
 def of_overview(picture, kernels, copies, shift):
-    """Differences between shares and what the rows give; a share is off by less than one 255th, or two where short intervals were summed up."""
+    """Differences between shares and what the rows give; a share is off by less than one 255th, or three where short intervals were summed up."""
     events = defaultdict(list)
     for row in kernels:
         events[group_of(row, row["gpu"])].append((row["start_ns"], row["end_ns"], 1 if row["category"] == "communication" else 0))
@@ -120,7 +120,10 @@ def of_overview(picture, kernels, copies, shift):
             row = shares.get(name, bytes(overview["bins"]))
             for at, (start, end) in enumerate(zip(edges, edges[1:])):
                 wanted = (sweep.until(end - shift, what) - sweep.until(start - shift, what)) * 255 / max(1, end - start)
-                if abs(row[at] - wanted) >= slack + 1e-6:
+                # Shares below 1 are raised to 1, and the largest gives way.
+                raised = sum(other[at] == 1 for other in shares.values())
+                is_lost = slack == 1 and wanted > 0 and not row[at]
+                if is_lost or not -slack - raised - 1e-6 < row[at] - wanted < slack + 1e-6:
                     yield f"{lane['label']}: {name} in bin {at} is {row[at]}, rows give {wanted:.2f}"
                     break
 
@@ -139,6 +142,9 @@ def slices(lane, start):
 
 def of_windows(picture, tables, shift):
     names = picture["names"]
+    used = {number for window in picture["windows"] for lane in window["lanes"] for column in ("name", "about") for number in lane["slices"].get(column, [])}
+    if used - {-1} != set(range(len(names))):
+        yield f"{len(names)} names, windows use {len(used - {-1})}"
     for window in picture["windows"]:
         start, end = window["start_ns"], window["end_ns"]
         shown = defaultdict(list)
@@ -163,10 +169,12 @@ def of_windows(picture, tables, shift):
             known = {row["id"]: row for row in rows_of(window["group"])}
             inside = [row for row in known.values() if row["start"] + shift < end and (row["end"] + shift > start or row["start"] + shift >= start)]
             own = shown[kind]
-            if sum(one["count"] for _, one in own) != len(inside):
+            # More than 64 events at a time do not fit into the rows; a note has the number of those without a slice.
+            is_crowded = any(note.startswith(f"{window['label']}: ") and "rows of overlapping events" in note for note in picture["notes"])
+            if not is_crowded and sum(one["count"] for _, one in own) != len(inside):
                 yield f"{window['id']}: {sum(one['count'] for _, one in own)} {kind}, rows give {len(inside)}"
             wanted = sum(row["end"] - row["start"] for row in inside)
-            if sum(one["busy_ns"] for _, one in own) != wanted:
+            if not is_crowded and sum(one["busy_ns"] for _, one in own) != wanted:
                 yield f"{window['id']}: {kind} cover {sum(one['busy_ns'] for _, one in own)} ns, rows give {wanted}"
             for lane, one in own:
                 row = known.get(one["id"])

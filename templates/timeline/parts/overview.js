@@ -18,10 +18,7 @@ export const overviewOf = (picture) => {
   }));
   const bins = max(1, given.bins ?? 1);
   const whole = { start: 0, end: max(1, picture.span_ns ?? 1) };
-  const first = given.start_ns ?? 0;
-  const per = ((given.end_ns ?? whole.end) - first) / bins;
-  const extent = first > 0 || given.end_ns < whole.end ? { start: first, end: round(first + per * bins) } : extentOf(lanes, bins, picture.kinds, whole);
-  return { bins, lanes, ticks: given.ticks ?? [], unit: visible(given.unit ?? ""), marks: given.marks ?? [], bitmap: null, whole, extent, binAt: (time) => (time - first) / per };
+  return { bins, lanes, ticks: given.ticks ?? [], unit: visible(given.unit ?? ""), marks: given.marks ?? [], bitmap: null, whole, extent: extentOf(lanes, bins, picture.kinds, whole), binAt: (time) => time / (whole.end / bins) };
 };
 
 // The part of the run with GPU work, if that is a small part: processes often start long before it.

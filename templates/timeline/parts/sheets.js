@@ -97,7 +97,7 @@ export const useSheets = (tl) => {
     const ids = new Set(tl.sheet.chosen);
     for (const id of tl.sheet.chosen) {
       const group = groups.get(id);
-      for (const other of groups.values()) if (group && other.gpu === null && other.rank === group.rank && other.side === group.side) ids.add(other.id);
+      for (const other of groups.values()) if (group && other.gpu === null && other.id === group.id.replace(/g-?\d+$/, "")) ids.add(other.id);
     }
     return [...ids];
   };

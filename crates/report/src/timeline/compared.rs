@@ -12,6 +12,7 @@ use super::model::{Overview, OverviewLane, Picture, VERSION};
 use super::names::Names;
 use super::overview::{self, WholeRun, overview};
 use super::picture::{BUDGET, EventPlaces, Run, event_places, number_kinds, used_groups};
+use super::pieces::shares;
 use super::record::TimelineReader;
 use super::slices::{Event, EventLane};
 use wavesieve_engine::NameForm;
@@ -73,8 +74,8 @@ pub fn compared(
         (Some((_, base)), Some((_, new))) => pair(base, new, &keys(matched, &mut names)),
         _ => Vec::new(),
     };
-    let windows_of_base = base.windows(&lanes_of_base, BUDGET / 2)?;
-    let windows_of_new = new.windows(&lanes_of_new, BUDGET / 2)?;
+    let windows_of_base = base.windows(&lanes_of_base, BUDGET / 2, &names)?;
+    let windows_of_new = new.windows(&lanes_of_new, BUDGET / 2, &names)?;
     let kept = match (windows_of_base.first(), windows_of_new.first()) {
         (Some((_, base)), Some((_, new))) => kept(&pairs, base, new),
         _ => Vec::new(),
@@ -83,6 +84,7 @@ pub fn compared(
     if let Some(last) = windows.last_mut().filter(|window| window.id == "new") {
         last.pairs = kept;
     }
+    let names = names.finish(&mut windows, BUDGET)?;
     let mut notes = Vec::new();
     for (side, run, whole) in [("base", &mut base, &whole_base), ("new", &mut new, &whole_new)] {
         notes.extend(run.notes.drain(..).chain(whole.notes.iter().cloned()).map(|note| format!("{side}: {note}")));
@@ -91,7 +93,7 @@ pub fn compared(
         version: VERSION,
         origin_ns: base.axis.origin_ns().to_string(),
         span_ns,
-        names: names.into_list(),
+        names,
         overview: joined(whole_base.overview, whole_new.overview),
         windows,
         notes,
@@ -145,23 +147,29 @@ fn fewer(overview: Overview, bins: usize) -> Overview {
         return overview;
     }
     let of = overview.bins;
-    let merged = |text: &String| {
-        let bytes = STANDARD.decode(text).unwrap_or_default();
-        // Each new bin is the mean of the old ones by how much of it they cover, in units of 1 / (of * bins).
-        let mean = |bin: usize| {
-            let (from, to) = (bin * of, (bin + 1) * of);
-            let part = |old: usize| {
-                let covered = to.min((old + 1) * bins).saturating_sub(from.max(old * bins));
-                covered * usize::from(bytes.get(old).copied().unwrap_or(0))
-            };
-            let sum: usize = (from / bins..=(to - 1) / bins).map(part).sum();
-            u8::try_from(sum / of).unwrap_or(u8::MAX)
+    // Each new bin is the mean of the old ones by how much of it they cover, in units of 1 / (of * bins).
+    let sum = |bytes: &[u8], bin: usize| {
+        let (from, to) = (bin * of, (bin + 1) * of);
+        let part = |old: usize| {
+            let covered = to.min((old + 1) * bins).saturating_sub(from.max(old * bins));
+            covered * usize::from(bytes.get(old).copied().unwrap_or(0))
         };
-        STANDARD.encode((0..bins).map(mean).collect::<Vec<u8>>())
+        let sum: usize = (from / bins..=(to - 1) / bins).map(part).sum();
+        i64::try_from(sum).unwrap_or(i64::MAX)
     };
-    let lane = |lane: OverviewLane| OverviewLane {
-        shares: lane.shares.iter().map(|(kind, text)| (*kind, merged(text))).collect(),
-        ..lane
+    let whole = i64::try_from(of * 255).unwrap_or(i64::MAX);
+    let lane = |lane: OverviewLane| {
+        let decoded: Vec<Vec<u8>> =
+            lane.shares.values().map(|text| STANDARD.decode(text).unwrap_or_default()).collect();
+        let mut merged: Vec<Vec<u8>> = vec![Vec::new(); decoded.len()];
+        for bin in 0..bins {
+            let sums: Vec<i64> = decoded.iter().map(|bytes| sum(bytes, bin)).collect();
+            for (row, byte) in merged.iter_mut().zip(shares(&sums, whole)) {
+                row.push(byte);
+            }
+        }
+        let encoded = merged.iter().map(|row| STANDARD.encode(row));
+        OverviewLane { shares: lane.shares.keys().copied().zip(encoded).collect(), ..lane }
     };
     Overview { bins, lanes: overview.lanes.into_iter().map(lane).collect(), ..overview }
 }
@@ -284,7 +292,7 @@ mod tests {
         };
         let whole = Overview { bins: 6, lanes: vec![lane], ..Overview::default() };
         let bytes = |bins| STANDARD.decode(&fewer(whole.clone(), bins).lanes[0].shares[&0]).unwrap();
-        assert_eq!(bytes(3), [127, 255, 0]);
+        assert_eq!(bytes(3), [128, 255, 0]);
         assert_eq!(bytes(4), [170, 170, 170, 0]);
     }
 }

@@ -11,8 +11,8 @@ use super::kinds::Kinds;
 use super::launches::{Launch, launches};
 use super::model::PathLine;
 use super::names::Names;
-use super::slices::{Event, EventLane};
-use wavesieve_engine::findings::bytes;
+use super::slices::{Event, EventLane, MAX_ROWS};
+use wavesieve_engine::findings::{bytes, counted};
 use wavesieve_tables::columns::requests::ProcessTables;
 
 /// The numbers and the groups that lanes use.
@@ -76,7 +76,11 @@ pub(super) fn lanes(
     let places = places(&all);
     let flows = flows(&all, &places, &launched);
     let (path, left_out) = path(tables, time, &all, &places)?;
-    let notes = notes.into_iter().chain(left_out).collect();
+    let crowded = all.iter().filter(|lane| lane.hidden > 0).map(|lane| {
+        let hidden = counted(lane.hidden as f64, "event");
+        format!("{} shows {MAX_ROWS} rows of overlapping events, and not the other {hidden}.", lane.label)
+    });
+    let notes = notes.into_iter().chain(left_out).chain(crowded).collect();
     Ok(WindowLanes { lanes: all, flows, path, notes })
 }
 

@@ -8,7 +8,7 @@ use super::axis::{Axis, Groups, gpu_label};
 use super::columns::Extent;
 use super::lanes::{FlowEnd, Legend, WindowLanes, lanes};
 use super::model::{LaneGroup, Picture, VERSION, Window};
-use super::names::Names;
+use super::names::{Names, used};
 use super::overview::{self, WholeRun, overview};
 use super::places::{Place, Places};
 use super::record::{Records, TimelineReader, read_again};
@@ -20,7 +20,7 @@ use wavesieve_engine::{NameForm, Registry};
 use wavesieve_model::analysis::kernel_names::ReadableNames;
 use wavesieve_tables::trace::Trace;
 
-/// Bytes of windows as JSON.
+/// Bytes of windows and their names as JSON.
 pub(super) const BUDGET: usize = 900_000;
 /// Bytes that a slice takes, about.
 const BYTES_OF_SLICE: usize = 36;
@@ -108,7 +108,7 @@ impl Run {
         Ok(all)
     }
 
-    /// The windows within a budget of bytes, each with the lanes that it shows.
+    /// The windows and their names within a budget of bytes, each with the lanes that it shows.
     ///
     /// # Errors
     /// When a window cannot be written, which is a defect.
@@ -116,6 +116,7 @@ impl Run {
         &mut self,
         all: &[(Chosen, WindowLanes)],
         budget: usize,
+        names: &Names<'_>,
     ) -> Result<Vec<(Window, Vec<EventLane>)>> {
         // Places of findings need less detail than units.
         let is_place = |chosen: &Chosen| chosen.id.starts_with(PLACE);
@@ -127,7 +128,7 @@ impl Run {
                 self.fitted(chosen, made, own)
             };
             let fitted: Vec<(Window, Vec<EventLane>)> = all.iter().filter_map(fit).collect();
-            let mut bytes = 0;
+            let mut bytes = names.bytes(&used(fitted.iter().map(|(window, _)| window)));
             for (window, _) in &fitted {
                 bytes += serde_json::to_vec(window)?.len();
             }
@@ -172,9 +173,9 @@ impl Run {
 /// # Errors
 /// When a table cannot be read or built.
 pub fn picture(trace: &Trace, reader: TimelineReader, options: &PictureOptions<'_>) -> Result<Picture> {
-    let straggler =
-        options.findings.iter().find(|finding| finding.rule == "straggler").and_then(|finding| finding.rank);
-    let mut run = Run::new(trace, reader, straggler, "")?;
+    let is_about_waits = |finding: &&Finding| ["straggler", "collective_wait"].contains(&finding.rule.as_str());
+    let late = options.findings.iter().filter(is_about_waits).find_map(|finding| finding.rank);
+    let mut run = Run::new(trace, reader, late, "")?;
     let sentences = Sentences::new(options.names);
     let title = |finding: &Finding| sentences.finding(finding).title.replace('`', "");
     let Run { records, axis, groups, focus, .. } = &run;
@@ -194,12 +195,13 @@ pub fn picture(trace: &Trace, reader: TimelineReader, options: &PictureOptions<'
     run.notes.extend(notes);
     let mut names = Names::new(options.names, options.form);
     let made = run.lanes(&mut names)?;
-    let windows = run.windows(&made, BUDGET)?.into_iter().map(|(window, _)| window).collect();
+    let mut windows: Vec<Window> = run.windows(&made, BUDGET, &names)?.into_iter().map(|(window, _)| window).collect();
+    let names = names.finish(&mut windows, BUDGET)?;
     let mut picture = Picture {
         version: VERSION,
         origin_ns: run.axis.origin_ns().to_string(),
         span_ns: run.axis.span_ns,
-        names: names.into_list(),
+        names,
         overview,
         windows,
         places,
@@ -211,11 +213,15 @@ pub fn picture(trace: &Trace, reader: TimelineReader, options: &PictureOptions<'
     Ok(picture)
 }
 
-/// Windows around places of findings that no other window shows.
+/// Windows around the first places of findings that no other window shows. A finding states the number of its first place.
 fn place_windows(run: &Run, found: &[(&Finding, Place)], title: &dyn Fn(&Finding) -> String) -> Vec<Chosen> {
     let mut windows: Vec<Chosen> = Vec::new();
     let longest_ns = run.chosen.first().map(|typical| typical.time.length_ns().saturating_mul(LONGEST_PLACE));
+    let mut tried = BTreeSet::new();
     for (finding, Place { process, gpu, time }) in found {
+        if !tried.insert(finding.id.as_str()) {
+            continue;
+        }
         let Some(record) = run.records.processes.get(process).filter(|record| record.tables.is_some()) else {
             continue;
         };

@@ -124,7 +124,8 @@ fn bin_at(time_ns: i64, span_ns: i64, bins: usize) -> usize {
     bin
 }
 
-/// Shares of a bin in 255ths, which add up to the rounded share of their sum: the largest rests round up.
+/// Shares of a bin in 255ths, which add up to the rounded share of their sum: the largest rests round up. A share that is not 0 is at
+/// least 1, so that short work in long bins stays visible; the largest share gives way.
 pub(super) fn shares(times_ns: &[i64], whole_ns: i64) -> Vec<u8> {
     let whole = i128::from(whole_ns.max(1));
     let exact: Vec<i128> = times_ns.iter().map(|time_ns| i128::from(*time_ns).clamp(0, whole) * 255).collect();
@@ -141,6 +142,19 @@ pub(super) fn shares(times_ns: &[i64], whole_ns: i64) -> Vec<u8> {
         if let Some(byte) = bytes.get_mut(place) {
             *byte += 1;
             missing -= 1;
+        }
+    }
+    for (place, time) in exact.iter().enumerate() {
+        if *time == 0 || bytes.get(place) != Some(&0) {
+            continue;
+        }
+        let largest = bytes.iter().enumerate().max_by_key(|(place, byte)| (**byte, std::cmp::Reverse(*place)));
+        let largest = largest.filter(|(_, byte)| **byte > 1).map(|(place, _)| place);
+        if let Some(byte) = largest.and_then(|largest| bytes.get_mut(largest)) {
+            *byte -= 1;
+        }
+        if let Some(byte) = bytes.get_mut(place) {
+            *byte = 1;
         }
     }
     bytes.into_iter().map(|byte| u8::try_from(byte).unwrap_or(u8::MAX)).collect()
@@ -169,6 +183,13 @@ mod tests {
         }
         sums.retain(|_, time| *time > 0);
         sums
+    }
+
+    #[test]
+    fn short_work_in_a_long_bin_is_seen() {
+        assert_eq!(shares(&[1, 999_998, 1], 1_000_000), [1, 253, 1]);
+        assert_eq!(shares(&[0, 1_000_000], 1_000_000), [0, 255]);
+        assert_eq!(shares(&[1], 1_000_000), [1]);
     }
 
     proptest! {
@@ -216,9 +237,15 @@ mod tests {
             let bytes = shares(&times, whole);
             let total = times.iter().sum::<i64>() as f64 * 255.0 / whole as f64;
             let sum = bytes.iter().map(|byte| i64::from(*byte)).sum::<i64>();
-            prop_assert!((sum as f64 - total).abs() <= 0.5 + 1e-9);
+            let exact = |time: &i64| *time as f64 * 255.0 / whole as f64;
+            // Those below 1 are raised to 1, and the largest gives way if it can.
+            let raised = times.iter().filter(|time| **time > 0 && exact(time) < 1.0).count() as f64;
+            let off = sum as f64 - total;
+            prop_assert!((-0.5 - 1e-9..=0.5 + raised + 1e-9).contains(&off));
             for (byte, time) in bytes.iter().zip(&times) {
-                prop_assert!((f64::from(*byte) - *time as f64 * 255.0 / whole as f64).abs() < 1.0 + 1e-9);
+                let off = f64::from(*byte) - exact(time);
+                prop_assert!(-1.0 - raised - 1e-9 < off && off < 1.0 + 1e-9);
+                prop_assert_eq!(*byte > 0, *time > 0);
             }
         }
     }

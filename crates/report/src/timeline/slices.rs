@@ -43,6 +43,9 @@ impl Event {
     }
 }
 
+/// Maximum number of rows of a lane.
+pub(super) const MAX_ROWS: usize = 64;
+
 /// The events of a lane.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EventLane {
@@ -58,6 +61,8 @@ pub(super) struct EventLane {
     pub events: Vec<Event>,
     /// Rows.
     pub levels: usize,
+    /// Events that are not drawn because they would need more rows.
+    pub hidden: usize,
     /// Resolution of sums.
     pub resolution_ns: i64,
     /// Number of the name of slices that sum up events with different names.
@@ -65,7 +70,8 @@ pub(super) struct EventLane {
 }
 
 impl EventLane {
-    /// Gives each event the lowest row that is free at its start. Events that enclose others come first.
+    /// Gives each event the lowest row that is free at its start, and leaves out those below the last row. Events that enclose others come
+    /// first.
     pub(super) fn arrange(&mut self) {
         self.events.sort_by_key(|event| (event.start_ns, Reverse(event.end_ns), event.id));
         let mut busy: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();
@@ -94,7 +100,10 @@ impl EventLane {
             busy.push(Reverse((event.end_ns, level)));
             event.level = level;
         }
-        self.levels = levels.max(1);
+        self.levels = levels.clamp(1, MAX_ROWS);
+        let all = self.events.len();
+        self.events.retain(|event| event.level < MAX_ROWS);
+        self.hidden = all - self.events.len();
         self.events.sort_by_key(|event| (event.start_ns, event.level, event.id));
     }
 
@@ -243,9 +252,12 @@ pub(super) fn fit(lanes: &mut [EventLane], most: usize, length_ns: i64) -> i64 {
     let mut coarsest_ns = 0;
     while total(lanes) > most {
         for lane in lanes.iter_mut().filter(|lane| lane.events.len() > share) {
-            lane.events = lane.summed(resolution_ns, any_kind);
-            lane.resolution_ns = resolution_ns;
-            coarsest_ns = resolution_ns;
+            let summed = lane.summed(resolution_ns, any_kind);
+            if summed.len() < lane.events.len() {
+                lane.events = summed;
+                lane.resolution_ns = resolution_ns;
+                coarsest_ns = resolution_ns;
+            }
         }
         if resolution_ns > length_ns && any_kind {
             break;
@@ -315,6 +327,16 @@ mod tests {
         let packed = lane(&[(110, 5, 1, 2), (120, 10, 3, 2)]).packed(100);
         assert_eq!((packed.slices.start_ns, packed.slices.length_ns), (vec![10, 10], vec![5, 10]));
         assert!(packed.slices.count.is_empty() && packed.slices.level.is_empty() && packed.slices.about.is_empty());
+    }
+
+    #[test]
+    fn events_that_all_overlap_have_a_bounded_number_of_rows() {
+        let events: Vec<(i64, i64, usize, usize)> = (0..100).map(|at| (at, 1_000, 0, 0)).collect();
+        let mut lanes = [lane(&events)];
+        assert_eq!((lanes[0].levels, lanes[0].events.len(), lanes[0].hidden), (MAX_ROWS, MAX_ROWS, 100 - MAX_ROWS));
+        // No two of them are neighbors in a row, so nothing is summed up.
+        assert_eq!(fit(&mut lanes, 10, 1_100), 0);
+        assert_eq!((lanes[0].resolution_ns, lanes[0].events.len()), (0, MAX_ROWS));
     }
 
     #[test]

@@ -15,6 +15,8 @@ use wavesieve_tables::columns::requests::ProcessTables;
 const DENSE: usize = 1_000;
 /// With at most this many events, the whole run is shown.
 const FEW: usize = 2_000;
+/// Units of one kind of work differ in length by this factor at most.
+const SAME_WORK: i64 = 4;
 
 /// A part of the run of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +104,21 @@ pub(super) fn of_units(records: &Records, focus: i64, late: Option<i64>) -> Vec<
     windows
 }
 
-/// The same unit on the rank that others wait for; if that is the rank of the typical unit, on a rank that waits as long as most.
+/// The unit of a process that is the same work as the typical one; units of another program may have its ordinal.
+fn same_unit<'a>(record: &'a ProcessRecord, typical: &Unit) -> Option<&'a Unit> {
+    let length_ns = typical.time.length_ns();
+    record.units.iter().find(|unit| {
+        let own_ns = unit.time.length_ns();
+        unit.iteration == typical.iteration
+            && unit.unit == typical.unit
+            && unit.phase == typical.phase
+            && own_ns <= length_ns.saturating_mul(SAME_WORK)
+            && length_ns <= own_ns.saturating_mul(SAME_WORK)
+    })
+}
+
+/// The same unit on the rank that others wait for as a finding says, otherwise on the rank that waits least; if that is the rank of the
+/// typical unit, on a rank that waits as long as most.
 fn late_window(
     records: &Records,
     focus: &ProcessRecord,
@@ -111,27 +127,31 @@ fn late_window(
     chosen: &dyn Fn(&'static str, &str, &ProcessRecord, &Unit, String) -> Chosen,
 ) -> Option<Chosen> {
     let waits = |record: &ProcessRecord| record.gpus.iter().map(|gpu| gpu.waits_ns).sum::<i64>();
-    let has_unit = |record: &&ProcessRecord| record.units.iter().any(|unit| unit.iteration == typical.iteration);
-    let mut ranks: Vec<&ProcessRecord> = records.processes.values().filter(has_unit).collect();
+    let mut ranks: Vec<&ProcessRecord> =
+        records.processes.values().filter(|record| same_unit(record, typical).is_some()).collect();
     ranks.sort_by_key(|record| (waits(record), record.process));
     let named = late.and_then(|rank| ranks.iter().copied().find(|record| record.rank == rank));
+    // A rank without exposed communication may work on its own.
+    ranks.retain(|record| waits(record) > 0);
     if named.is_none() && waits(focus) == 0 {
         return None;
     }
     let latest = named.or_else(|| ranks.first().copied())?;
     let (id, record, reason) = if latest.process == focus.process {
         let median = ranks.get(ranks.len() / 2).copied().filter(|record| record.process != focus.process)?;
-        (
-            "median",
-            median,
-            "the others wait for the rank of the typical one; this rank waits as long as most".to_owned(),
-        )
+        let reason = if named.is_some() {
+            "a finding says that the others wait for the rank of the typical one; this rank waits as long as most"
+        } else {
+            "the rank of the typical one has the least exposed communication; this rank has as much as most"
+        };
+        ("median", median, reason.to_owned())
     } else if named.is_some() {
         ("late", latest, "a finding says that the others wait for this rank".to_owned())
     } else {
-        ("late", latest, "of all ranks it has the least exposed communication, so the others wait for it".to_owned())
+        let least = duration(waits(latest) as f64);
+        ("late", latest, format!("of the ranks that do the same work, it has the least exposed communication: {least}"))
     };
-    let unit = record.units.iter().find(|unit| unit.iteration == typical.iteration)?;
+    let unit = same_unit(record, typical)?;
     Some(chosen(id, "the same", record, unit, reason))
 }
 
@@ -170,8 +190,10 @@ pub(super) fn without_units(records: &Records, focus: i64) -> Result<Vec<Chosen>
     let dense = events.windows(DENSE).min_by_key(starts).and_then(span);
     let mut windows = Vec::new();
     if let Some(time) = dense {
+        let shown = events.iter().filter(|event| time.shows(event.start_ns, event.end_ns)).count();
         let reason = format!(
-            "its {DENSE} {noun}s are the closest together of {}; no unit of work repeats",
+            "its {} are the closest together of all {}; no unit of work repeats",
+            counted(shown as f64, noun),
             counted(events.len() as f64, noun)
         );
         windows.push(chosen("typical", format!("densest part: {place}"), reason, time));
