@@ -42,6 +42,13 @@ def test_a_view_compares() -> None:
         assert json.loads(_get(view, "/api/picture?of=base"))["groups"]
 
 
+def test_options_replace_those_of_notebooks() -> None:
+    with wavesieve.open("fixtures/two_nodes").view(until_closed=5, in_frames=False) as view:
+        assert json.loads(_get(view, "/api/picture"))["groups"]
+        with urllib.request.urlopen(view.url, timeout=60) as page:
+            assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
+
+
 def test_inputs_that_cannot_be_viewed_are_errors() -> None:
     with pytest.raises(wavesieve.UsageError):
         wavesieve.open("fixtures/no-such-file").view()

@@ -228,7 +228,9 @@ class Trace(Inputs):
         True
         """
         other = [] if compare is None else [f"--compare={os.fspath(compare)}"]
-        words = [*options(settings), *other, "--until-closed=0", "--in-frames"]
+        settings.setdefault("until_closed", 0)
+        settings.setdefault("in_frames", True)
+        words = [*options(settings), *other]
         return View(self.command("view", *words, output=()), height)
 
     @overload

@@ -18,7 +18,7 @@ const timeline = (() => {
     const open = (finding) => tabs.open("findings", finding);
     known?.mounted.destroy();
     target.replaceChildren();
-    const mounted = wavesieveTimeline.mount(target, picture, { request, open });
+    const mounted = wavesieveTimeline.mount(target, picture, { request, open, input: picture.input });
     shown.set(of, { stage, mounted });
     if (!known) showCommand("timeline", picture.command);
     if (of === "new" && picture.complete && picture.small) documents.show("findings", true);

@@ -24,6 +24,8 @@ const MAX_CONNECTIONS: usize = 64;
 pub struct ViewOptions {
     /// The viewed trace, and the one it is compared with.
     pub sides: Vec<Side>,
+    /// The words that name the other one on the command line.
+    pub compared: Vec<String>,
     /// Queries, rules and sections.
     pub analysis: AnalysisOptions,
     /// Where it listens, see [`listen`].
@@ -65,7 +67,8 @@ impl Server {
         let token = random_token().context("cannot read random numbers of the system")?;
         let listener = options.listener;
         let address = listener.local_addr().context("cannot find the port")?;
-        let session = Session::new(options.sides, options.analysis, options.cache.as_deref(), options.memory_bytes);
+        let (cache, memory_bytes) = (options.cache.as_deref(), options.memory_bytes);
+        let session = Session::new(options.sides, options.compared, options.analysis, cache, memory_bytes);
         session.start_sums(0);
         let api = Api::new(Arc::clone(&session), Guard::new(token.clone()), options.in_frames)?;
         Ok(Self { listener, address, token, grace: options.grace, session, api })

@@ -1,6 +1,7 @@
 //! Traces that are viewed, with what was computed of them.
 
 use std::path::Path;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result};
@@ -30,12 +31,23 @@ pub struct Analyzed {
 
 /// A trace with the words that name it.
 pub struct Side {
-    /// The trace, with its clocks aligned.
+    /// The trace, with its clocks as requested.
     pub trace: Trace,
+    /// Added to the times of each process of the trace, they bring all of them onto the one axis of the picture.
+    pub offsets_ns: Vec<i64>,
     /// Words of a command line that open the same rows: inputs and filters.
     pub words: Vec<String>,
+    /// Words that align its clocks.
+    pub alignment: Vec<String>,
     /// Sentences about the trace.
     pub notes: Vec<String>,
+}
+
+impl Side {
+    /// Added to a time of the process at this index, it brings it onto the axis of the picture.
+    pub fn offset_ns(&self, member: usize) -> i64 {
+        self.offsets_ns.get(member).copied().unwrap_or(0)
+    }
 }
 
 /// A side with its sums.
@@ -52,6 +64,8 @@ pub struct SideState {
 pub struct Session {
     /// The viewed trace, and the one it is compared with.
     pub sides: Vec<SideState>,
+    /// The words that name the latter on the command line.
+    compared: Vec<String>,
     /// Queries, rules and sections.
     pub analysis: AnalysisOptions,
     /// Events in memory.
@@ -62,6 +76,8 @@ pub struct Session {
     read: Background<()>,
     /// The comparison of both sides.
     pub comparison: Background<Value>,
+    /// Number of statements that are running.
+    pub statements: AtomicUsize,
     /// Open windows.
     pub windows: Windows,
 }
@@ -74,7 +90,7 @@ impl Shared for Session {
 
 impl SideState {
     fn new(side: Side, cache: Option<&Path>) -> Self {
-        let kept = cache.and_then(|cache| Kept::new(cache, &side.trace));
+        let kept = cache.and_then(|cache| Kept::new(cache, &side.trace, &side.offsets_ns));
         Self { side, kept, activity: Background::default(), causes: Background::default(), groups: OnceLock::new() }
     }
 
@@ -85,18 +101,31 @@ impl SideState {
         let words: Vec<String> = words.map(|word| quoted(&word)).collect();
         format!("wavesieve {}", words.join(" "))
     }
+
+    /// The words that name the rows of this side, as a shell reads them.
+    pub fn input(&self) -> String {
+        self.side.words.iter().map(|word| quoted(word)).collect::<Vec<String>>().join(" ")
+    }
 }
 
 impl Session {
     /// A session over sides, with events up to this size in memory.
-    pub fn new(sides: Vec<Side>, analysis: AnalysisOptions, cache: Option<&Path>, memory_bytes: usize) -> Arc<Self> {
+    pub fn new(
+        sides: Vec<Side>,
+        compared: Vec<String>,
+        analysis: AnalysisOptions,
+        cache: Option<&Path>,
+        memory_bytes: usize,
+    ) -> Arc<Self> {
         Arc::new(Self {
             sides: sides.into_iter().map(|side| SideState::new(side, cache)).collect(),
+            compared,
             analysis,
             store: Store::new(memory_bytes),
             findings: Background::default(),
             read: Background::default(),
             comparison: Background::default(),
+            statements: AtomicUsize::new(0),
             windows: Windows::default(),
         })
     }
@@ -109,6 +138,20 @@ impl Session {
         self.sides.get(at).context("internal: no such side")
     }
 
+    /// The command that opens the page.
+    ///
+    /// # Errors
+    /// When there is no side, which is a defect.
+    pub fn command(&self) -> Result<String> {
+        let first = self.side(0)?;
+        let mut after = first.side.alignment.clone();
+        if !self.compared.is_empty() {
+            after.push("--compare".to_owned());
+            after.extend(self.compared.iter().cloned());
+        }
+        Ok(first.command(&["view"], &after))
+    }
+
     /// Starts the computation of the sums of a side: first activities, then causes.
     pub fn start_sums(self: &Arc<Self>, at: usize) {
         if at >= self.sides.len() {
@@ -117,7 +160,7 @@ impl Session {
         Background::start(self, activity_of(at), move |session| {
             let state = session.side(at)?;
             let stored = state.kept.as_ref().and_then(Kept::read);
-            let sums = stored.map_or_else(|| activity(&state.side.trace), Ok)?;
+            let sums = stored.map_or_else(|| activity(&state.side.trace, &state.side.offsets_ns), Ok)?;
             Ok(sums)
         });
     }
@@ -134,7 +177,7 @@ impl Session {
                 return Ok(Sums::clone(&activity));
             }
             let part = |member: usize| session.part(at, member, Source::Gpus);
-            let sums = with_causes(&state.side.trace, &activity, part)?;
+            let sums = with_causes(&state.side.trace, &state.side.offsets_ns, &activity, part)?;
             if let Some(kept) = &state.kept {
                 // Without a cache the sums are only computed again.
                 let _ = kept.write(&sums);
@@ -186,6 +229,14 @@ impl Session {
         self.sides.get(at).is_none_or(|state| matches!(state.causes.peek(), Known::Done(_)))
     }
 
+    /// The reason why the causes of idle time of a side cannot be computed, if that failed.
+    pub fn failure(&self, at: usize) -> Option<String> {
+        match self.sides.get(at)?.causes.peek() {
+            Known::Done(Err(reason)) => Some(reason),
+            _ => None,
+        }
+    }
+
     /// The groups of a side.
     ///
     /// # Errors
@@ -210,7 +261,8 @@ impl Session {
         let origin_ns = self.sums(side)?.origin_ns;
         let state = self.side(side)?;
         let process = state.side.trace.members().get(member).context("internal: no such process")?;
-        self.store.get(PartKey { side, member, source }, || load(&state.side.trace, process, source, origin_ns))
+        let shift_ns = state.side.offset_ns(member).saturating_sub(origin_ns);
+        self.store.get(PartKey { side, member, source }, || load(&state.side.trace, process, source, shift_ns))
     }
 }
 

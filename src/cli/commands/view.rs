@@ -78,6 +78,7 @@ pub(crate) fn run(arguments: &ViewArguments, registry: &Registry, global: &Globa
     };
     let server = Server::new(ViewOptions {
         sides,
+        compared: arguments.compare.clone(),
         analysis,
         listener,
         grace: (arguments.until_closed > 0).then(|| Duration::from_secs(u64::from(arguments.until_closed))),
@@ -99,10 +100,10 @@ impl ViewArguments {
     fn side(&self, input: &InputArguments, global: &GlobalArguments) -> Result<Side, Failure> {
         let trace = input.open(global, &Opening { cache: Some(&self.cache), ..Opening::default() })?;
         messages::warn(&trace, global);
-        let (trace, notes) = self.alignment.for_one_axis(trace)?;
+        let (trace, offsets_ns, notes) = self.alignment.for_one_axis(trace)?;
         let mut words = input.words()?;
         words.extend(input.filters()?.command_line());
-        Ok(Side { trace, words, notes })
+        Ok(Side { trace, offsets_ns, words, alignment: self.alignment.words(), notes })
     }
 }
 

@@ -46,13 +46,29 @@ impl AlignmentArguments {
         Ok(trace)
     }
 
-    /// The trace with the clocks of all processes on one axis, for pictures: as requested, or from the start of each
-    /// process if machines have clocks of their own. Also returns sentences about it.
-    pub(crate) fn for_one_axis(&self, trace: Trace) -> Result<(Trace, Vec<String>), Failure> {
+    /// The words of a command line that align clocks in the same way.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let value = match &self.align {
+            Alignment::None => return Vec::new(),
+            Alignment::ProcessStart => "process-start".to_owned(),
+            Alignment::Collectives => "collectives".to_owned(),
+            Alignment::File(path) => path.display().to_string(),
+        };
+        vec!["--align".to_owned(), value]
+    }
+
+    /// The trace with its clocks as requested, and what pictures add to the times of each process to bring all of them
+    /// onto one axis: as requested, or from the start of each process if machines have clocks of their own. Also
+    /// returns sentences about it.
+    pub(crate) fn for_one_axis(&self, trace: Trace) -> Result<(Trace, Vec<i64>, Vec<String>), Failure> {
+        let offsets_ns = |trace: &Trace| -> Vec<i64> {
+            trace.members().iter().map(|member| member.process.clock.offset_ns).collect()
+        };
         let nodes: BTreeSet<i64> = trace.members().iter().map(|member| member.process.node).collect();
         let is_chosen = self.align != Alignment::None;
         if !is_chosen && nodes.len() < 2 {
-            return Ok((trace, Vec::new()));
+            let offsets_ns = offsets_ns(&trace);
+            return Ok((trace, offsets_ns, Vec::new()));
         }
         let alignment = if is_chosen { self.align.clone() } else { Alignment::ProcessStart };
         let (trace, aligned) = align(trace, &alignment).map_err(failure_of)?;
@@ -64,7 +80,10 @@ impl AlignmentArguments {
             let groups: Vec<String> = aligned.clocks.iter().map(listed).collect();
             sentences.push(format!("clocks of these ranks differ: {}", groups.join(" | ")));
         }
-        Ok((trace, sentences))
+        let offsets_ns = offsets_ns(&trace);
+        // Only pictures need one axis: everything else must not compare times of machines unless that was requested.
+        let trace = if is_chosen { trace } else { align(trace, &Alignment::None).map_err(failure_of)?.0 };
+        Ok((trace, offsets_ns, sentences))
     }
 
     fn sentences(&self, aligned: &Aligned) -> Vec<String> {

@@ -7,16 +7,17 @@ use crate::lanes::LanesRequest;
 use crate::session::SideState;
 
 /// Maximum number of groups that a statement names.
-const MAX_NAMED: usize = 64;
+pub const MAX_NAMED: usize = 64;
 
-/// The command that lists the events of groups in a range.
+/// The command that lists the kernels of groups in a range, or the regions of groups that are all hosts. Of many groups
+/// it names the first [`MAX_NAMED`].
 pub fn of_lanes(state: &SideState, groups: &[&Group], request: LanesRequest, origin_ns: i64) -> String {
     // Groups of one process and clock have one condition.
     let mut hosts: Vec<String> = Vec::new();
     let mut gpus: BTreeMap<(i64, i64), Vec<i64>> = BTreeMap::new();
     for group in groups.iter().take(MAX_NAMED) {
         let Some(member) = state.side.trace.members().get(group.member) else { continue };
-        let shift_ns = origin_ns.saturating_sub(member.process.clock.offset_ns);
+        let shift_ns = origin_ns.saturating_sub(state.side.offset_ns(group.member));
         match group.shown.gpu {
             Some(gpu) => gpus.entry((member.process.process, shift_ns)).or_default().push(gpu),
             None => hosts.push(condition(member.process.process, request, shift_ns)),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::command::of_lanes;
+use super::command::{MAX_NAMED, of_lanes};
 use super::error::ApiError;
 use super::parameters::{integer, only, side};
 use crate::groups::Group;
@@ -51,8 +51,12 @@ pub fn answer(session: &Arc<Session>, head: &Head) -> Result<Vec<u8>, ApiError> 
         let part = session.part(at, group.member, source)?;
         Ok(AskedGroup { id: group.shown.id.clone(), gpu: group.shown.gpu, member: group.member, part })
     };
-    let asked = state.side.trace.jobs().run(&groups, |_| 0, read)?;
+    let cost = |group: &&Group| state.side.trace.members().get(group.member).map_or(0, |member| member.memory_bytes);
+    let asked = state.side.trace.jobs().run(&groups, cost, read)?;
     let mut answer = lanes(&asked, request);
+    if groups.len() > MAX_NAMED {
+        answer.notes.push(format!("the command names the first {MAX_NAMED} of {} groups", groups.len()));
+    }
     answer.command = of_lanes(state, &groups, request, session.sums(at)?.origin_ns);
     Ok(serde_json::to_vec(&answer).map_err(anyhow::Error::from)?)
 }

@@ -1,6 +1,6 @@
 //! `/api/picture`: the whole run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -13,6 +13,7 @@ use wavesieve_report::timeline::{kind_label, kind_place};
 use super::error::ApiError;
 use super::parameters::{only, side};
 use crate::background::Known;
+use crate::groups::Group;
 use crate::http::Head;
 use crate::overview::{Stage, Sums};
 use crate::session::Session;
@@ -32,6 +33,8 @@ struct PictureAnswer {
     small: bool,
     /// The command that opens this page.
     command: String,
+    /// The words that name the rows of this side in other commands.
+    input: String,
 }
 
 /// Answers a request.
@@ -48,35 +51,54 @@ pub fn answer(session: &Arc<Session>, head: &Head) -> Result<Vec<u8>, ApiError> 
     let complete = session.is_complete(at) || sums.stage == Stage::Causes;
     session.start_causes(at);
     session.start_reading();
-    if !complete {
+    if let Some(reason) = session.failure(at) {
+        picture.notes.push(format!("the causes of idle time cannot be computed: {reason}"));
+    } else if !complete {
         picture.notes.push("causes of idle time are being computed".to_owned());
     }
     let damage = state.side.trace.damage();
     picture.notes.extend(damage.iter().map(Damage::line));
-    let placed = at == 0 && place_findings(session, sums.origin_ns, &mut picture);
+    let placed = at == 0 && place_findings(session, sums.origin_ns, &mut picture)?;
     let bytes: u64 = state.side.trace.members().iter().map(|member| member.memory_bytes).sum();
-    let (small, command) = (bytes < SMALL_BYTES, state.command(&["view"], &[]));
-    let answer = PictureAnswer { picture, complete, placed, small, command };
+    let (small, command, input) = (bytes < SMALL_BYTES, session.command()?, state.input());
+    let answer = PictureAnswer { picture, complete, placed, small, command, input };
     Ok(serde_json::to_vec(&answer).map_err(anyhow::Error::from)?)
 }
 
-/// Adds places of findings and marked parts, if the analysis is there.
-fn place_findings(session: &Session, origin_ns: i64, picture: &mut Picture) -> bool {
-    let Known::Done(Ok(analyzed)) = session.findings.peek() else { return false };
-    let shift_ns = analyzed.origin_ns.saturating_sub(origin_ns);
-    let moved = |time_ns: i64| time_ns.saturating_add(shift_ns);
-    let places = analyzed.places.iter().filter(|place| picture.groups.iter().any(|group| group.id == place.group));
-    let places = places.map(|place| FindingPlace {
-        start_ns: moved(place.start_ns),
-        end_ns: moved(place.end_ns),
-        ..place.clone()
+/// Adds places of findings and marked parts, if the analysis is there. Its axis is that of each clock, so places on other
+/// clocks than the first one are left out.
+fn place_findings(session: &Arc<Session>, origin_ns: i64, picture: &mut Picture) -> anyhow::Result<bool> {
+    let Known::Done(Ok(analyzed)) = session.findings.peek() else { return Ok(false) };
+    let side = &session.side(0)?.side;
+    let groups = session.groups(0)?;
+    let clock = |group: &Group| side.trace.members().get(group.member).map(|member| member.process.clock);
+    let numbers: BTreeSet<i64> = groups.iter().filter_map(clock).map(|clock| clock.number).collect();
+    let first = numbers.first().copied();
+    let from_origin_ns = analyzed.origin_ns.saturating_sub(origin_ns);
+    let placed = |place: &FindingPlace| -> Option<FindingPlace> {
+        let group = groups.iter().find(|group| group.shown.id == place.group)?;
+        let own = clock(group).filter(|own| Some(own.number) == first)?;
+        let shift_ns = side.offset_ns(group.member).saturating_sub(own.offset_ns).saturating_add(from_origin_ns);
+        let (start_ns, end_ns) = (place.start_ns.saturating_add(shift_ns), place.end_ns.saturating_add(shift_ns));
+        Some(FindingPlace { start_ns, end_ns, ..place.clone() })
+    };
+    picture.places = analyzed.places.iter().filter_map(placed).collect();
+    if numbers.len() > 1 {
+        // Marks do not say on which clock they are.
+        if !analyzed.marks.is_empty() || picture.places.len() < analyzed.places.len() {
+            let note = "places of findings on other clocks than the first one, and marked parts, are not shown; --align \
+                        brings clocks together";
+            picture.notes.push(note.to_owned());
+        }
+        return Ok(true);
+    }
+    let marks = analyzed.marks.iter().map(|mark| OverviewMark {
+        start_ns: mark.start_ns.saturating_add(from_origin_ns),
+        end_ns: mark.end_ns.saturating_add(from_origin_ns),
+        ..mark.clone()
     });
-    picture.places = places.collect();
-    let marks = analyzed.marks.iter();
-    let marks =
-        marks.map(|mark| OverviewMark { start_ns: moved(mark.start_ns), end_ns: moved(mark.end_ns), ..mark.clone() });
     picture.overview.marks = marks.collect();
-    true
+    Ok(true)
 }
 
 fn picture(session: &Arc<Session>, at: usize, sums: &Sums) -> anyhow::Result<Picture> {

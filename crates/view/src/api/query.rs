@@ -54,6 +54,7 @@ pub fn answer(session: &Arc<Session>, head: &Head) -> Result<Value, ApiError> {
         words.extend(["--name".to_owned(), head.target.get("form").unwrap_or_default().to_owned()]);
     }
     words.extend(parameters.iter().map(|(name, value)| format!("--{}={value}", name.replace('_', "-"))));
+    words.extend(state.side.alignment.iter().cloned());
     let options = QueryOptions { by, name: form, columns, parameters };
     let trace = &state.side.trace;
     let answer = run_query(trace, query, &options)?;

@@ -11,8 +11,10 @@ use super::status::Status;
 
 /// Time for a request to arrive after its first byte.
 const REQUEST_TIME: Duration = Duration::from_secs(10);
-/// Time without any request after which a connection is closed.
+/// Time without any request after which a connection is closed: of a client that has shown the token, and of any other,
+/// which may be another user of the machine that only takes up room.
 const IDLE_TIME: Duration = Duration::from_secs(60);
+const UNKNOWN_IDLE_TIME: Duration = Duration::from_secs(3);
 /// Time for a client to take some bytes of an answer, and all of it.
 const WRITE_TIME: Duration = Duration::from_secs(20);
 const ANSWER_TIME: Duration = Duration::from_secs(300);
@@ -44,8 +46,9 @@ pub fn serve_connection(mut stream: TcpStream, service: &dyn Service) -> io::Res
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(WRITE_TIME))?;
     let mut read = Vec::new();
+    let mut idle_time = UNKNOWN_IDLE_TIME;
     loop {
-        let (head, body) = match request(&mut stream, &mut read) {
+        let (head, body) = match request(&mut stream, &mut read, idle_time) {
             Ok(Some(request)) => request,
             Ok(None) => return Ok(()),
             Err(status) => {
@@ -56,6 +59,9 @@ pub fn serve_connection(mut stream: TcpStream, service: &dyn Service) -> io::Res
         let reply = catch_unwind(AssertUnwindSafe(|| service.answer(&head, &body)));
         match reply {
             Ok(Reply::Whole(response)) => {
+                if !matches!(response.status, Status::UNAUTHORIZED | Status::FORBIDDEN) {
+                    idle_time = IDLE_TIME;
+                }
                 write(&mut stream, &response, head.keeps_alive)?;
                 if !head.keeps_alive {
                     return drain(&mut stream);
@@ -72,7 +78,7 @@ pub fn serve_connection(mut stream: TcpStream, service: &dyn Service) -> io::Res
 }
 
 /// The next request; `None` at the end of the connection. Bytes of later requests stay in `read`.
-fn request(stream: &mut TcpStream, read: &mut Vec<u8>) -> Result<Option<(Head, Vec<u8>)>, Status> {
+fn request(stream: &mut TcpStream, read: &mut Vec<u8>, idle_time: Duration) -> Result<Option<(Head, Vec<u8>)>, Status> {
     let mut deadline = if read.is_empty() { None } else { Some(Instant::now() + REQUEST_TIME) };
     loop {
         if let Some((head, length)) = parse(read)? {
@@ -87,7 +93,7 @@ fn request(stream: &mut TcpStream, read: &mut Vec<u8>) -> Result<Option<(Head, V
             return Ok(Some((head, rest)));
         }
         let is_first = read.is_empty();
-        let until = deadline.unwrap_or_else(|| Instant::now() + IDLE_TIME);
+        let until = deadline.unwrap_or_else(|| Instant::now() + idle_time);
         match more(stream, read, until) {
             Ok(0) if is_first => return Ok(None),
             Ok(0) => return Err(Status::BAD_REQUEST),

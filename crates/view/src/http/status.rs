@@ -35,4 +35,6 @@ impl Status {
     pub const HEADERS_TOO_LARGE: Self = Self(431, "Request Header Fields Too Large");
     /// The answer failed.
     pub const INTERNAL: Self = Self(500, "Internal Server Error");
+    /// Other work must end first.
+    pub const UNAVAILABLE: Self = Self(503, "Service Unavailable");
 }

@@ -65,6 +65,14 @@ pub struct AskedGroup {
     pub part: Arc<Part>,
 }
 
+impl AskedGroup {
+    /// Id of its process, which groups of all of its GPUs have in common.
+    fn process(&self) -> &str {
+        let of_gpu = self.gpu.and_then(|gpu| self.id.strip_suffix(&format!("g{gpu}")));
+        of_gpu.unwrap_or(&self.id)
+    }
+}
+
 /// Texts of an answer, from those of several parts.
 #[derive(Default)]
 struct Shared {
@@ -112,7 +120,7 @@ pub fn lanes(groups: &[AskedGroup], request: LanesRequest) -> LanesAnswer {
             lanes.push(lane);
         }
         for note in &group.part.notes {
-            let note = format!("{}: {note}", group.id);
+            let note = format!("{}: {note}", group.process());
             if !notes.contains(&note) {
                 notes.push(note);
             }

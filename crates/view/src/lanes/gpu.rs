@@ -30,6 +30,7 @@ struct Lanes {
     kinds: Texts,
     shift_ns: i64,
     invalid: u64,
+    without_gpu: u64,
 }
 
 const KERNEL_COLUMNS: [&str; 11] = [
@@ -52,7 +53,8 @@ const GAP_COLUMNS: [&str; 6] = ["gpu", "gap_id", "start_ns", "end_ns", "cause", 
 /// Reads the lanes of all GPUs of a process.
 pub fn part(trace: &Trace, member: &TraceProcess, shift_ns: i64) -> Result<Part> {
     let names = Texts::new(&["several"]);
-    let mut lanes = Lanes { events: BTreeMap::new(), names, kinds: Texts::default(), shift_ns, invalid: 0 };
+    let kinds = Texts::default();
+    let mut lanes = Lanes { events: BTreeMap::new(), names, kinds, shift_ns, invalid: 0, without_gpu: 0 };
     let tables: [(&str, &[&str]); 3] =
         [("kernels", &KERNEL_COLUMNS), ("memory_copies", &COPY_COLUMNS), ("idle_gaps", &GAP_COLUMNS)];
     let frames = read_all(trace, member, &tables)?;
@@ -91,7 +93,11 @@ impl Lanes {
         let mut links = Vec::new();
         for (row, valid) in valid.iter().enumerate() {
             let Some(times) = self.times(starts.get(row), ends.get(row), valid) else { continue };
-            let (Some(gpu), Some(id)) = (gpus.get(row), ids.get(row)) else { continue };
+            let Some(gpu) = gpus.get(row) else {
+                self.without_gpu += 1;
+                continue;
+            };
+            let Some(id) = ids.get(row) else { continue };
             let lane = match (streams.get(row), queues.get(row)) {
                 (Some(stream), _) => (gpu, Order::Streams, stream),
                 (None, queue) => (gpu, Order::Queues, queue.unwrap_or(0)),
@@ -117,7 +123,11 @@ impl Lanes {
         let mut links = Vec::new();
         for (row, valid) in valid.iter().enumerate() {
             let Some(times) = self.times(starts.get(row), ends.get(row), valid) else { continue };
-            let (Some(gpu), Some(id)) = (gpus.get(row), ids.get(row)) else { continue };
+            let Some(gpu) = gpus.get(row) else {
+                self.without_gpu += 1;
+                continue;
+            };
+            let Some(id) = ids.get(row) else { continue };
             let name = names.get(row).copied().flatten().unwrap_or(unknown);
             let about = bytes.get(row).map_or(NO_NAME, |bytes| self.names.index(&format!("{bytes} B")));
             self.add((gpu, Order::Copies, streams.get(row).unwrap_or(0)), Event::one(times, id, name, kind, about));
@@ -158,19 +168,45 @@ impl Lanes {
             StoredLane { gpu: Some(gpu), id, kind, label, rows: rows.into_iter().map(Row::new).collect() }
         };
         let lanes = self.events.into_iter().map(lane).collect();
-        let notes = notes(self.invalid, omitted);
+        let mut notes = notes("of GPU work", self.invalid, omitted);
+        if self.without_gpu > 0 {
+            notes.push(not_drawn(self.without_gpu, "row", "without a known GPU"));
+        }
         Part { lanes, names: self.names.into_list(), kinds: self.kinds.into_list(), links, copy_links, notes }
     }
 }
 
-/// Sentences about rows that are not drawn.
-pub fn notes(invalid: u64, omitted: usize) -> Vec<String> {
+/// Sentences about rows of a kind that are not drawn.
+pub fn notes(kind: &str, invalid: u64, omitted: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if invalid > 0 {
-        notes.push(format!("{invalid} rows with invalid timestamps are not drawn"));
+        notes.push(not_drawn(invalid, "row", &format!("{kind} with invalid timestamps")));
     }
     if omitted > 0 {
-        notes.push(format!("{omitted} events that overlap more than 255 others are not drawn"));
+        let omitted = u64::try_from(omitted).unwrap_or(u64::MAX);
+        notes.push(not_drawn(omitted, "event", &format!("{kind} with more than 255 others at the same time")));
     }
     notes
+}
+
+/// The sentence about a number of rows or events that are not drawn.
+fn not_drawn(count: u64, noun: &str, which: &str) -> String {
+    if count == 1 { format!("1 {noun} {which} is not drawn") } else { format!("{count} {noun}s {which} are not drawn") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_are_not_drawn_are_counted() {
+        assert!(notes("of GPU work", 0, 0).is_empty());
+        assert_eq!(
+            notes("of GPU work", 1, 2),
+            [
+                "1 row of GPU work with invalid timestamps is not drawn",
+                "2 events of GPU work with more than 255 others at the same time are not drawn",
+            ]
+        );
+    }
 }

@@ -84,6 +84,6 @@ pub fn part(trace: &Trace, member: &TraceProcess, shift_ns: i64) -> Result<Part>
         StoredLane { gpu: None, id: format!("{kind}/{thread}"), kind, label: format!("{label} {thread}"), rows }
     };
     let lanes = lanes.into_iter().map(stored).collect();
-    let notes = notes(invalid, omitted);
+    let notes = notes("of the host", invalid, omitted);
     Ok(Part { lanes, names: names.into_list(), kinds, links, copy_links: Vec::new(), notes })
 }

@@ -69,12 +69,11 @@ impl Part {
     }
 }
 
-/// Reads a part. Times count from `origin_ns` on the clock of the picture.
+/// Reads a part. `shift_ns` is added to its times.
 ///
 /// # Errors
 /// When a table cannot be read.
-pub fn load(trace: &Trace, member: &TraceProcess, source: Source, origin_ns: i64) -> Result<Part> {
-    let shift_ns = member.process.clock.offset_ns.saturating_sub(origin_ns);
+pub fn load(trace: &Trace, member: &TraceProcess, source: Source, shift_ns: i64) -> Result<Part> {
     match source {
         Source::Gpus => gpu::part(trace, member, shift_ns),
         Source::Host => host::part(trace, member, shift_ns),

@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use wavesieve_export::atomic::{make_directory, write_file};
 use wavesieve_files::regular::{LARGE_BYTES, read_text};
 use wavesieve_input::Cache;
-use wavesieve_tables::trace::{Trace, TraceProcess};
+use wavesieve_tables::trace::Trace;
 
 use super::build::{Stage, Sums};
 
 /// Version of the stored form.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct Stored {
@@ -28,16 +28,17 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// The place for all rows of a trace; `None` if some are filtered out, or if its files cannot be identified.
-    pub fn new(directory: &Path, trace: &Trace) -> Option<Self> {
+    /// The place for all rows of a trace with these offsets of its processes; `None` if some are filtered out, or if its
+    /// files cannot be identified.
+    pub fn new(directory: &Path, trace: &Trace, offsets_ns: &[i64]) -> Option<Self> {
         if !trace.resolved().is_empty() || !trace.damage().is_empty() {
             return None;
         }
         let mut files: Vec<PathBuf> = trace.members().iter().flat_map(|member| member.files.iter().cloned()).collect();
         files.sort();
         files.dedup();
-        let axis = |member: &TraceProcess| (member.process.rank, member.process.clock.offset_ns);
-        let axes: Vec<(i64, i64)> = trace.members().iter().map(axis).collect();
+        let ranks = trace.members().iter().map(|member| member.process.rank);
+        let axes: Vec<(i64, i64)> = ranks.zip(offsets_ns.iter().copied()).collect();
         let shown = format!("view {axes:?} {:?} {:?}", trace.choice().command_line(), trace.inputs());
         let place = Cache::new(directory).place(&shown, &files, trace.categories()).ok()?;
         Some(Self { place: place.with_extension("view.json") })

@@ -9,8 +9,10 @@ use wavesieve_tables::trace::{Trace, TraceProcess};
 use crate::lanes::{flags, integers, read};
 
 /// Kinds by index, in the order of colors.
-pub const KINDS: [&str; 4] = ["compute", "exposed_communication", "exposed_copy", "idle:unknown"];
+pub const KINDS: [&str; 5] = ["compute", "exposed_communication", "exposed_copy", "idle:unknown", "missing"];
 const IDLE: u16 = 3;
+/// Time of the run in which nothing of a GPU was recorded.
+pub const MISSING: u16 = 4;
 
 /// An interval of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
