@@ -20,7 +20,7 @@ pub struct Run {
 }
 
 /// Fixtures that are not traces.
-pub const NO_TRACES: [&str; 3] = ["capture", "code_object", "source"];
+pub const NO_TRACES: [&str; 4] = ["capture", "code_object", "kernel_names", "source"];
 
 /// A fixed environment, with neither settings nor sessions of the user.
 const ENVIRONMENT: [(&str, &str); 4] =

@@ -24,7 +24,7 @@ const EXCEPTIONS: &[(&str, i32, &str)] = &[
         "the fixture has too few dispatches to decide",
     ),
     ("wavesieve table kernel_summary fixtures/two_nodes -o kernels.csv --mail-to ", 1, "there is no such mail server"),
-    ("wavesieve table layers ", 3, "no fixture has layers in steps"),
+    ("wavesieve table layers traces", 3, "no fixture has layers in steps"),
     ("wavesieve table layer_summary ", 3, "as before"),
     ("wavesieve view ", 124, "it serves until it is interrupted"),
     ("wavesieve report fixtures/two_nodes -o report.pdf", 1, "the browser that is named does not exist"),

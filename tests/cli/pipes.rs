@@ -169,7 +169,7 @@ fn settings_of_a_folder_and_earlier_reports_are_regular() {
 }
 
 /// Files in which something is opened that the user names, and may be a pipe, or that the program has just written itself.
-const NAMED: [(&str, &str); 21] = [
+const NAMED: [(&str, &str); 22] = [
     ("src/cli/commands/lab/replay.rs", "the task of a process that this program starts"),
     ("src/cli/commands/plan.rs", "--counters"),
     ("src/cli/commands/sql.rs", "--file"),
@@ -191,6 +191,7 @@ const NAMED: [(&str, &str); 21] = [
     ("src/library/options.rs", "files of options"),
     ("crates/agent/src/llm/guide.rs", "--guide"),
     ("crates/agent/src/llm/payload/known.rs", "a file of the system"),
+    ("crates/view/src/serve.rs", "random bytes of the system, for a token"),
 ];
 /// The same of requests to models.
 const NAMED_FOR_MODELS: [(&str, &str); 2] = [

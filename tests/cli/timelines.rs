@@ -53,7 +53,8 @@ fn a_unit_is_shown_with_its_reason_and_findings_with_their_places() {
     assert!(!places.is_empty());
     for place in places {
         let id = place["id"].as_str().unwrap();
-        assert!(page.contains(&format!("data-place=\"{}\"", id.replace('/', "&#x2f;").replace('<', "&lt;"))), "{id}");
+        let escaped = id.replace('/', "&#x2f;").replace('<', "&lt;").replace('>', "&gt;");
+        assert!(page.contains(&format!("data-place=\"{escaped}\"")), "{id}");
     }
     assert!(page.contains("<a href=\"#f=") && page.contains("<div class=\"tl-still\"><svg"));
 }

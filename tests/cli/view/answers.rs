@@ -160,6 +160,8 @@ fn the_picture_has_the_time_of_each_gpu() {
             let id = kinds[kind.parse::<usize>().unwrap()];
             *times.entry(id).or_default() += sum / 255.0 * span as f64 / bins as f64;
         }
+        // Processes load and end without GPU work.
+        assert!(times.get("missing").is_some_and(|missing| *missing > 0.0), "{group}: {times:?}");
         // Half a 255th of each bin.
         let error = span as f64 / 510.0 + bins as f64;
         for (id, column) in [
@@ -222,6 +224,30 @@ fn queries_and_statements_have_the_rows_of_their_commands() {
     assert_eq!(queries["queries"].as_array().unwrap().len(), listed.len());
 }
 
+/// The value of a column in the only row of an answer.
+fn only_value(answer: &Value, name: &str) -> Value {
+    assert_eq!(answer["total_rows"], 1);
+    let at = answer["columns"].as_array().unwrap().iter().position(|column| column["name"] == name).unwrap();
+    answer["rows"][0][at].clone()
+}
+
+#[test]
+fn times_of_machines_are_compared_only_on_request() {
+    let alone = Server::start(&[TRACES]);
+    let answer = alone.json("/api/query?name=collective_summary");
+    assert_eq!(only_value(&answer, "median_skew_ns"), Value::Null);
+    assert_eq!(alone.json("/api/picture")["command"], format!("wavesieve view {TRACES}"));
+    let clocks = json!({ "sql": "SELECT COUNT(DISTINCT clock) AS n FROM clocks" }).to_string();
+    assert_eq!(only_value(&alone.post("/api/sql", &clocks).1, "n"), 2);
+    let aligned = Server::start(&[TRACES, "--align", "process-start"]);
+    let answer = aligned.json("/api/query?name=collective_summary");
+    let expected = records(&["table", "collective_summary", TRACES, "--align", "process-start"]);
+    assert!(expected[0]["median_skew_ns"].is_number());
+    assert_eq!(only_value(&answer, "median_skew_ns"), expected[0]["median_skew_ns"]);
+    assert_eq!(answer["command"], format!("wavesieve table collective_summary {TRACES} --align process-start"));
+    assert_eq!(aligned.json("/api/picture")["command"], format!("wavesieve view {TRACES} --align process-start"));
+}
+
 #[test]
 fn findings_are_those_of_analyze() {
     let server = Server::start(&[TRACES]);
@@ -241,6 +267,8 @@ fn a_second_input_is_compared() {
     let server = Server::start(&[TRACES, "--compare", "fixtures/planted"]);
     let picture = server.json("/api/picture?of=base");
     assert!(!picture["groups"].as_array().unwrap().is_empty());
+    assert_eq!(picture["input"], "fixtures/planted");
+    assert_eq!(picture["command"], format!("wavesieve view {TRACES} --compare fixtures/planted"));
     let answer = server.until("/api/compare", "state", &json!("done"));
     assert!(answer["command"].as_str().unwrap().starts_with("wavesieve compare --base fixtures/planted --new"));
     let alone = Server::start(&[TRACES]);

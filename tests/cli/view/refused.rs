@@ -146,6 +146,15 @@ fn two_clients_get_the_same() {
 }
 
 #[test]
+fn silent_connections_are_closed_soon() {
+    let server = Server::start(&[TRACES]);
+    let (start, mut silent) = (Instant::now(), server.connect());
+    let mut text = String::new();
+    silent.read_to_string(&mut text).unwrap();
+    assert!(text.is_empty() && start.elapsed() < Duration::from_secs(30), "{:?}: {text}", start.elapsed());
+}
+
+#[test]
 fn too_many_connections_are_refused() {
     let server = Server::start(&[TRACES]);
     let held: Vec<_> = (0..64).map(|_| server.connect()).collect();
