@@ -15,7 +15,7 @@ enum State<T> {
     Done(Result<Arc<T>, String>),
 }
 
-/// What threads share, which hears of results.
+/// State that threads share, and that results are reported to.
 pub trait Shared: Send + Sync + 'static {
     /// Called after a result is there.
     fn announce(&self);
@@ -27,7 +27,7 @@ pub struct Background<T> {
     changed: Condvar,
 }
 
-/// What is known of a result.
+/// State of a result.
 pub enum Known<T> {
     /// Nothing has started it.
     Idle,
@@ -75,7 +75,7 @@ impl<T: Send + Sync + 'static> Background<T> {
         self.changed.notify_all();
     }
 
-    /// What is known now.
+    /// The present state.
     pub fn peek(&self) -> Known<T> {
         match &*self.state.lock() {
             State::Idle => Known::Idle,

@@ -20,7 +20,7 @@ use crate::session::{Session, Side};
 /// Maximum number of connections; browsers use six for a page.
 const MAX_CONNECTIONS: usize = 64;
 
-/// What is served, and how.
+/// The session that is served, and its settings.
 pub struct ViewOptions {
     /// The viewed trace, and the one it is compared with.
     pub sides: Vec<Side>,

@@ -15,13 +15,13 @@ pub struct Timeline {
 /// Words that name inputs in commands, as a shell takes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TimelineInputs {
-    /// Of a run.
+    /// A run.
     Run(String),
-    /// Of the sides of a comparison.
+    /// The sides of a comparison.
     Sides {
-        /// Of the base.
+        /// The base.
         base: String,
-        /// Of the new side.
+        /// The new side.
         new: String,
     },
 }

@@ -48,7 +48,7 @@ pub(super) struct HostLanes {
     pub notes: Vec<String>,
 }
 
-/// What a record of a region is.
+/// The kind of a region.
 #[derive(Clone, Copy)]
 struct Class {
     /// Place in [`LANES`].

@@ -280,7 +280,7 @@ fn places(lanes: &[EventLane]) -> Places {
             match of_lane.kind {
                 "kernels" => drop(places.work.insert((false, event.id), (lane, position))),
                 "copies" => drop(places.work.insert((true, event.id), (lane, position))),
-                // Of calls with the same times, the innermost comes last.
+                // The innermost of several calls with the same times comes last.
                 "calls" => drop(places.calls.insert((lane, event.start_ns, event.end_ns), (lane, position))),
                 _ => {}
             }

@@ -1,4 +1,4 @@
-//! What a GPU did, as a row of pieces that do not overlap.
+//! The activity of a GPU, as a row of pieces that do not overlap.
 
 use std::collections::BTreeMap;
 

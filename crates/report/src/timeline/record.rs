@@ -1,4 +1,4 @@
-//! What the time line keeps of each process while a trace is read.
+//! Records that the time line keeps for each process while a trace is read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +62,7 @@ pub(super) struct Longest {
 pub(super) struct GpuRecord {
     /// Index in its process.
     pub gpu: i64,
-    /// What it did.
+    /// Its activity.
     pub pieces: Vec<Piece>,
     /// Whether the pieces are exact.
     pub is_exact: bool,
@@ -74,7 +74,7 @@ pub(super) struct GpuRecord {
     pub waits_ns: i64,
 }
 
-/// What is kept of a process.
+/// Records of a process.
 #[derive(Default)]
 pub(super) struct ProcessRecord {
     /// Join key.

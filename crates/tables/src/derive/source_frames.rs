@@ -21,7 +21,7 @@ pub struct Frames {
     found: Arc<Found>,
 }
 
-/// What several derived tables of a process need to know of the rows of its source tables.
+/// Facts about the rows of source tables that several derived tables of a process need.
 #[derive(Default)]
 pub(crate) struct Found {
     launching: Mutex<Option<Arc<ById<u32>>>>,

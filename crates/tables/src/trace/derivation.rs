@@ -129,7 +129,7 @@ struct Work<'a, P, D, L> {
     needs: BTreeMap<&'static str, Request>,
     progress: TableScheduler,
     wanted: Arc<Request>,
-    /// What is found in the rows of the source tables.
+    /// Facts found in the rows of the source tables.
     found: Arc<derive::Found>,
     prepared: P,
     derive: D,

@@ -27,7 +27,7 @@ const COPY_ONLY: &str = "idle:copy_only";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
-    /// What GPUs did.
+    /// The activity of GPUs.
     Activity,
     /// Also why they idled, and units of work.
     Causes,

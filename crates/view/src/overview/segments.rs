@@ -1,4 +1,4 @@
-//! What the GPUs of a process did, as intervals.
+//! The activity of the GPUs of a process, as intervals.
 
 use std::collections::BTreeMap;
 

@@ -238,7 +238,7 @@ fn choose_around(
     }
     let mut as_they_are = in_window(choice, resolved, table);
     if is_accounting(table) && has_extent(table) {
-        // What a cut leaves as it is.
+        // Rows that a cut leaves as they are.
         let (from, to) = resolved.window;
         let sides = from.map(|from| col("start_ns").gt_eq(lit(from))).into_iter();
         let sides = sides.chain(to.map(|to| col("end_ns").lt_eq(lit(to))));
