@@ -25,14 +25,14 @@ GLOBALS = set("Infinity NaN Math Number String document window location history 
 # Properties that only the modules see: neither those of browsers and of pictures, nor what `mount` takes and returns.
 PROPERTIES = (
     """
-    aboutOf accent announce binAt bitmap busy chooseGroups chosen closers covered critical current cursor dim distance
+    aboutOf accent announce binAt bitmap busy chooseGroups chosen closers countUnseen covered critical current cursor dim distance
     draw drawFlows drawLegend earliest emptyText extent faint fillList fitAll fitSelection flags followRange grid ground
-    groundColor groupLabel groupSelect gutter hasAddress hatched hideTip hint hover ids ink intervals isLoading isOut
+    groundColor groupLabel groupSelect gutter hasAddress hatched hideLane hideTip hint hover ids ink intervals isLoading isOut
     isSelection isSum laneRow legend lengths limits live load measure moved muted openAt openGroup openWindow
     overviewLayout palette partners pathTool per pin pinById pinPanel placesList plan reach reasons requestGroups rest
     reveal rowHeight scaleBase scaleText scroller searchAgain searchCount searchInput section sections selection
-    selectionPanel setPin setSheet sets settle sheet sheets shiftOf showPath signs soft spacer speaker stepPlace still
-    strip tabs tallest texts tip toggleHelp togglePath tools tracks wanted whole word writeAddress zero
+    selectionPanel setPin setSheet sets settle sheet sheets shiftOf showLanes showPath signs soft spacer speaker stepPlace still
+    strip tabs tallest texts tip toggleHelp togglePath tools tracks unseen wanted whole word writeAddress zero
     """
 ).split()
 
@@ -172,7 +172,7 @@ def shorten(source):
         is_word = lambda letter: letter.isalnum() or letter in "_$"
         if has_space and ((is_word(last) and is_word(text[0])) or (last in "+-" and text[0] == last) or (last == "/" and text[0] == "/")):
             out.append(" ")
-        if text == "}" and out and out[-1] == ";":
+        if out and (text == "}" and out[-1] == ";" or text in ("}", "]", ")") and out[-1] == ","):
             out.pop()
         depth += (text in ("(", "[", "{")) - (text in (")", "]", "}"))
         if kind == "template":

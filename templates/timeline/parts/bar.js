@@ -23,40 +23,53 @@ export const useBar = (tl) => {
     else tl.focus = null;
     tl.draw();
   };
-  let hintTimer = 0;
-  let hints = 0;
+  let isHinted = false;
   tl.hint = () => {
-    // Three times are enough for readers who scroll past.
-    hints += hintTimer ? 0 : 1;
-    if (hints > 3) return;
-    el.hint.hidden = false;
-    clearTimeout(hintTimer);
-    hintTimer = setTimeout(() => {
-      el.hint.hidden = true;
-      hintTimer = 0;
-    }, 1400);
+    // Once is enough for readers that scroll past.
+    el.hint.hidden = isHinted;
+    isHinted = true;
+    setTimeout(() => { el.hint.hidden = true; }, 2000);
   };
   tl.drawLegend = () => {
     const used = new Map();
     const whole = new Map();
-    for (const section of tl.sheet.sections) {
-      const seen = new Uint8Array(section.kinds.length);
-      for (const lane of section.tracks) for (const color of lane.color) seen[color] = 1;
-      section.kinds.forEach((kind, at) => { if (seen[at]) used.set(kind.id, kind.label); });
+    for (const { kinds, tracks } of tl.sheet.sections) {
+      const seen = new Set(tracks.flatMap((lane) => [...new Set(lane.color)]));
+      kinds.forEach((kind, at) => { if (seen.has(at)) used.set(kind.id, kind.label); });
     }
-    for (const lane of tl.strip.lanes) for (const [kind] of lane.shares) if (picture.kinds?.[kind]) whole.set(picture.kinds[kind].id, picture.kinds[kind].label);
+    for (const lane of tl.strip.lanes) for (const [at] of lane.shares) whole.set(picture.kinds?.[at]?.id, picture.kinds?.[at]?.label);
     const item = ([id, words]) => {
       const entry = tl.palette.of(id);
-      const sign = make("i", { "aria-hidden": "true", class: entry.hatched ? "tl-hatched" : "" });
+      const sign = make(entry.hatched ? "i.hatched" : "i");
       sign.style.backgroundColor = entry.fill;
-      return make("li", {}, sign, visible(words));
+      return make("li", sign, visible(words));
     };
-    const part = (title, kinds) => (kinds.size ? [make("li", { class: "tl-strong" }, title), ...[...kinds].map(item)] : []);
-    el.legend.replaceChildren(...part("Overview", whole), make("li", { class: "tl-break" }), ...part("Detail", used));
+    const part = (title, kinds) => (kinds.size ? [make("li.strong", title), ...[...kinds].map(item)] : []);
+    el.legend.replaceChildren(...part("Overview", whole), make("li.break"), ...part("Detail", used));
+  };
+
+  // Lanes that readers hide
+  const all = button("link", () => tl.showLanes());
+  el.foot.append(all);
+  tl.countUnseen = () => {
+    const count = tl.sheet.unseen.size;
+    all.hidden = !count;
+    all.textContent = `Show ${plural(count, "hidden lane")}`;
+    tl.draw();
+  };
+  tl.hideLane = (lane) => {
+    if (!lane) return;
+    tl.sheet.unseen.add(lane.id);
+    Object.assign(tl, { focus: null, hover: null });
+    tl.announce(`${lane.label} hidden`);
+    tl.countUnseen();
+  };
+  tl.showLanes = () => {
+    tl.sheet.unseen.clear();
+    tl.countUnseen();
   };
 
   const pathTool = tool("Critical path", "Critical path (c)", () => tl.togglePath(), "false");
-  const center = () => (tl.range.start + tl.range.end) / 2;
   const used = (act) => () => {
     act();
     tl.settle(false);
@@ -70,21 +83,22 @@ export const useBar = (tl) => {
     tl.draw();
   }, "false");
   wholeTool.hidden = extent.start <= 0 && extent.end >= whole.end;
-  el.tools.append(pathTool, wholeTool, tool("−", "Zoom out (−)", used(() => tl.zoom(2, center()))), tool("+", "Zoom in (+)", used(() => tl.zoom(0.5, center()))), tool("Fit", "Fit all (0)", used(() => tl.fitAll())), tool("?", "Keys (?)", () => tl.toggleHelp()));
+  const zoom = (sign, words, factor) => tool(sign, `Zoom ${words} (${sign})`, used(() => tl.zoom(factor, (tl.range.start + tl.range.end) / 2)));
+  el.tools.append(pathTool, wholeTool, zoom("−", "out", 2), zoom("+", "in", 0.5), tool("Fit", "Fit all (0)", used(() => tl.fitAll())), tool("?", "Keys (?)", () => tl.toggleHelp()));
   sets.forEach((set, at) => {
     if (sets.length < 2 || options.request) return;
-    el.tabs.append(make("button", { type: "button", class: "tl-tab", "data-at": at, "aria-pressed": "false", title: cut(set.map((window) => visible(window.reason ?? "")).join(" "), 400), onclick: used(() => {
+    el.tabs.append(make("button.tab", { "data-at": at, "aria-pressed": "false", title: cut(set.map((window) => visible(window.reason ?? "")).join(" "), 400), onclick: used(() => {
       tl.place = null;
       tl.openWindow(set[0].id);
     }) }, cut(set.map((window) => visible(window.label)).join(" / "), 80)));
   });
-  const groupSelect = make("select", { class: "tl-select", "aria-label": "GPU", onchange: () => tl.openGroup(groupSelect.value, false) });
+  const groupSelect = make("select.select", { "aria-label": "GPU", onchange: () => tl.openGroup(groupSelect.value, false) });
   if (options.request) {
     groupSelect.append(...(picture.groups ?? []).filter((group) => group.gpu !== null || tl.strip.lanes.length === 0).map((group) => make("option", { value: group.id }, cut(visible(group.label), 80))));
     el.tabs.append(groupSelect);
   }
   Object.assign(el, { pathTool, groupSelect });
-  el.notes.append(...(picture.notes ?? []).map((words) => make("li", {}, visible(words))));
+  el.notes.append(...(picture.notes ?? []).map((words) => make("li", visible(words))));
   el.notes.hidden = !el.notes.children.length;
   el.overview.setAttribute("aria-label", `Overview of ${duration(picture.span_ns ?? 0)}: ${plural(tl.strip.lanes.length, "lane")}, ${plural(tl.strip.ticks.length, tl.strip.unit || "tick")}`);
 };

@@ -1,5 +1,5 @@
 // The pointer over the overview: choosing a range, moving it, opening a lane or a place.
-import { listen, make } from "./dom.js";
+import { isTouch, listen, make, pointOf } from "./dom.js";
 import { abs, floor, max, min, round } from "./numbers.js";
 import { visible, percent } from "./text.js";
 import { duration } from "./time.js";
@@ -9,50 +9,47 @@ export const useOverview = (tl) => {
   let drag = null;
   const timeAt = (x) => tl.overviewLayout.time(x);
   const xOf = (time) => tl.overviewLayout.x(time);
-  const point = (event) => {
-    const box = canvas.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
-  };
-  const placeAt = (x, y) => {
-    if (y > 14) return null;
+  const placeAt = (x, y, reach) => {
+    if (y > 7 + reach) return null;
     let best = null;
     for (const place of tl.picture.places ?? []) {
       const off = abs(xOf((place.start_ns + place.end_ns) / 2) - x);
-      if (off < 7 && (!best || off < best.off)) best = { off, place };
+      if (off < reach && (!best || off < best.off)) best = { off, place };
     }
     return best?.place ?? null;
   };
   const laneAt = (y) => tl.strip.lanes[floor((y - tl.overviewLayout.top) / tl.overviewLayout.row)] ?? null;
 
   const describe = (x, y) => {
-    const place = placeAt(x, y);
+    const place = placeAt(x, y, 7);
     if (place) return [["b", visible(place.label)], ["p", "Click: show this place"]];
     const lane = laneAt(y);
     if (!lane || x < tl.overviewLayout.gutter || y >= tl.overviewLayout.bottom) return null;
     const bin = min(tl.strip.bins - 1, floor(tl.strip.binAt(timeAt(x))));
     const rows = lane.shares.filter(([, shares]) => shares[bin] > 0).map(([kind, shares]) => [visible(tl.picture.kinds[kind]?.label ?? "?"), percent(shares[bin] / 255)]);
     const mark = (tl.strip.marks ?? []).find((one) => one.start_ns <= timeAt(x) && timeAt(x) < max(one.end_ns, one.start_ns + tl.picture.span_ns / tl.strip.bins));
-    return [["b", lane.count > 1 ? `${lane.label}, ${lane.count} GPUs` : lane.label], ["p", `at ${duration(timeAt(x))}${mark ? `, ${visible(mark.label)}` : ""}`], ["dl", rows]];
+    return [["b", lane.count > 1 ? `${lane.label}, averaged` : lane.label], ["p", `at ${duration(timeAt(x))}${mark ? `, ${visible(mark.label)}` : ""}`], ["dl", rows]];
   };
 
   listen(canvas, "pointerdown", (event) => {
     if (event.button !== 0 || !tl.overviewLayout) return;
-    const [x, y] = point(event);
-    const place = placeAt(x, y);
+    const [x, y] = pointOf(event);
+    const reach = isTouch(event) ? 14 : 5;
+    const place = placeAt(x, y, reach + 2);
     if (place) return tl.show(place, true);
     if (x < tl.overviewLayout.gutter) return tl.openGroup(laneAt(y)?.group, event.shiftKey);
     const shift = tl.sheet.sections[0]?.shift ?? 0;
     const edges = [tl.range.start, tl.range.end].map((at) => xOf(at + shift));
-    const isInside = x > edges[0] + 5 && x < edges[1] - 5 && edges[1] - edges[0] < (tl.overviewLayout.width - tl.overviewLayout.gutter) * 0.9;
-    const edge = edges.findIndex((at) => abs(at - x) <= 5);
-    drag = { x, lane: laneAt(y), from: timeAt(x), range: { ...tl.range }, mode: edge >= 0 && edges[1] - edges[0] > 12 ? ["left", "right"][edge] : isInside ? "move" : "new", moved: false };
+    const isInside = x > edges[0] + reach && x < edges[1] - reach && edges[1] - edges[0] < (tl.overviewLayout.width - tl.overviewLayout.gutter) * 0.9;
+    const edge = edges.findIndex((at) => abs(at - x) <= reach);
+    drag = { x, lane: laneAt(y), from: timeAt(x), range: { ...tl.range }, mode: edge >= 0 && edges[1] - edges[0] > 2 * reach + 2 ? ["left", "right"][edge] : isInside ? "move" : "new", moved: false };
     canvas.setPointerCapture(event.pointerId);
     tl.hideTip();
   });
   listen(canvas, "pointermove", (event) => {
-    const [x, y] = point(event);
+    const [x, y] = pointOf(event);
     if (!drag) {
-      const place = tl.overviewLayout && placeAt(x, y);
+      const place = tl.overviewLayout && placeAt(x, y, 7);
       canvas.style.cursor = place || x < (tl.overviewLayout?.gutter ?? 0) ? "pointer" : "crosshair";
       const words = tl.overviewLayout && describe(x, y);
       return words ? tl.tip(event.clientX, event.clientY, words) : tl.hideTip();
@@ -87,10 +84,10 @@ export const useOverview = (tl) => {
 };
 
 export const tooltip = (tl) => {
-  const tip = make("div", { class: "tl-tip", role: "tooltip", hidden: true });
+  const tip = make("div.tip", { role: "tooltip", hidden: true });
   tl.el.live.append(tip);
   tl.tip = (x, y, lines) => {
-    tip.replaceChildren(...lines.map(([tag, words]) => (tag === "dl" ? make("dl", {}, ...words.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)))) : make(tag, {}, words))));
+    tip.replaceChildren(...lines.map(([tag, words]) => (tag === "dl" ? make("dl", ...words.map(([name, value]) => make("div", make("dt", name), make("dd", value)))) : make(tag, words))));
     tip.hidden = false;
     const size = tip.getBoundingClientRect();
     tip.style.left = `${max(8, min(x + 14, innerWidth - size.width - 8))}px`;

@@ -4,7 +4,8 @@ import { round } from "./numbers.js";
 const FAMILIES = {
   gemm: "compute", moe: "compute 0.6", attention: "purple", state_space: "purple 0.6", communication: "communication", copy: "copy", fill: "copy 0.6",
   convolution: "compute 0.75", elementwise: "sky", activation: "sky 0.65", triton: "sky 0.45", normalization: "vermilion", softmax: "vermilion 0.65", reduction: "vermilion 0.45",
-  optimizer: "olive", embedding: "olive 0.7", index: "olive 0.5", kv_cache: "olive 0.4", quantization: "purple 0.4", layout: "slate 0.6", sort: "slate 0.45",
+  optimizer: "olive", embedding: "olive 0.7", index: "olive 0.5", kv_cache: "olive 0.4", quantization: "purple 0.4", layout: "slate 0.6", sort: "slate 0.45", random: "slate 0.8", rope: "olive 0.85",
+  sampling: "olive 0.3", scan: "vermilion 0.8", loss: "vermilion 0.3", pooling: "sky 0.3", linear_algebra: "compute 0.45",
   compute: "compute", exposed_communication: "communication", exposed_copy: "copy",
   "idle:host_bound": "vermilion 0.55", "idle:sync": "purple 0.55", "idle:launch_delay": "olive 0.55", "idle:copy_only": "copy 0.45",
   "idle:paused": "idle 0.6 /", "idle:lead": "idle 0.6", "idle:tail": "idle 0.6", missing: "idle 0.7 /",

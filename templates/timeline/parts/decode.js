@@ -2,10 +2,23 @@
 import { max, min } from "./numbers.js";
 import { visible } from "./text.js";
 
-export const bytes = (text) => {
-  const raw = atob(text);
-  const out = new Uint8Array(raw.length);
-  for (let at = 0; at < raw.length; at += 1) out[at] = raw.charCodeAt(at);
+const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+
+// Shares of bins. After `~` they are packed: a byte below 128 is followed by one more byte than it says, another one is 126 more than how
+// often the next byte stands.
+export const sharesOf = (text, bins) => {
+  if (text[0] !== "~") return bytes(text);
+  const packed = bytes(text.slice(1));
+  const out = new Uint8Array(bins);
+  let to = 0;
+  for (let at = 0; at < packed.length; at += 1) {
+    const first = packed[at];
+    const count = first < 128 ? first + 1 : first - 126;
+    if (first < 128) out.set(packed.subarray(at + 1, at + 1 + min(count, bins - to)), to);
+    else out.fill(packed[at + 1], to, to + count);
+    at += first < 128 ? count : 1;
+    to += count;
+  }
   return out;
 };
 

@@ -44,8 +44,7 @@ const drawScale = (tl, context, view, palette) => {
   fillBox(context, palette.grid, 0, RULER - 1, width, 1);
   if (left > 0) {
     fillBox(context, palette.ground, 0, 0, left - 1, RULER - 1);
-    context.fillStyle = palette.muted;
-    label(context, tl.scaleText(base), 10, RULER / 2, left - 14);
+    label(context, palette.muted, tl.scaleText(base), 10, RULER / 2, left - 14);
   }
 };
 
@@ -59,8 +58,7 @@ const drawOutside = (context, view, sheet, palette) => {
     fillBox(context, palette.faint, x0, RULER, x1 - x0, view.height, 0.5);
     hatch(context, x0, RULER, x1 - x0, view.height - RULER, palette.grid, 9);
     setFont(context, palette, 11);
-    context.fillStyle = palette.muted;
-    if (x1 - x0 > 130 && !sheet.request) label(context, "no detail in this page; see wavesieve view", x0 + 8, view.height - 12, x1 - x0 - 12);
+    if (x1 - x0 > 130 && !sheet.request) label(context, palette.muted, "no detail in this page; see wavesieve view", x0 + 8, view.height - 12, x1 - x0 - 12);
   }
 };
 
@@ -70,9 +68,8 @@ const drawTexts = (context, found, palette) => {
     const events = lane.events?.[slice] ?? 1;
     const name = sign && width < 90 ? sign : (sign && `${sign}: `) + (events > 1 ? `${events} × ` : "") + tlShort(lane, slice);
     setFont(context, palette, height >= 20 ? 12 : height >= 14 ? 11 : 9.5);
-    context.fillStyle = isOut || events > 1 || lane.mark?.[slice] ? palette.ink : entry.ink;
     context.globalAlpha = isOut ? 0.6 : 1;
-    label(context, name, x + 4, y + height / 2 + 0.5, width - 8);
+    label(context, isOut || events > 1 || lane.mark?.[slice] ? palette.ink : entry.ink, name, x + 4, y + height / 2 + 0.5, width - 8);
   }
   context.globalAlpha = 1;
 };
@@ -121,11 +118,11 @@ const drawLabels = (tl, context, view, palette) => {
   for (const row of plan.rows) {
     const y = row.y + RULER - scroll;
     if (y + row.height < RULER || y > view.height) continue;
-    if (row.type !== "lane") {
-      fillBox(context, palette.faint, 0, y, width, row.height - 2);
+    if (!row.lane) {
+      // Lines of a comparison go on behind it.
+      fillBox(context, palette.faint, 0, y, width, row.height - 2, 0.8);
       setFont(context, palette, 12, true);
-      context.fillStyle = palette.ink;
-      label(context, row.type === "head" ? row.section.label : row.label, 10, y + row.height / 2 - 0.5, width - 20);
+      label(context, palette.ink, row.label, 10, y + row.height / 2 - 0.5, width - 20);
       continue;
     }
     const isFocused = tl.focus?.lane === row.lane;
@@ -133,9 +130,7 @@ const drawLabels = (tl, context, view, palette) => {
     if (isFocused) {
       fillBox(context, palette.accent, 0, row.top + RULER - scroll, 3, row.height);
     }
-    context.fillStyle = isFocused ? palette.ink : palette.muted;
-    if (left > 0) label(context, row.lane.label, 12, y + min(row.height, 26) / 2, left - 18);
-    else label(context, row.lane.label, 6, y + 7, width - 12);
+    label(context, isFocused ? palette.ink : palette.muted, row.lane.label, left ? 12 : 6, y + (left ? min(row.height, 26) / 2 : 7), (left || width) - 18);
   }
 };
 
@@ -190,12 +185,8 @@ export const drawDetail = (tl) => {
   if (tl.pin) outline(context, view, tl.pin, palette.ink, 2.5);
   if (tl.place) {
     const [a, b] = [tl.place.start, tl.place.end].map((at) => view.left + (at - view.start) * view.per);
-    context.fillStyle = palette.accent;
-    context.globalAlpha = 0.1;
-    context.fillRect(a, RULER, max(1, b - a), height);
-    context.globalAlpha = 0.8;
-    for (const x of [a, b]) context.fillRect(round(x), RULER, 1, height);
-    context.globalAlpha = 1;
+    fillBox(context, palette.accent, a, RULER, max(1, b - a), height, 0.1);
+    for (const x of [a, b]) fillBox(context, palette.accent, round(x), RULER, 1, height, 0.8);
   }
   if (tl.selection) {
     const [a, b] = [tl.selection.start, tl.selection.end].map((at) => view.left + (at - view.start) * view.per);
@@ -215,7 +206,6 @@ export const drawDetail = (tl) => {
     context.fillStyle = palette.muted;
     context.textAlign = "center";
     context.fillText(tl.sheet.request && tl.isLoading ? "Loading …" : tl.emptyText(), view.left + (width - view.left) / 2, RULER + 50, width - view.left - 20);
-    context.textAlign = "start";
   }
   context.restore();
 };

@@ -1,14 +1,20 @@
 // Elements, always with text as text.
 import { floor, max, min, round } from "./numbers.js";
 
-export const make = (tag, attributes = {}, ...children) => {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (value === true) element.setAttribute(name, "");
-    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+// `make("div.head", { title }, …)`: an element with the class `tl-head`. Attributes may be left out.
+export const make = (tag, ...children) => {
+  const [name, ...classes] = tag.split(".");
+  const element = document.createElement(name);
+  if (classes[0]) element.className = classes.map((one) => `tl-${one}`).join(" ");
+  if (name === "button") element.type = name;
+  const [first] = children;
+  if (first && typeof first === "object" && !first.nodeType) {
+    for (const [key, value] of Object.entries(children.shift())) {
+      if (key.startsWith("on")) listen(element, key.slice(2), value);
+      else if (value !== false && value !== undefined) element.setAttribute(key, value === true ? "" : value);
+    }
   }
-  element.append(...children.filter((child) => child !== null));
+  element.append(...children);
   return element;
 };
 
@@ -37,13 +43,20 @@ export const fillBox = (context, color, x, y, width, height, alpha = 1) => {
 
 export const listen = (target, event, act, options) => target.addEventListener(event, act, options);
 
-export const button = (kind, onclick, ...words) => make("button", { type: "button", class: kind, onclick }, ...words);
+export const button = (kind, onclick, ...words) => make(`button.${kind}`, { onclick }, ...words);
 
 export const setFont = (context, palette, size, isBold) => {
   context.font = `${isBold ? "600 " : ""}${size}px ${palette.font}`;
 };
 
-export const small = (...words) => make("p", { class: "tl-small" }, ...words);
+export const small = (...words) => make("p.small", ...words);
+
+// Where the pointer is on a canvas, and how far off it may be: fingers are wide.
+export const pointOf = (event) => {
+  const box = event.currentTarget.getBoundingClientRect();
+  return [event.clientX - box.left, event.clientY - box.top];
+};
+export const isTouch = (event) => event.pointerType === "touch";
 
 // Diagonal lines over a box: a sign that needs no color.
 export const hatch = (context, x, y, width, height, color, gap = 7) => {
@@ -65,8 +78,9 @@ export const hatch = (context, x, y, width, height, color, gap = 7) => {
 
 // Text cut to a width. One measure per text is kept; letters count as equally wide.
 const widths = new Map();
-export const label = (context, words, x, y, width) => {
+export const label = (context, color, words, x, y, width) => {
   if (width < 14) return;
+  context.fillStyle = color;
   const short = words.length > 300 ? words.slice(0, 300) : words;
   const key = `${context.font}|${short}`;
   let full = widths.get(key);

@@ -39,7 +39,7 @@ export const useAddress = (tl) => {
     const state = readAddress(location.hash);
     if (!state || location.hash === written) return false;
     tl.apply(state);
-    if (scroll) tl.host.scrollIntoView({ block: "start" });
+    if (scroll) tl.host.scrollIntoView();
     return true;
   };
   const onHash = () => tl.hasAddress && apply(true);

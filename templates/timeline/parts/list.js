@@ -8,11 +8,12 @@ const MOST = 200;
 
 export const useList = (tl) => {
   const { list } = tl.el;
-  const choice = make("select", { class: "tl-select", "aria-label": "Lane of the table" });
+  const choice = make("select.select", { "aria-label": "Lane of the table" });
+  const longest = make("input", { type: "checkbox", onchange: () => tl.fillList() });
   const body = make("tbody");
   const note = small();
-  const head = make("tr", {}, ...["Start", "Duration", "Name", "Kind", "About"].map((name) => make("th", { scope: "col" }, name)));
-  list.append(make("summary", {}, "The visible slices as a table"), make("p", {}, make("label", {}, "Lane ", choice)), make("div", { class: "tl-scroll", tabindex: "0", role: "region", "aria-label": "Visible slices" }, make("table", { class: "tl-table" }, make("thead", {}, head), body)), note);
+  const head = make("tr", ...["Start", "Duration", "Name", "Kind", "About"].map((name) => make("th", { scope: "col" }, name)));
+  list.append(make("summary", "The visible slices as a table"), make("p", make("label", "Lane ", choice), " ", make("label", longest, " longest first")), make("div.scroll", { tabindex: "0", role: "region", "aria-label": "Visible slices" }, make("table.table", make("thead", head), body)), note);
   let lanes = [];
 
   tl.fillList = () => {
@@ -25,24 +26,25 @@ export const useList = (tl) => {
     const place = lanes.indexOf(tl.focus?.lane);
     if (place >= 0) choice.value = place;
     const lane = lanes[Number(choice.value)];
-    const rows = [];
-    let others = 0;
+    const all = [];
     for (const row of lane?.rows ?? []) {
       const { shift } = lane.section;
       for (let at = firstAfter(row, tl.range.start + shift - 1); at < row.index.length; at += 1) {
         const slice = row.index[at];
         if (lane.start[slice] >= tl.range.end + shift) break;
-        if (rows.length < MOST) rows.push(slice);
-        else others += 1;
+        all.push(slice);
       }
     }
-    rows.sort((a, b) => lane.start[a] - lane.start[b]);
+    const length = (slice) => lane.end[slice] - lane.start[slice];
+    all.sort((a, b) => (longest.checked && length(b) - length(a)) || lane.start[a] - lane.start[b]);
+    const rows = all.slice(0, MOST);
+    const others = all.length - rows.length;
     body.replaceChildren(...rows.map((slice) => {
       const events = eventsOf(lane, slice);
-      const open = button("tl-link", () => { tl.setPin({ lane, slice, section: lane.section }); tl.settle(false); }, cut(nameOf(lane, slice), 200));
-      return make("tr", {}, make("td", {}, exactly(lane.start[slice])), make("td", {}, exactly(lane.end[slice] - lane.start[slice])), make("th", { scope: "row" }, events > 1 ? `${grouped(events)} × ` : "", open), make("td", {}, visible(kindOf(lane, slice).label)), make("td", {}, cut(aboutOf(lane, slice), 200)));
+      const open = button("link", () => { tl.setPin({ lane, slice, section: lane.section }); tl.settle(false); }, cut(nameOf(lane, slice), 200));
+      return make("tr", make("td", exactly(lane.start[slice])), make("td", exactly(length(slice))), make("th", { scope: "row" }, events > 1 ? `${grouped(events)} × ` : "", open), make("td", visible(kindOf(lane, slice).label)), make("td", cut(aboutOf(lane, slice), 200)));
     }));
-    note.textContent = rows.length === 0 ? "No slices of this lane are visible." : others ? `${grouped(others)} more slices of this lane are visible; zoom in for them.` : "";
+    note.textContent = rows.length === 0 ? "No slices are visible." : others ? `${grouped(others)} more slices are visible; zoom in for them.` : "";
   };
   listen(choice, "change", () => {
     const lane = lanes[Number(choice.value)];

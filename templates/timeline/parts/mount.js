@@ -42,7 +42,7 @@ export const mount = (host, picture, options = {}) => {
   };
   tl.status = (words, retry) => {
     el.status.hidden = !words;
-    el.status.replaceChildren(words, retry ? button("tl-button", retry, "Try again") : "");
+    el.status.replaceChildren(words, retry ? button("button", retry, "Try again") : "");
   };
   tl.emptyText = () => (tl.sheet.sections.length ? "No events in this part of the run." : (picture.windows ?? []).length || options.request ? "Choose a GPU in the overview." : "This picture has no events in detail.");
   tl.tallest = () => max(260, min(round(innerHeight * 0.72), 1400));
@@ -110,7 +110,7 @@ export const mount = (host, picture, options = {}) => {
     tl.drawLegend();
     tl.draw();
   };
-  const sizes = new ResizeObserver(() => tl.draw());
+  const sizes = new ResizeObserver(tl.draw);
   sizes.observe(el.live);
   const themes = new MutationObserver(restyle);
   themes.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "class"] });
@@ -118,18 +118,19 @@ export const mount = (host, picture, options = {}) => {
   listen(dark, "change", restyle);
   listen(window, "resize", tl.draw);
   listen(el.scroller, "scroll", tl.draw, { passive: true });
-  const scrolled = () => tl.hideTip();
-  listen(window, "scroll", scrolled, { passive: true });
+  listen(window, "scroll", tl.hideTip, { passive: true });
 
   return {
-    show: (place) => tl.show(typeof place === "string" ? tl.places.find((one) => one.id === place) ?? { id: place, label: place, start_ns: 0, end_ns: tl.limits.end } : place, true),
+    show: (place) => tl.show(tl.places.find((one) => one.id === place) ?? (place.id ? place : { id: place, label: place, start_ns: 0, end_ns: tl.limits.end }), true),
     range: () => ({ start_ns: tl.range.start, end_ns: tl.range.end, groups: [...tl.sheet.groups] }),
     go: (start, end) => { tl.go(start, end); tl.settle(false); },
     zoom: (factor, time) => tl.zoom(factor, time ?? (tl.range.start + tl.range.end) / 2),
     // Lane and slice at a point of the detail, and the box of a slice: for tests.
     at: (x, y) => {
       const hit = hitAt(tl, x, y);
-      return hit && { lane: hit.lane.id, slice: hit.slice, id: hit.slice < 0 ? null : hit.lane.ids[hit.slice], start_ns: hit.slice < 0 ? null : hit.lane.start[hit.slice], name: hit.slice < 0 ? null : hit.lane.section.names[hit.lane.name[hit.slice]] };
+      if (!hit) return hit;
+      const { lane, slice } = hit;
+      return { lane: lane.id, slice, id: lane.ids[slice], start_ns: lane.start[slice], name: lane.section.names[lane.name[slice]] };
     },
     box: (laneId, slice, sectionAt = 0) => {
       const lane = tl.sheet.sections[sectionAt]?.tracks.find((one) => one.id === laneId);
@@ -147,7 +148,7 @@ export const mount = (host, picture, options = {}) => {
       themes.disconnect();
       dark.removeEventListener("change", restyle);
       removeEventListener("resize", tl.draw);
-      removeEventListener("scroll", scrolled);
+      removeEventListener("scroll", tl.hideTip);
       cancelAnimationFrame(frame);
       clearTimeout(rest);
       el.live.remove();

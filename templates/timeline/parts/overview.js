@@ -1,22 +1,23 @@
 // The overview: the whole run, a row per lane, as shares of each bin.
-import { bytes } from "./decode.js";
+import { sharesOf } from "./decode.js";
 import { fillBox, fit, hatch, label, setFont } from "./dom.js";
 import { ceil, floor, max, min, round } from "./numbers.js";
+import { gutterOf } from "./layout.js";
 import { stepOf, tickLabel, ticksOf } from "./time.js";
 import { visible } from "./text.js";
 
 const MARKS = 16;
 const AXIS = 18;
 const FLAGS = 12;
-const TALLEST = 260;
+const TALLEST = 372;
 
 export const overviewOf = (picture) => {
   const given = picture.overview ?? {};
+  const bins = max(1, given.bins ?? 1);
   const lanes = (given.lanes ?? []).map((lane) => ({
     group: lane.group, label: visible(lane.label), count: lane.count ?? 1,
-    shares: Object.entries(lane.shares ?? {}).map(([kind, text]) => [Number(kind), bytes(text)]).sort((a, b) => a[0] - b[0]),
+    shares: Object.entries(lane.shares ?? {}).map(([kind, text]) => [Number(kind), sharesOf(text, bins)]).sort((a, b) => a[0] - b[0]),
   }));
-  const bins = max(1, given.bins ?? 1);
   const whole = { start: 0, end: max(1, picture.span_ns ?? 1) };
   return { bins, lanes, ticks: given.ticks ?? [], unit: visible(given.unit ?? ""), marks: given.marks ?? [], bitmap: null, whole, extent: extentOf(lanes, bins, picture.kinds, whole), binAt: (time) => time / (whole.end / bins) };
 };
@@ -27,10 +28,11 @@ const extentOf = (lanes, bins, kinds, whole) => {
   for (const lane of lanes) {
     for (const [kind, shares] of lane.shares) {
       if (/^(idle:(lead|tail|paused|no_record)|missing)$/.test(kinds?.[kind]?.id)) continue;
-      const from = shares.findIndex((share) => share);
-      if (from < 0) continue;
-      first = min(first, from);
-      last = max(last, shares.findLastIndex((share) => share));
+      let [from, to] = [0, shares.length - 1];
+      while (from < first && !shares[from]) from += 1;
+      while (to > last && !shares[to]) to -= 1;
+      if (shares[from]) first = from;
+      if (shares[to]) last = to;
     }
   }
   const margin = ceil((last - first + 1) / 12);
@@ -42,7 +44,7 @@ const extentOf = (lanes, bins, kinds, whole) => {
 export const overviewLayout = (overview, width) => {
   const count = max(1, overview.lanes.length);
   const row = max(1, min(30, floor(TALLEST / count)));
-  const gutter = width >= 720 ? min(190, round(width * 0.13)) : 0;
+  const gutter = gutterOf(width);
   const top = FLAGS + MARKS;
   const { start, end } = overview.extent;
   const per = (width - gutter) / (end - start);
@@ -111,27 +113,17 @@ const drawMarks = (context, overview, layout, palette, x) => {
     const a = x(mark.start_ns);
     const b = max(a + 1, x(mark.end_ns));
     if (mark.kind === "change_point") {
-      context.strokeStyle = palette.ink;
-      context.setLineDash([3, 3]);
-      context.lineWidth = 1;
-      context.beginPath();
-      context.moveTo(round(a) + 0.5, FLAGS);
-      context.lineTo(round(a) + 0.5, layout.bottom);
-      context.stroke();
-      context.setLineDash([]);
-      context.fillStyle = palette.ink;
-      label(context, visible(mark.label), min(a + 4, layout.width - 60), FLAGS + MARKS / 2 - 1, 140);
+      for (let y = FLAGS; y < layout.bottom; y += 6) fillBox(context, palette.ink, round(a), y, 1, 3);
+      label(context, palette.ink, visible(mark.label), min(a + 4, layout.width - 60), FLAGS + MARKS / 2 - 1, max(60, min(320, layout.width - a - 8)));
     } else if (mark.kind === "missing") {
       fillBox(context, palette.faint, a, layout.top, b - a, layout.bottom - layout.top, 0.7);
       hatch(context, a, layout.top, b - a, layout.bottom - layout.top, palette.muted, 8);
-      context.fillStyle = palette.muted;
-      label(context, visible(mark.label), a + 3, FLAGS + MARKS / 2 - 1, b - a - 6);
+      label(context, palette.muted, visible(mark.label), a + 3, FLAGS + MARKS / 2 - 1, b - a - 6);
     } else {
       const entry = palette.of({ prefill: "attention", decode: "elementwise", warmup: "idle:lead" }[mark.kind] ?? "other");
       fillBox(context, entry.soft, a, FLAGS, max(1, b - a - 1), MARKS - 3);
       fillBox(context, entry.fill, a, FLAGS + MARKS - 5, max(1, b - a - 1), 2);
-      context.fillStyle = palette.ink;
-      label(context, visible(mark.label), a + 4, FLAGS + MARKS / 2 - 2, b - a - 8);
+      label(context, palette.ink, visible(mark.label), a + 4, FLAGS + MARKS / 2 - 2, b - a - 8);
     }
   }
 };
@@ -175,28 +167,25 @@ export const drawOverview = (tl) => {
     overview.lanes.forEach((lane, place) => {
       const isShown = tl.sheet.groups.has(lane.group);
       const isEdge = place === 0 || place === overview.lanes.length - 1;
-      if (layout.row < 11 && !isEdge && !isShown) return;
+      if (layout.row < 10 && !isEdge && !isShown) return;
       const y = layout.top + place * layout.row + max(layout.row / 2, 4);
-      if (layout.row < 11 && !isEdge) {
+      if (layout.row < 10 && !isEdge) {
         fillBox(context, palette.accent, gutter - 6, layout.top + place * layout.row, 5, max(2, layout.row));
         return;
       }
-      setFont(context, palette, layout.row < 11 ? 9.5 : 11, isShown);
-      context.fillStyle = isShown ? palette.ink : palette.muted;
-      label(context, lane.count > 1 ? `${lane.label} (${lane.count})` : lane.label, 10, y, gutter - 16);
+      setFont(context, palette, layout.row < 14 ? 9.5 : 11, isShown);
+      label(context, isShown ? palette.ink : palette.muted, lane.label, 10, y, gutter - 16);
     });
     if (overview.unit && overview.ticks.length) {
       setFont(context, palette, 10.5);
-      context.fillStyle = palette.muted;
-      label(context, `${overview.ticks.length} × ${overview.unit}`, 10, layout.bottom + 10, gutter - 14);
+      label(context, palette.muted, `${overview.ticks.length} × ${overview.unit}`, 10, layout.bottom + 10, gutter - 14);
     }
   }
   if (!gutter && layout.row > 13) {
     overview.lanes.forEach((lane, place) => {
       const y = layout.top + place * layout.row;
       fillBox(context, palette.ground, 2, y + 1, min(150, context.measureText(lane.label).width + 6), 12, 0.75);
-      context.fillStyle = palette.ink;
-      label(context, lane.label, 5, y + 7.5, 140);
+      label(context, palette.ink, lane.label, 5, y + 7.5, 140);
     });
   }
   // Windows with detail.
@@ -222,20 +211,26 @@ export const drawOverview = (tl) => {
 // The range of the detail is an open box over the run.
 const drawBrush = (tl, context, layout, palette, x) => {
   const { width, gutter } = layout;
+  const side = (id) => tl.groups.get(id)?.side;
+  const isPair = tl.sheet.sections.length > 1;
   for (const section of tl.sheet.sections.length ? tl.sheet.sections : [{ shift: 0 }]) {
+    // Around the lanes of its side.
+    const lanes = tl.strip.lanes.map((lane) => !isPair || side(lane.group) === side(section.group));
+    const top = layout.top + max(0, lanes.indexOf(true)) * layout.row;
+    const bottom = isPair ? layout.top + (lanes.lastIndexOf(true) + 1) * layout.row : layout.bottom;
     const a = max(gutter, min(width - 2, x(tl.range.start + section.shift)));
     const b = min(width, max(a + 2, x(tl.range.end + section.shift)));
     context.fillStyle = palette.ground;
     context.globalAlpha = 0.3;
-    if (tl.sheet.sections.length < 2) {
+    if (!isPair) {
       context.fillRect(gutter, layout.top, max(0, a - gutter), layout.bottom - layout.top);
       context.fillRect(b, layout.top, max(0, width - b), layout.bottom - layout.top);
     }
     context.globalAlpha = 1;
     context.strokeStyle = palette.ink;
     context.lineWidth = 1.5;
-    context.strokeRect(a, layout.top - 1, max(2, b - a), layout.bottom - layout.top + 2);
+    context.strokeRect(a, top - 1, max(2, b - a), bottom - top + 2);
     context.fillStyle = palette.ink;
-    if (b - a > 12) for (const at of [a, b]) context.fillRect(at - 1.5, (layout.top + layout.bottom) / 2 - 7, 3, 14);
+    if (b - a > 12) for (const at of [a, b]) context.fillRect(at - 1.5, (top + bottom) / 2 - 7, 3, 14);
   }
 };

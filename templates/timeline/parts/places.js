@@ -1,5 +1,5 @@
 // Places of findings: showing one, flags above the detail, and a list. Each leads to its finding.
-import { button, make, small } from "./dom.js";
+import { button, make } from "./dom.js";
 import { max, min, round } from "./numbers.js";
 import { cut, plural, visible } from "./text.js";
 import { duration } from "./time.js";
@@ -81,14 +81,14 @@ export const useFlags = (tl) => {
     box.replaceChildren(...flags.map(({ place, from, size, row, x0, x1 }) => {
       const bar = make("i", { "aria-hidden": "true" });
       bar.style.width = `${max(2, min(x1, from + size) - x0)}px`;
-      const flag = make("a", { class: `tl-flag${tl.place?.id === place.id ? " tl-current" : ""}`, href: `#${anchorOf(place)}`, title: `${cut(place.text, 300)}: to the finding`, onclick: follow(place) }, make("span", {}, cut(place.text, 80)), bar);
+      const flag = make(tl.place?.id === place.id ? "a.flag.current" : "a.flag", { href: `#${anchorOf(place)}`, title: `${cut(place.text, 300)}: to the finding`, onclick: follow(place) }, make("span", cut(place.text, 80)), bar);
       flag.style.left = `${from}px`;
       flag.style.top = `${row * ROW}px`;
       flag.style.width = `${size}px`;
       return flag;
     }));
     if (hidden) {
-      const more = make("span", { class: "tl-more" }, plural(hidden, "more place"));
+      const more = make("span.more", plural(hidden, "more place"));
       if (left) more.style.maxWidth = `${left - 2}px`;
       more.style[left ? "left" : "right"] = 0;
       box.append(more);
@@ -107,10 +107,9 @@ export const useFlags = (tl) => {
   const list = tl.el.placesList;
   list.hidden = places.length === 0;
   if (!places.length) return;
-  const items = places.slice(0, 300).map((place) => make("li", {},
-    button("tl-link", () => tl.show(place, true), cut(place.text, 160)),
-    make("span", { class: "tl-small" }, ` ${tl.groupLabel(place.group)}, ${duration(place.end_ns - place.start_ns)} at ${duration(place.start_ns)} `),
+  const items = places.map((place) => make("li",
+    button("link", () => tl.show(place, true), cut(place.text, 160)),
+    make("span.small", ` ${tl.groupLabel(place.group)}, ${duration(place.end_ns - place.start_ns)} at ${duration(place.start_ns)} `),
     make("a", { href: `#${anchorOf(place)}`, onclick: follow(place) }, "finding")));
-  list.append(make("summary", {}, `Places of findings (${places.length})`), make("ol", {}, ...items));
-  if (places.length > 300) list.append(small(`${places.length - 300} more are only in the picture.`));
+  list.append(make("summary", `Places of findings (${places.length})`), make("ol", ...items));
 };

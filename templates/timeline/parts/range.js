@@ -3,13 +3,16 @@ import { RULER } from "./layout.js";
 import { abs, ceil, floor, max, min, round } from "./numbers.js";
 import { duration, stepOf } from "./time.js";
 
+// The time of a slice as it is shown.
+export const spanOf = (hit) => (hit?.slice >= 0 ? { start: hit.lane.start[hit.slice] - hit.lane.section.shift, end: hit.lane.end[hit.slice] - hit.lane.section.shift } : null);
+
 export const useRange = (tl) => {
   tl.go = (start, end) => {
     const { limits } = tl;
     const length = max(1, min(limits.end - limits.start, round(end) - round(start)));
     const from = max(limits.start, min(limits.end - length, round(start)));
     tl.range = { start: from, end: from + length };
-    tl.el.read.textContent = `Shown: ${duration(length)} from ${duration(from - tl.zero())}`;
+    tl.el.read.textContent = `Shown: ${duration(length)} from ${from === tl.zero() ? "the start" : duration(from - tl.zero())}`;
     tl.load(false);
     tl.draw();
   };
@@ -40,26 +43,26 @@ export const useRange = (tl) => {
     tl.go(start, end);
   };
   tl.fitSelection = () => {
-    const { pin, selection, place } = tl;
-    const span = selection ?? (pin && { start: pin.lane.start[pin.slice] - pin.lane.section.shift, end: pin.lane.end[pin.slice] - pin.lane.section.shift }) ?? place;
+    const span = tl.selection ?? spanOf(tl.pin) ?? tl.place;
     if (!span) return tl.fitAll();
     const margin = max(1, round((span.end - span.start) * 0.15));
     tl.go(span.start - margin, span.end + margin);
     tl.settle(false);
   };
   tl.scrollTo = (lane) => {
+    if (tl.sheet.unseen.delete(lane.id)) tl.countUnseen();
     const row = tl.view?.plan.lanes.find((one) => one.lane === lane);
     if (!row) return;
     const { scroller } = tl.el;
     if (row.y < scroller.scrollTop) scroller.scrollTop = row.y - 30;
     else if (row.y + row.height + RULER > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = row.y + row.height + RULER - scroller.clientHeight + 10;
   };
-  // Moves the range to a slice, and zooms out if it is longer.
-  tl.reveal = ({ lane, slice }) => {
-    const [a, b] = [lane.start[slice] - lane.section.shift, lane.end[slice] - lane.section.shift];
+  // Moves the range to a slice that is not visible, and zooms out if it is longer.
+  tl.reveal = (hit) => {
+    const { start: a, end: b } = spanOf(hit);
     const length = max(tl.range.end - tl.range.start, ceil((b - a) * 1.2));
-    if (a < tl.range.start || b > tl.range.end) tl.go(round((a + b - length) / 2), round((a + b + length) / 2));
-    tl.scrollTo(lane);
+    if (b <= tl.range.start || a >= tl.range.end) tl.go(round((a + b - length) / 2), round((a + b + length) / 2));
+    tl.scrollTo(hit.lane);
     tl.draw();
   };
 };

@@ -58,4 +58,4 @@ export const useRequests = (tl) => {
   tl.closers.push(() => { clearTimeout(timer); number += 1; });
 };
 
-export const sectionOfAnswer = (answer, label) => sectionOf({ id: "", label, group: "", start_ns: answer.start_ns, end_ns: answer.end_ns, lanes: answer.lanes, flows: answer.flows, path: answer.path }, answer.names ?? [], answer.kinds ?? [], 0);
+export const sectionOfAnswer = (answer, label) => sectionOf({ ...answer, id: "", label, group: "" }, answer.names ?? [], answer.kinds ?? [], 0);

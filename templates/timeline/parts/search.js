@@ -1,6 +1,7 @@
 // Search by regular expression over the names of the sheet.
 import { busyOf, eventsOf, nameOf } from "./decode.js";
 import { listen } from "./dom.js";
+import { tool } from "./frame.js";
 import { max } from "./numbers.js";
 import { grouped, plural } from "./text.js";
 import { duration } from "./time.js";
@@ -40,10 +41,13 @@ export const find = (tl, text) => {
 export const useSearch = (tl) => {
   const { searchInput, searchCount } = tl.el;
   let timer = 0;
+  tl.el.matches.append(tool("‹", "Previous match (p)", () => tl.step(-1)), " ", tool("›", "Next match (n)", () => tl.step(1)));
   const write = (error) => {
     const { search } = tl;
     const where = tl.sheet.request ? "in what is loaded" : "in this window";
-    searchCount.textContent = error || (search ? `${plural(search.events, "match").replace("matchs", "matches")}, ${duration(search.total)} ${where}` : "");
+    const at = search?.current >= 0 ? `; ${grouped(search.current + 1)} of ${grouped(search.matches.length)}` : "";
+    searchCount.textContent = error || (search ? `${plural(search.events, "match").replace("matchs", "matches")}, ${duration(search.total)} ${where}${at}` : "");
+    tl.el.matches.hidden = !search?.matches.length;
     searchCount.classList.toggle("tl-error", Boolean(error));
   };
   tl.searchAgain = () => {
@@ -85,6 +89,7 @@ export const useSearch = (tl) => {
     } else search.current = (search.current + direction + count) % count;
     const hit = search.matches[search.current];
     tl.focus = hit;
+    write("");
     tl.reveal(hit);
     tl.announce(`Match ${grouped(search.current + 1)} of ${grouped(count)}: ${nameOf(hit.lane, hit.slice).slice(0, 120)}, ${duration(hit.lane.end[hit.slice] - hit.lane.start[hit.slice])}`);
     tl.settle(false);

@@ -1,11 +1,10 @@
 // A measured range: its length, and the time that each kind covers in it.
 import { eventsOf, firstAfter } from "./decode.js";
 import { button, make, small } from "./dom.js";
+import { WORK } from "./layout.js";
 import { max, min, round } from "./numbers.js";
 import { grouped, percent, plural, visible } from "./text.js";
 import { exactly } from "./time.js";
-
-const WORK = new Set(["kernels", "copies", "gaps"]);
 
 // Length of the union of intervals.
 export const covered = (intervals) => {
@@ -64,17 +63,17 @@ export const useSelection = (tl) => {
     if (!selection) return;
     const length = selection.end - selection.start;
     const groups = length > 0 ? measure(tl.sheet, selection) : [];
-    panel.append(make("div", { class: "tl-panel-head" }, make("h3", {}, "Measured range"), button("tl-button", () => { tl.selection = null; tl.measure(); tl.draw(); }, "Close")),
-      make("p", {}, `${exactly(length)} from ${exactly(selection.start)}`));
+    panel.append(make("div.panel-head", make("h3", "Measured range"), button("button", () => { tl.selection = null; tl.measure(); tl.draw(); }, "Close")),
+      make("p", `${exactly(length)} from ${exactly(selection.start)}`));
     for (const group of groups.slice(0, 8)) {
       const rows = group.kinds.map(({ kind, covered }) => {
         const bar = make("i");
         bar.style.width = `${min(100, (covered / length) * 100)}%`;
         bar.style.background = tl.palette.of(kind.id).fill;
-        return make("div", { class: "tl-share" }, make("dt", {}, visible(kind.label)), make("dd", {}, make("span", {}, `${percent(covered / length)}`), bar));
+        return make("div.share", make("dt", visible(kind.label)), make("dd", make("span", `${percent(covered / length)}`), bar));
       });
       const about = tl.sheet.sections.length > 1 ? `${group.section.label}: ` : "";
-      panel.append(make("p", { class: "tl-strong" }, `${about}${tl.groupLabel(group.group)}: ${plural(group.kernels, "kernel")}, busy ${percent(group.busy / length)}`), make("dl", { class: "tl-shares" }, ...rows));
+      panel.append(make("p.strong", `${about}${tl.groupLabel(group.group)}: ${plural(group.kernels, "kernel")}, busy ${percent(group.busy / length)}`), make("dl.shares", ...rows));
       if (group.isSum) panel.append(small("Some slices sum up several events; zoom in and measure again for exact shares."));
     }
     if (groups.length > 8) panel.append(small(`${grouped(groups.length - 8)} more GPUs are not listed.`));

@@ -22,20 +22,17 @@ export const windowSets = (picture) => {
 };
 
 export const sheetOf = (picture, set) => {
-  const base = set[0];
-  const sections = set.map((window) => sectionOf(window, picture.names ?? [], picture.kinds ?? [], window.start_ns - base.start_ns));
-  const shown = sections.map((section) => [section.start - section.shift, section.end - section.shift]);
+  const sections = set.map((window) => sectionOf(window, picture.names ?? [], picture.kinds ?? [], window.start_ns - set[0].start_ns));
+  const start = min(...sections.map((section) => section.start - section.shift));
   const first = sections.flatMap((section) => section.tracks.filter((lane) => lane.count).map((lane) => lane.start[0] - section.shift));
   return {
-    sections, pairs: set[1]?.pairs ?? [], request: false, chosen: new Set(), start: min(...shown.map(([start]) => start)), end: max(...shown.map(([, end]) => end)), earliest: min(...first, base.start_ns),
+    sections, pairs: set[1]?.pairs ?? [], request: false, chosen: new Set(), unseen: new Set(), start, end: max(...sections.map((section) => section.end - section.shift)), earliest: min(start, ...first),
     groups: new Set(sections.flatMap((section) => [section.group, ...section.tracks.map((lane) => lane.group)])), label: sections.map((section) => section.label).join(" and "),
     reasons: set.map((window) => window.reason).filter(Boolean),
   };
 };
 
-export const emptySheet = (picture, request) => ({
-  sections: [], pairs: [], request, chosen: new Set(), start: 0, end: max(1, picture.span_ns ?? 1), earliest: 0, groups: new Set(), label: "", reasons: [],
-});
+export const emptySheet = (picture, request) => ({ ...sheetOf(picture, []), request, start: 0, end: max(1, picture.span_ns ?? 1), earliest: 0 });
 
 // The same slice in another answer.
 const again = (hit, section) => {
@@ -58,13 +55,14 @@ export const useSheets = (tl) => {
     tl.limits = isPair ? { start: min(sheet.start, sheet.earliest), end: sheet.end } : { start: min(0, sheet.start, sheet.earliest), end: max(tl.strip.whole.end, sheet.end) };
     tl.setPin(null);
     if (tl.search) tl.searchAgain();
-    el.reason.replaceChildren(...sheet.reasons.map((words, at) => make("span", {}, `${visible(sheet.sections[at]?.label ?? "")}: ${visible(words)}`)));
+    el.reason.replaceChildren(...sheet.reasons.map((words, at) => make("span", `${visible(sheet.sections[at]?.label ?? "")}: ${visible(words)}`)));
     el.reason.hidden = !sheet.reasons.length;
     for (const tab of el.tabs.children) if (tab.dataset.at) tab.setAttribute("aria-pressed", !sheet.request && sets[tab.dataset.at][0].id === sheet.sections[0]?.id);
     const hasPath = sheet.sections.some((section) => section.path.length);
     tl.el.pathTool.hidden = !hasPath;
     el.canvas.setAttribute("aria-label", `${sheet.label || "Detail"}: ${plural(sheet.sections.reduce((sum, section) => sum + section.tracks.length, 0), "lane")}`);
     tl.drawLegend();
+    tl.countUnseen();
   };
   tl.openAt = (at) => {
     if (!sheets.has(at)) sheets.set(at, sheetOf(picture, sets[at]));

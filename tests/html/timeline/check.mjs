@@ -4,6 +4,7 @@ import { checkDrawn, checkEdges } from "./drawn.mjs";
 import { checkManners } from "./manners.mjs";
 import { checkServed } from "./served.mjs";
 import { checkSpeed } from "./speed.mjs";
+import { checkTouch } from "./touch.mjs";
 import { checkUse } from "./use.mjs";
 
 const folder = process.argv[2];
@@ -12,7 +13,7 @@ let checks = 0;
 const began = performance.now();
 const browser = await launch();
 try {
-  for (const part of [checkDrawn, checkEdges, checkUse, checkManners, checkServed, checkSpeed]) {
+  for (const part of [checkDrawn, checkEdges, checkUse, checkTouch, checkManners, checkServed, checkSpeed]) {
     const check = (name, holds, seen = "") => {
       checks += 1;
       if (!holds) failures.push(`time line, ${part.name}: ${name}${seen === "" ? "" : ` (${JSON.stringify(seen)?.slice(0, 500)})`}`);

@@ -1,7 +1,7 @@
 // The time line in other places: dark and light, phone and large screens, without scripts, on paper; and for readers of the screen.
 import { axeSource } from "../browser.mjs";
 import { readFileSync } from "node:fs";
-import { call, colorsAt, openAt, settled } from "./tools.mjs";
+import { call, colorsAt, openAt, pictureOf, settled } from "./tools.mjs";
 
 export const checkManners = async (browser, folder, check) => {
   for (const [width, height, deviceScaleFactor] of [[420, 800, 2], [1400, 1000, 1], [3840, 2160, 1]]) {
@@ -31,6 +31,11 @@ export const checkManners = async (browser, folder, check) => {
   for (const fold of await page.locator(".tl-fold summary").all()) await fold.click();
   await page.waitForTimeout(300);
   const rows = await page.locator(".tl-table tbody tr").count();
+  await page.check(".tl-fold[open] input");
+  const [longest] = await page.locator(".tl-table tbody tr td:nth-child(2)").allTextContents();
+  const lane = pictureOf(folder, "usual").windows[0].lanes[1];
+  check("the longest first", longest.includes(Math.max(...lane.slices.length_ns).toLocaleString("en-US")), longest);
+  await page.uncheck(".tl-fold[open] input");
   check("lists the slices of a lane", rows === 200 && (await page.textContent(".tl-fold[open] .tl-small >> nth=-1")).includes("more slices"), rows);
   // The policy of the page forbids scripts of others; the browser's tools are not bound by it.
   await page.evaluate(readFileSync(axeSource, "utf8"));

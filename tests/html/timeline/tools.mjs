@@ -26,6 +26,19 @@ export const slicesOf = (lane, start) => {
   });
 };
 
+// Shares of bins, packed or not.
+export const sharesOf = (text) => {
+  if (!text.startsWith("~")) return [...Buffer.from(text, "base64")];
+  const rest = [...Buffer.from(text.slice(1), "base64")];
+  const out = [];
+  while (rest.length) {
+    const first = rest.shift();
+    if (first < 128) out.push(...rest.splice(0, first + 1));
+    else out.push(...Array(first - 126).fill(rest.shift()));
+  }
+  return out;
+};
+
 export const call = (page, method, ...values) => page.evaluate(([method, values]) => document.getElementById("timeline").timeline[method](...values), [method, values]);
 
 export const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
