@@ -52,5 +52,10 @@ EVERY_PAGE="$every_page" node "$here/check.mjs" "$pages"
 # Time lines of made pictures, without the program: what is drawn, how it is used, and how fast it is.
 python3 "$here/timeline/pictures.py" "$pages/timeline"
 timeout 120 node "$here/timeline/check.mjs" "$pages/timeline"
+if FIREFOX="$(command -v firefox-esr || command -v firefox)"; then
+  FIREFOX="$FIREFOX" timeout 120 node "$here/timeline/firefox.mjs" "$pages/timeline"
+else
+  echo "WARNING: firefox-esr is absent: time lines are opened in Chromium only" >&2
+fi
 # The page that the program serves.
 node "$here/view.mjs" "$binary" fixtures/two_nodes
