@@ -89,6 +89,22 @@ class Sweep:
         return self.sums[at][what] + (time - self.times[at] if self.active[at] == what else 0)
 
 
+def shares_of(text):
+    """The bytes of a row of shares; after `~` as runs and literals."""
+    if not text.startswith("~"):
+        return base64.b64decode(text)
+    packed, out, at = base64.b64decode(text[1:]), b"", 0
+    while at < len(packed):
+        first = packed[at]
+        if first < 128:
+            out += packed[at + 1 : at + 2 + first]
+            at += 2 + first
+        else:
+            out += packed[at + 1 : at + 2] * (first - 126)
+            at += 2
+    return out
+
+
 def group_of(row, gpu):
     return f"r{row['rank']}g{gpu}"
 
@@ -106,20 +122,24 @@ def of_overview(picture, kernels, copies, shift):
     slack = 3 if any("approximate" in note for note in picture["notes"]) else 1
     edges = [at * span // overview["bins"] for at in range(overview["bins"] + 1)]
     for lane in overview["lanes"]:
-        shares = {ids[int(kind)]: base64.b64decode(row) for kind, row in lane["shares"].items()}
+        shares = {ids[int(kind)]: shares_of(row) for kind, row in lane["shares"].items()}
         for name, row in shares.items():
             if len(row) != overview["bins"]:
                 yield f"{lane['label']}: {name} has {len(row)} bins"
         totals = [sum(row[at] for row in shares.values()) for at in range(overview["bins"])]
         if any(total not in (254, 255, 256) for total in totals):
             yield f"{lane['label']}: shares of a bin add up to {min(totals)} to {max(totals)}"
-        if lane["count"] != 1:
-            continue
-        sweep = Sweep(events[lane["group"]])
+        # A lane of several GPUs is about those without a lane of their own.
+        single = {one["group"] for one in overview["lanes"] if one["count"] == 1}
+        groups = [lane["group"]] if lane["count"] == 1 else sorted(set(events) - single)
+        if len(groups) != lane["count"]:
+            yield f"{lane['label']}: sums up {lane['count']} GPUs, {len(groups)} have no lane"
+        sweeps = [Sweep(events[group]) for group in groups]
         for what, name in enumerate(("compute", "exposed_communication", "exposed_copy")):
             row = shares.get(name, bytes(overview["bins"]))
             for at, (start, end) in enumerate(zip(edges, edges[1:])):
-                wanted = (sweep.until(end - shift, what) - sweep.until(start - shift, what)) * 255 / max(1, end - start)
+                covered = sum(sweep.until(end - shift, what) - sweep.until(start - shift, what) for sweep in sweeps)
+                wanted = covered * 255 / max(1, (end - start) * len(sweeps))
                 # Shares below 1 are raised to 1, and the largest gives way.
                 raised = sum(other[at] == 1 for other in shares.values())
                 is_lost = slack == 1 and wanted > 0 and not row[at]
@@ -260,16 +280,24 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", required=True)
     parser.add_argument("--inputs", nargs="+", required=True)
+    parser.add_argument("--generator", help="the built example generate_trace, for a run of more GPUs than have lanes")
     options = parser.parse_args()
     schema = json.loads(subprocess.run([options.binary, "schema", "timeline"], capture_output=True, check=True).stdout)
     jsonschema.Draft202012Validator.check_schema(schema)
     failed = 0
-    for source in options.inputs:
-        found = list(of_source(options.binary, schema, source))
-        failed += bool(found)
-        for problem in found[:20]:
-            print(f"{source}: {problem}", file=sys.stderr)
-    print(f"time lines: {len(options.inputs) - failed} passed, {failed} failed")
+    with tempfile.TemporaryDirectory() as directory:
+        inputs = list(options.inputs)
+        if options.generator:
+            many = Path(directory) / "many"
+            sizes = {"ranks": 44, "gpus-per-node": 44, "dispatches": 80, "regions": 160, "iterations": 2, "output": many}
+            subprocess.run([options.generator, *(word for name, value in sizes.items() for word in (f"--{name}", str(value)))], check=True, capture_output=True)
+            inputs.append(str(many))
+        for source in inputs:
+            found = list(of_source(options.binary, schema, source))
+            failed += bool(found)
+            for problem in found[:20]:
+                print(f"{source}: {problem}", file=sys.stderr)
+    print(f"time lines: {len(inputs) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 

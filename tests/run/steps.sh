@@ -133,7 +133,7 @@ sqlite() { python tests/oracle/sqlite_check.py --binary "$binary" --inputs "${da
 
 derived() { python tests/oracle/derived_check.py --binary "$binary" --inputs "${derived_inputs[@]}"; }
 
-timelines() { python tests/oracle/timeline_check.py --binary "$binary" --inputs "${timeline_inputs[@]}"; }
+timelines() { python tests/oracle/timeline_check.py --binary "$binary" --generator "$generator" --inputs "${timeline_inputs[@]}"; }
 
 comparisons() { python tests/oracle/compare_check.py --binary "$binary" --inputs "${comparison_inputs[@]}"; }
 

@@ -22,7 +22,12 @@ pub(crate) enum Color {
     Deviation(usize),
     /// Upper end of a scale of shares, in lines over bars.
     Line,
+    /// Text on a bright color, on every ground.
+    Dark,
 }
+
+/// Luma in thousandths of a 255th above which a color needs dark text.
+const BRIGHT: u32 = 125_000;
 
 /// Levels of a heat map.
 pub const LEVELS: usize = 24;
@@ -92,12 +97,21 @@ impl Color {
             Self::Grid => (0xE4, 0xE7, 0xEB),
             Self::Background => (0xFF, 0xFF, 0xFF),
             Self::Line => (0xD5, 0x5E, 0x00),
+            Self::Dark => (0x14, 0x18, 0x1D),
             Self::Heat(level) => mixed(&VIRIDIS, level.min(LEVELS - 1) as f64 / (LEVELS - 1) as f64),
             Self::Deviation(level) => mixed(&COOL_WARM, level.min(DEVIATIONS - 1) as f64 / (DEVIATIONS - 1) as f64),
         }
     }
 
-    /// Name of its variable in style sheets. Levels of heat maps are the same on every ground and have none.
+    /// The color for text on it: of both grounds, the one with more contrast.
+    pub(crate) fn ink(self) -> Self {
+        let (red, green, blue) = self.rgb();
+        // Luma, where green counts most.
+        let luma = 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue);
+        if luma > BRIGHT { Self::Dark } else { Self::Background }
+    }
+
+    /// Name of its variable in style sheets. Dark text and levels of heat maps are the same on every ground and have none.
     pub fn variable(self) -> Option<&'static str> {
         Some(match self {
             Self::Of(Role::Compute) => "compute",
@@ -113,7 +127,7 @@ impl Color {
             Self::Grid => "grid",
             Self::Background => "ground",
             Self::Line => "vermilion",
-            Self::Heat(_) | Self::Deviation(_) => return None,
+            Self::Heat(_) | Self::Deviation(_) | Self::Dark => return None,
         })
     }
 
@@ -157,6 +171,23 @@ mod tests {
         for level in 0..LEVELS {
             assert!(!variables.contains_key(&Color::Heat(level).hex()));
             assert!(!variables.contains_key(&Color::Deviation(level).hex()));
+        }
+    }
+
+    #[test]
+    fn text_is_readable_on_every_role() {
+        let linear = |part: u8| match f64::from(part) / 255.0 {
+            part if part <= 0.04045 => part / 12.92,
+            part => ((part + 0.055) / 1.055).powf(2.4),
+        };
+        let light = |color: Color| {
+            let (red, green, blue) = color.rgb();
+            0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+        };
+        for color in Color::all().filter(|color| matches!(color, Color::Of(_))) {
+            let (one, other) = (light(color), light(color.ink()));
+            let contrast = (one.max(other) + 0.05) / (one.min(other) + 0.05);
+            assert!(contrast >= 3.0, "{color:?}: {contrast}");
         }
     }
 

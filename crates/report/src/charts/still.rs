@@ -38,9 +38,9 @@ impl StillDrawing {
         self.0.text(at, text, Anchor::Start, if is_heading { Color::Ink } else { Color::Muted });
     }
 
-    /// Adds a text on a slice.
-    pub(crate) fn small_text(&mut self, at: (f64, f64), text: &str) {
-        self.0.sized_text(at, text, TINY, Anchor::Start, Color::Background);
+    /// Adds a text on a slice of a color.
+    pub(crate) fn small_text(&mut self, at: (f64, f64), text: &str, on: Color) {
+        self.0.sized_text(at, text, TINY, Anchor::Start, on.ink());
     }
 
     /// Width of a text.

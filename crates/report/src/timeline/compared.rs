@@ -3,16 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 
 use super::kinds::Kinds;
 use super::lanes::WindowLanes;
 use super::model::{Overview, OverviewLane, Picture, VERSION};
 use super::names::Names;
-use super::overview::{self, WholeRun, overview};
+use super::overview::{self, Bins, WholeRun, overview};
 use super::picture::{BUDGET, EventPlaces, Run, event_places, number_kinds, used_groups};
-use super::pieces::shares;
 use super::record::TimelineReader;
 use super::slices::{Event, EventLane};
 use wavesieve_engine::NameForm;
@@ -63,8 +60,14 @@ pub fn compared(
             window.label = format!("{id}: {}", window.label);
         }
     }
-    let whole_base = whole(&mut base);
-    let mut whole_new = whole(&mut new);
+    let within = Bins::Within(overview::BUDGET / 2);
+    let (mut whole_base, mut whole_new) = (whole(&mut base, within), whole(&mut new, within));
+    let bins = whole_base.overview.bins.min(whole_new.overview.bins);
+    for (whole_run, run) in [(&mut whole_base, &mut base), (&mut whole_new, &mut new)] {
+        if whole_run.overview.bins > bins {
+            *whole_run = whole(run, Bins::Exactly(bins));
+        }
+    }
     let mut lanes_of_base = base.lanes(&mut names)?;
     // From here on, both sides have the numbers of the base.
     let kinds_of_new = std::mem::replace(&mut new.records.kinds, std::mem::take(&mut base.records.kinds));
@@ -87,7 +90,10 @@ pub fn compared(
     let names = names.finish(&mut windows, BUDGET)?;
     let mut notes = Vec::new();
     for (side, run, whole) in [("base", &mut base, &whole_base), ("new", &mut new, &whole_new)] {
-        notes.extend(run.notes.drain(..).chain(whole.notes.iter().cloned()).map(|note| format!("{side}: {note}")));
+        // Notes about a window begin with its name, and so with the side.
+        let of_side =
+            |note: String| if note.starts_with(&format!("{side}: ")) { note } else { format!("{side}: {note}") };
+        notes.extend(run.notes.drain(..).chain(whole.notes.iter().cloned()).map(of_side));
     }
     let mut picture = Picture {
         version: VERSION,
@@ -106,9 +112,9 @@ pub fn compared(
     Ok(picture)
 }
 
-fn whole(run: &mut Run) -> WholeRun {
+fn whole(run: &mut Run, bins: Bins) -> WholeRun {
     let ranks: BTreeSet<i64> = BTreeSet::new();
-    overview(&mut run.records, &run.axis, &run.groups, run.focus, &ranks, overview::BUDGET / 2)
+    overview(&mut run.records, &run.axis, &run.groups, run.focus, &ranks, bins)
 }
 
 /// Lanes with the numbers of other kinds.
@@ -119,11 +125,9 @@ fn renumber(overview: &mut Overview, from: &Kinds, to: &mut Kinds) {
     }
 }
 
-/// Both overviews in one, with the units of the base. Both have bins of the same width only if they have as many.
+/// Both overviews in one, with the units of the base.
 fn joined(base: Overview, new: Overview) -> Overview {
-    let bins = base.bins.min(new.bins);
-    let mut all = fewer(base, bins);
-    let new = fewer(new, bins);
+    let mut all = base;
     for mark in &mut all.marks {
         mark.label = format!("base: {}", mark.label);
     }
@@ -139,39 +143,6 @@ fn joined(base: Overview, new: Overview) -> Overview {
     let of_base = std::mem::take(&mut all.lanes);
     all.lanes = named("base", of_base).chain(named("new", new.lanes)).collect();
     all
-}
-
-/// An overview with no more bins than this; both sides then have the same ones.
-fn fewer(overview: Overview, bins: usize) -> Overview {
-    if overview.bins == bins {
-        return overview;
-    }
-    let of = overview.bins;
-    // Each new bin is the mean of the old ones by how much of it they cover, in units of 1 / (of * bins).
-    let sum = |bytes: &[u8], bin: usize| {
-        let (from, to) = (bin * of, (bin + 1) * of);
-        let part = |old: usize| {
-            let covered = to.min((old + 1) * bins).saturating_sub(from.max(old * bins));
-            covered * usize::from(bytes.get(old).copied().unwrap_or(0))
-        };
-        let sum: usize = (from / bins..=(to - 1) / bins).map(part).sum();
-        i64::try_from(sum).unwrap_or(i64::MAX)
-    };
-    let whole = i64::try_from(of * 255).unwrap_or(i64::MAX);
-    let lane = |lane: OverviewLane| {
-        let decoded: Vec<Vec<u8>> =
-            lane.shares.values().map(|text| STANDARD.decode(text).unwrap_or_default()).collect();
-        let mut merged: Vec<Vec<u8>> = vec![Vec::new(); decoded.len()];
-        for bin in 0..bins {
-            let sums: Vec<i64> = decoded.iter().map(|bytes| sum(bytes, bin)).collect();
-            for (row, byte) in merged.iter_mut().zip(shares(&sums, whole)) {
-                row.push(byte);
-            }
-        }
-        let encoded = merged.iter().map(|row| STANDARD.encode(row));
-        OverviewLane { shares: lane.shares.keys().copied().zip(encoded).collect(), ..lane }
-    };
-    Overview { bins, lanes: overview.lanes.into_iter().map(lane).collect(), ..overview }
 }
 
 /// Number of a match by the number of a name, for both sides.
@@ -280,19 +251,5 @@ mod tests {
         assert_eq!((marks(&base), marks(&new)), (vec![0, 0, GONE, 0], vec![0, NEW, 0, 0]));
         let shown = kept(&pairs, &base.lanes, &new.lanes);
         assert_eq!(shown, [[0, 0, 0, 0], [0, 1, 0, 2], [0, 3, 0, 3]]);
-    }
-
-    #[test]
-    fn fewer_bins_keep_the_mean() {
-        let lane = OverviewLane {
-            group: String::new(),
-            label: String::new(),
-            count: 1,
-            shares: BTreeMap::from([(0, STANDARD.encode([255, 0, 255, 255, 0, 0]))]),
-        };
-        let whole = Overview { bins: 6, lanes: vec![lane], ..Overview::default() };
-        let bytes = |bins| STANDARD.decode(&fewer(whole.clone(), bins).lanes[0].shares[&0]).unwrap();
-        assert_eq!(bytes(3), [128, 255, 0]);
-        assert_eq!(bytes(4), [170, 170, 170, 0]);
     }
 }

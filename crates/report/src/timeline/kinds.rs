@@ -50,6 +50,7 @@ pub(super) fn color_of(id: &str) -> &'static str {
 }
 
 /// Kinds of a picture while it is made.
+#[derive(Clone)]
 pub(super) struct Kinds {
     ids: Vec<String>,
     known: BTreeMap<String, usize>,

@@ -7,7 +7,7 @@ use polars::prelude::DataFrame;
 
 use super::columns::{Extent, integers, rows_in, texts, times};
 use super::host::{HostLanes, host_lanes};
-use super::kinds::Kinds;
+use super::kinds::{Kinds, kind_label};
 use super::launches::{Launch, launches};
 use super::model::PathLine;
 use super::names::Names;
@@ -233,16 +233,17 @@ fn gap_lane(
     }
     let (ids, causes) = (integers(&frame, "gap_id")?, texts(&frame, "cause")?);
     let (calls, kernels) = (texts(&frame, "api_name")?, texts(&frame, "kernel_after")?);
-    let name = legend.names.index("idle");
     let mut events = Vec::new();
     for (row, time) in rows {
-        let kind = legend.kinds.index(&format!("idle:{}", causes.get(row).unwrap_or("no_record")));
+        let id = format!("idle:{}", causes.get(row).unwrap_or("no_record"));
+        let (name, kind) = (legend.names.index(&kind_label(&id)), legend.kinds.index(&id));
         let mut event = Event::new((time.start_ns, time.end_ns), name, kind, ids.get(row).unwrap_or(-1));
-        event.about = match (calls.get(row), kernels.get(row)) {
-            (Some(call), _) => Some(legend.names.index(call)),
-            (None, Some(kernel)) => Some(legend.names.kernel(kernel)),
+        let about = match (calls.get(row), kernels.get(row)) {
+            (Some(call), _) => Some(format!("in {call}")),
+            (None, Some(kernel)) => Some(format!("before {}", legend.names.shown(kernel))),
             (None, None) => None,
         };
+        event.about = about.map(|about| legend.names.index(&about));
         events.push(event);
     }
     let several = legend.names.index("several gaps");
@@ -251,7 +252,7 @@ fn gap_lane(
         id: format!("{group}/gaps"),
         group,
         kind: "gaps",
-        label: "gaps".to_owned(),
+        label: "idle, by cause".to_owned(),
         events,
         several,
         ..EventLane::default()

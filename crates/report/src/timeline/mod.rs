@@ -15,8 +15,11 @@ mod picture;
 mod pieces;
 mod places;
 mod record;
+mod shares;
 mod slices;
 mod still;
+#[cfg(test)]
+mod tests;
 mod windows;
 
 pub use compared::{MatchedNames, SideTimeline, compared};

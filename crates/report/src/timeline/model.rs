@@ -100,7 +100,7 @@ pub struct OverviewMark {
 /// A part of the run with its events.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Window {
-    /// `typical`, `worst`, `late`, `median`, `place-1` …, `base`, `new`.
+    /// `typical`, `worst`, `late`, `median`, `gap`, `place-1` …, `base`, `new`.
     pub id: String,
     /// Its name for people.
     pub label: String,

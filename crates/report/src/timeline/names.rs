@@ -41,13 +41,17 @@ impl<'a> Names<'a> {
 
     /// The number of the name of a kernel, as the document shows it.
     pub(super) fn kernel(&mut self, name: &str) -> usize {
-        let kernels = self.kernels;
-        let shown = kernels.shown(name);
-        if self.form == NameForm::Readable && shown == name {
-            let alone = ReadableNames::new([name]);
-            return self.index(&alone.shown(name));
-        }
+        let shown = self.shown(name);
         self.index(&shown)
+    }
+
+    /// The name of a kernel, as the document shows it.
+    pub(super) fn shown(&self, name: &str) -> String {
+        let shown = self.kernels.shown(name);
+        if self.form == NameForm::Readable && shown == name {
+            return ReadableNames::new([name]).shown(name).into_owned();
+        }
+        shown.into_owned()
     }
 
     /// Bytes of names as JSON, about: each has two quotes and a comma.

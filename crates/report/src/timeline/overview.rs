@@ -3,23 +3,23 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
 use super::axis::{Axis, Groups, gpu_label};
 use super::columns::Extent;
 use super::kinds::Kinds;
 use super::model::{Overview, OverviewLane, OverviewMark};
 use super::pieces::{Piece, add_to_bins, bin_start, shares};
 use super::record::{GpuRecord, ProcessRecord, Records, Unit};
+use super::shares::encoded;
 use wavesieve_engine::findings::{counted, duration};
 
 /// Bytes of shares of a picture.
-pub(super) const BUDGET: usize = 300_000;
+pub(super) const BUDGET: usize = 160_000;
 /// Minimum and maximum number of bins; the maximum if work goes on all the time.
 const BINS: (usize, usize) = (120, 1_600);
 /// Maximum number of bins if GPUs work in a small part of the run, in which readers look closer.
-const MORE_BINS: usize = 6_400;
+const MORE_BINS: usize = 32_768;
+/// Maximum number of bins of all rows together, which browsers unpack.
+const CELLS: usize = 4 << 20;
 /// Lanes of single GPUs if there are more GPUs than [`MAX_LANES`].
 const OUTLYING: usize = 32;
 const MAX_LANES: usize = 40;
@@ -39,14 +39,23 @@ pub(super) struct WholeRun {
     pub others: usize,
 }
 
-/// The overview within a budget of bytes. `focus` is the process whose units are marked, `wanted` are ranks that have lanes of their own.
+/// How many bins an overview has.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Bins {
+    /// As many as fit into these bytes.
+    Within(usize),
+    /// As many as another overview has.
+    Exactly(usize),
+}
+
+/// The overview. `focus` is the process whose units are marked, `wanted` are ranks that have lanes of their own.
 pub(super) fn overview(
     records: &mut Records,
     axis: &Axis,
     groups: &Groups,
     focus: Option<i64>,
     wanted: &BTreeSet<i64>,
-    budget: usize,
+    bins: Bins,
 ) -> WholeRun {
     let missing = records.kinds.index("missing");
     let gpus: Vec<(&ProcessRecord, &GpuRecord)> =
@@ -54,36 +63,53 @@ pub(super) fn overview(
     let single = single_lanes(&gpus, axis, wanted);
     let lanes = single.len() + usize::from(single.len() < gpus.len());
     let used: BTreeSet<usize> = gpus.iter().flat_map(|(_, gpu)| gpu.longest.keys()).copied().collect();
-    let bins = bins(lanes, used.len() + 1, axis.span_ns, budget, working_ns(&gpus, axis, &records.kinds));
-    let grid = (axis.span_ns, bins);
-    let (mut own, mut rest) = (Vec::new(), BTreeMap::new());
-    for (record, gpu) in &gpus {
-        let key = (record.process, gpu.gpu);
-        let pieces = filled(on_axis(record, gpu, axis), axis.span_ns, missing);
-        if single.contains(&key) {
-            let mut sums = BTreeMap::new();
-            add_to_bins(pieces, grid, &mut sums);
-            own.push(lane(
-                groups.id(record.process, Some(gpu.gpu)),
-                gpu_label(record.rank, Some(gpu.gpu)),
-                1,
-                &sums,
-                grid,
-            ));
-        } else {
-            add_to_bins(pieces, grid, &mut rest);
-        }
-    }
     let others = gpus.len() - single.len();
+    let lanes_of = |bins: usize| {
+        let grid = (axis.span_ns, bins);
+        let (mut own, mut rest) = (Vec::new(), BTreeMap::new());
+        for (record, gpu) in &gpus {
+            let key = (record.process, gpu.gpu);
+            let pieces = filled(on_axis(record, gpu, axis), axis.span_ns, missing);
+            if single.contains(&key) {
+                let mut sums = BTreeMap::new();
+                add_to_bins(pieces, grid, &mut sums);
+                let (group, label) = (groups.id(record.process, Some(gpu.gpu)), gpu_label(record.rank, Some(gpu.gpu)));
+                own.push(lane(group, label, 1, &sums, grid));
+            } else {
+                add_to_bins(pieces, grid, &mut rest);
+            }
+        }
+        if others > 0 {
+            own.push(lane(groups.others(), format!("{others} other GPUs"), others, &rest, grid));
+        }
+        own
+    };
+    let (bins, own) = match bins {
+        Bins::Exactly(bins) => (bins, lanes_of(bins)),
+        Bins::Within(budget) => {
+            let working_ns = working_ns(&gpus, axis, &records.kinds);
+            let mut bins = most_bins(lanes * (used.len() + 1), axis.span_ns, working_ns);
+            // Within cells the order of work is not known.
+            let cells = gpus.iter().filter_map(|(_, gpu)| gpu.cells).min();
+            bins = cells.map_or(bins, |cells| bins.min(cells / 2)).max(1);
+            loop {
+                let made = lanes_of(bins);
+                let bytes: usize = made.iter().flat_map(|lane| lane.shares.values()).map(String::len).sum();
+                if bytes <= budget || bins <= BINS.0 {
+                    break (bins, made);
+                }
+                bins = (bins * budget / bytes * 9 / 10).clamp(BINS.0, bins - 1);
+            }
+        }
+    };
     let mut notes = Vec::new();
     if others > 0 {
-        own.push(lane(groups.others(), format!("{} other GPUs", others), others, &rest, grid));
         notes.push(format!(
             "The overview shows the {} GPUs that differ most from the others; one lane averages the other {others}.",
             single.len()
         ));
     }
-    if gpus.iter().any(|(_, gpu)| !gpu.is_exact) {
+    if gpus.iter().any(|(_, gpu)| gpu.cells.is_some()) {
         notes.push(
             "The overview sums up short intervals before it divides them into bins, so edges of bins are approximate."
                 .to_owned(),
@@ -120,12 +146,11 @@ fn working_ns(gpus: &[(&ProcessRecord, &GpuRecord)], axis: &Axis, kinds: &Kinds)
     gpus.iter().filter_map(extent).reduce(Extent::with).map_or(axis.span_ns, Extent::length_ns)
 }
 
-fn bins(lanes: usize, kinds: usize, span_ns: i64, budget: usize, working_ns: i64) -> usize {
-    // Base64 takes four bytes for three.
-    let fit = budget * 3 / 4 / (lanes.max(1) * kinds.max(1));
+/// The number of bins to try first.
+fn most_bins(rows: usize, span_ns: i64, working_ns: i64) -> usize {
     let sparse = usize::try_from(span_ns / working_ns.max(1)).unwrap_or(usize::MAX).max(1);
     let most = BINS.1.saturating_mul(sparse).min(MORE_BINS);
-    fit.clamp(BINS.0, most).min(usize::try_from(span_ns).unwrap_or(usize::MAX)).max(1)
+    (CELLS / rows.max(1)).clamp(BINS.0, most).min(usize::try_from(span_ns).unwrap_or(usize::MAX)).max(1)
 }
 
 /// The GPUs with lanes of their own: all if there are few, otherwise those whose shares are farthest from the medians, and those of wanted
@@ -206,7 +231,7 @@ fn lane(
         }
     }
     let shown = kinds.into_iter().zip(bytes).filter(|(_, row)| row.iter().any(|byte| *byte > 0));
-    OverviewLane { group, label, count, shares: shown.map(|(kind, row)| (kind, STANDARD.encode(row))).collect() }
+    OverviewLane { group, label, count, shares: shown.map(|(kind, row)| (kind, encoded(&row))).collect() }
 }
 
 /// Phases of units, jumps of their durations, and pauses of the recording.

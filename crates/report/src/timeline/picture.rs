@@ -9,19 +9,23 @@ use super::columns::Extent;
 use super::lanes::{FlowEnd, Legend, WindowLanes, lanes};
 use super::model::{LaneGroup, Picture, VERSION, Window};
 use super::names::{Names, used};
-use super::overview::{self, WholeRun, overview};
+use super::overview::{self, Bins, WholeRun, overview};
 use super::places::{Place, Places};
 use super::record::{Records, TimelineReader, read_again};
 use super::slices::{Event, EventLane, fit};
-use super::windows::{Chosen, busiest_gpu, covers, focus, of_units, processes, without_units};
+use super::windows::{Chosen, MARGIN_NS, busiest_gpu, covers, focus, of_units, processes, without_units};
 use crate::document::Sentences;
 use wavesieve_engine::findings::{Finding, duration};
 use wavesieve_engine::{NameForm, Registry};
 use wavesieve_model::analysis::kernel_names::ReadableNames;
+use wavesieve_model::text::hidden::escape_hidden;
 use wavesieve_tables::trace::Trace;
 
 /// Bytes of windows and their names as JSON.
-pub(super) const BUDGET: usize = 900_000;
+pub(super) const BUDGET: usize = 800_000;
+/// The same if there are more GPUs than [`FEW_GPUS`], whose charts and tables take the place.
+const SMALL_BUDGET: usize = 400_000;
+const FEW_GPUS: usize = 8;
 /// Bytes that a slice takes, about.
 const BYTES_OF_SLICE: usize = 36;
 /// Beginning of ids of windows of places, and how many there are at most.
@@ -29,8 +33,8 @@ const PLACE: &str = "place-";
 const MAX_PLACES: usize = 4;
 /// Maximum length of a place with a window, in lengths of the typical unit.
 const LONGEST_PLACE: i64 = 4;
-/// Minimum time on each side of a place.
-const MARGIN_NS: i64 = 20_000;
+/// Maximum length of the name of a place's window.
+const LONGEST_LABEL: usize = 40;
 /// Flows of a window.
 const MAX_FLOWS: usize = 4_000;
 
@@ -118,8 +122,8 @@ impl Run {
         budget: usize,
         names: &Names<'_>,
     ) -> Result<Vec<(Window, Vec<EventLane>)>> {
-        // Places of findings need less detail than units.
-        let is_place = |chosen: &Chosen| chosen.id.starts_with(PLACE);
+        // Places of findings and gaps need less detail than units.
+        let is_place = |chosen: &Chosen| chosen.id.starts_with(PLACE) || chosen.id == "gap";
         let parts = all.iter().map(|(chosen, _)| if is_place(chosen) { 1 } else { 3 }).sum::<usize>().max(1);
         let mut most = budget / BYTES_OF_SLICE;
         loop {
@@ -191,12 +195,14 @@ pub fn picture(trace: &Trace, reader: TimelineReader, options: &PictureOptions<'
         .chain(run.chosen.iter().filter_map(|window| Some(run.records.processes.get(&window.process)?.rank)))
         .collect();
     let WholeRun { overview, notes, others } =
-        overview(&mut run.records, &run.axis, &run.groups, run.focus, &ranks, overview::BUDGET);
+        overview(&mut run.records, &run.axis, &run.groups, run.focus, &ranks, Bins::Within(overview::BUDGET));
     run.notes.extend(notes);
     let mut names = Names::new(options.names, options.form);
     let made = run.lanes(&mut names)?;
-    let mut windows: Vec<Window> = run.windows(&made, BUDGET, &names)?.into_iter().map(|(window, _)| window).collect();
-    let names = names.finish(&mut windows, BUDGET)?;
+    let gpus: usize = run.records.processes.values().map(|record| record.gpus.len()).sum();
+    let budget = if gpus > FEW_GPUS { SMALL_BUDGET } else { BUDGET };
+    let mut windows: Vec<Window> = run.windows(&made, budget, &names)?.into_iter().map(|(window, _)| window).collect();
+    let names = names.finish(&mut windows, budget)?;
     let mut picture = Picture {
         version: VERSION,
         origin_ns: run.axis.origin_ns().to_string(),
@@ -240,8 +246,8 @@ fn place_windows(run: &Run, found: &[(&Finding, Place)], title: &dyn Fn(&Finding
         let gpu = gpu.or_else(|| busiest_gpu(record).map(|gpu| gpu.gpu));
         windows.push(Chosen {
             id: format!("{PLACE}{}", windows.len() + 1),
-            label: format!("{}: {}", finding.rule.replace('_', " "), gpu_label(record.rank, gpu)),
-            reason: format!("here shows: {}", title(finding)),
+            label: unused(head(&title(finding)), &windows),
+            reason: format!("a place of this finding on {}: {}", gpu_label(record.rank, gpu), title(finding)),
             process: *process,
             gpu,
             time: Extent {
@@ -251,6 +257,25 @@ fn place_windows(run: &Run, found: &[(&Finding, Place)], title: &dyn Fn(&Finding
         });
     }
     windows
+}
+
+/// The first words of a title.
+fn head(title: &str) -> String {
+    let shown = escape_hidden(title);
+    if shown.chars().count() <= LONGEST_LABEL {
+        return shown.into_owned();
+    }
+    let cut: String = shown.chars().take(LONGEST_LABEL).collect();
+    let words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
+    format!("{}…", words.trim_end_matches([' ', ',', '(', ':']))
+}
+
+/// A name that no window has, with a number if one has it.
+fn unused(name: String, windows: &[Chosen]) -> String {
+    let is_free = |name: &String| windows.iter().all(|window| window.label != *name);
+    let numbered = (2..).map(|number| format!("{name} ({number})"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    names.find(is_free).unwrap_or(name)
 }
 
 /// The flows between events that have slices of their own.

@@ -64,8 +64,8 @@ pub(super) struct GpuRecord {
     pub gpu: i64,
     /// Its activity.
     pub pieces: Vec<Piece>,
-    /// Whether the pieces are exact.
-    pub is_exact: bool,
+    /// The number of cells of equal width in which pieces are summed up; `None` if they are exact.
+    pub cells: Option<usize>,
     /// Longest interval of each kind.
     pub longest: BTreeMap<usize, Longest>,
     /// Time with work.
@@ -75,7 +75,7 @@ pub(super) struct GpuRecord {
 }
 
 /// Records of a process.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct ProcessRecord {
     /// Join key.
     pub process: i64,
@@ -105,12 +105,13 @@ pub struct TimelineReader {
     wanted: BTreeSet<i64>,
     /// Whether the tables of all of them are kept.
     are_kept: bool,
+    /// Pieces of a process.
     pieces: usize,
     read: Mutex<Records>,
 }
 
 /// Records by process, with the kinds of their pieces.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Records {
     /// By process.
     pub processes: BTreeMap<i64, ProcessRecord>,
@@ -169,15 +170,19 @@ fn request(has_path: bool) -> Request {
 impl TimelineReader {
     /// A reader for the processes of a trace.
     pub fn new(trace: &Trace) -> Self {
+        Self::within(trace, KEPT_BYTES)
+    }
+
+    /// The same with a limit for the bytes of tables that are kept until windows are chosen.
+    pub(super) fn within(trace: &Trace, kept_bytes: u64) -> Self {
         let request = request(trace.recorded_dispatches() <= MAX_DISPATCHES);
         // The times of counter passes are not the times of the program; they are better than nothing.
         let of_role = |role: Role| trace.own_members().filter(move |member| member.process.role == role);
         let role = if of_role(Role::Trace).next().is_some() { Role::Trace } else { Role::Counters };
         let wanted: BTreeSet<i64> = of_role(role).map(|member| member.process.process).collect();
         let bytes = of_role(role).map(|member| member.row_bytes_of(&request)).fold(0, u64::saturating_add);
-        let are_kept = wanted.len() == 1 || bytes <= KEPT_BYTES;
-        let gpus: usize = of_role(role).map(|member| member.process.gpus.len().max(1)).sum();
-        let pieces = (MAX_PIECES / gpus.max(1)).clamp(PIECES.0, PIECES.1);
+        let are_kept = wanted.len() == 1 || bytes <= kept_bytes;
+        let pieces = MAX_PIECES / wanted.len().max(1);
         Self { request, wanted, are_kept, pieces, read: Mutex::default() }
     }
 
@@ -229,7 +234,8 @@ impl TimelineReader {
         let mut kinds = Kinds::default();
         let gpus = gpus(&segments, &gaps, steady, &mut kinds)?;
         let read = &mut self.read.lock().kinds;
-        let gpus = gpus.into_iter().map(|gpu| numbered(gpu, &kinds, read, self.pieces)).collect();
+        let most = (self.pieces / gpus.len().max(1)).clamp(PIECES.0, PIECES.1);
+        let gpus = gpus.into_iter().map(|gpu| numbered(gpu, &kinds, read, most)).collect();
         Ok(ProcessRecord {
             process: process.process,
             rank: process.rank,
@@ -304,7 +310,7 @@ fn numbered(mut gpu: GpuRecord, kinds: &Kinds, all: &mut Kinds, most: usize) -> 
         piece.kind = number(piece.kind);
     }
     gpu.longest = gpu.longest.into_iter().map(|(kind, longest)| (number(kind), longest)).collect();
-    gpu.is_exact = gpu.pieces.len() <= most;
+    gpu.cells = (gpu.pieces.len() > most).then_some(most);
     gpu.pieces = reduced(gpu.pieces, most);
     gpu
 }
@@ -343,7 +349,7 @@ fn gpus(segments: &DataFrame, gaps: &DataFrame, steady: Option<Extent>, kinds: &
     }
     let record = |(gpu, pieces): (i64, Vec<Piece>)| {
         let pieces = joined(pieces);
-        let mut record = GpuRecord { gpu, is_exact: true, ..GpuRecord::default() };
+        let mut record = GpuRecord { gpu, ..GpuRecord::default() };
         for piece in &pieces {
             if [compute, communication, copy].contains(&piece.kind) {
                 record.busy_ns = record.busy_ns.saturating_add(piece.length_ns());

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
 use super::kinds::color_of;
 use super::model::{Lane, OverviewLane, Picture, Slices, Window};
+use super::shares::decoded;
 use crate::charts::{ChartColor, Role, drawn_in_page, fitted_text, still_drawing};
 use wavesieve_engine::findings::duration;
 
@@ -88,15 +86,24 @@ fn overview(picture: &Picture, canvas: &mut crate::charts::StillDrawing, top: f6
     for lane in &overview.lanes {
         canvas.text((0.0, y + LANE / 2.0), &fitted_text(&lane.label, LEFT - 8.0), false);
         let mut lower = vec![0.0; columns];
+        let x = |column: usize| LEFT + wide * column as f64 / columns as f64;
         for (kind, sums) in columns_of(lane, (from, to), columns) {
-            for (column, (share, from)) in sums.iter().zip(&mut lower).enumerate() {
-                let height = share * (LANE - 2.0);
-                let x = LEFT + wide * column as f64 / columns as f64;
-                if height > 0.05 {
-                    let at = (x, y + LANE - 2.0 - *from - height);
-                    canvas.rectangle(at, (wide / columns as f64 + 0.05, height), color(picture, kind));
+            // From where to where a column is filled, in half pixels. Equal neighbors are one rectangle.
+            let filled = |(share, from): (&f64, &mut f64)| {
+                let before = half_pixels(*from);
+                *from += share;
+                (before, half_pixels(*from))
+            };
+            let parts: Vec<(u32, u32)> = sums.iter().zip(&mut lower).map(filled).collect();
+            let mut column = 0;
+            for same in parts.chunk_by(|one, next| one == next) {
+                let end = column + same.len();
+                if let Some((bottom, top)) = same.first().filter(|(bottom, top)| top > bottom) {
+                    let at = (x(column), y + LANE - 2.0 - f64::from(*top) / 2.0);
+                    let size = (x(end) - x(column) + 0.05, f64::from(top - bottom) / 2.0);
+                    canvas.rectangle(at, size, color(picture, kind));
                 }
-                *from += height;
+                column = end;
             }
         }
         y += LANE;
@@ -127,6 +134,11 @@ fn overview(picture: &Picture, canvas: &mut crate::charts::StillDrawing, top: f6
     y + 6.0
 }
 
+/// The height of a share of a lane.
+fn half_pixels(share: f64) -> u32 {
+    (share.clamp(0.0, 1.0) * (LANE - 2.0) * 2.0).round() as u32
+}
+
 /// The bins to draw: those with GPU work and a margin, if they are a small part of the run, otherwise all.
 fn working_bins(picture: &Picture) -> (usize, usize) {
     let overview = &picture.overview;
@@ -136,7 +148,7 @@ fn working_bins(picture: &Picture) -> (usize, usize) {
     };
     let (mut first, mut last) = (overview.bins, 0);
     for (_, text) in overview.lanes.iter().flat_map(|lane| &lane.shares).filter(|(kind, _)| is_work(**kind)) {
-        let bytes = STANDARD.decode(text).unwrap_or_default();
+        let bytes = decoded(text);
         first = first.min(bytes.iter().position(|byte| *byte > 0).unwrap_or(first));
         last = last.max(bytes.iter().rposition(|byte| *byte > 0).map_or(0, |bin| bin + 1));
     }
@@ -153,7 +165,7 @@ fn columns_of(lane: &OverviewLane, (first, last): (usize, usize), columns: usize
     let bins = last.saturating_sub(first);
     let mut all = BTreeMap::new();
     for (kind, text) in &lane.shares {
-        let bytes = STANDARD.decode(text).unwrap_or_default();
+        let bytes = decoded(text);
         let mean = |column: usize| {
             let (from, to) =
                 (column * bins / columns, ((column + 1) * bins / columns).max(column * bins / columns + 1));
@@ -209,16 +221,17 @@ fn draw_slices(
         let from = from.max(*reached);
         let width = (to - from).max(LEAST);
         let y = top + ROW * row as f64;
-        canvas.rectangle((from, y), (width, ROW - 1.0), color(picture, kind.get(place).copied().unwrap_or(0)));
+        let fill = color(picture, kind.get(place).copied().unwrap_or(0));
+        canvas.rectangle((from, y), (width, ROW - 1.0), fill);
         *reached = from + width;
         if width >= NAMED
             && let Some(name) = name.get(place).and_then(|name| picture.names.get(*name))
         {
-            names.push((from + 2.0, y + (ROW - 1.0) / 2.0, fitted_text(name, width - 4.0)));
+            names.push((from + 2.0, y + (ROW - 1.0) / 2.0, fitted_text(name, width - 4.0), fill));
         }
     }
-    for (x, y, name) in names {
-        canvas.small_text((x, y), &name);
+    for (x, y, name, fill) in names {
+        canvas.small_text((x, y), &name, fill);
     }
 }
 

@@ -7,12 +7,15 @@ use anyhow::Result;
 
 use super::axis::gpu_label;
 use super::columns::{Extent, integers, table, times};
-use super::record::{GpuRecord, ProcessRecord, Records, Unit};
+use super::kinds::kind_label;
+use super::record::{GpuRecord, Longest, ProcessRecord, Records, Unit};
 use wavesieve_engine::findings::{counted, duration};
 use wavesieve_tables::columns::requests::ProcessTables;
 
 /// Events that the densest part has.
 const DENSE: usize = 1_000;
+/// Minimum time on each side of a gap or of a place.
+pub(super) const MARGIN_NS: i64 = 20_000;
 /// With at most this many events, the whole run is shown.
 const FEW: usize = 2_000;
 /// Units of one kind of work differ in length by this factor at most.
@@ -21,7 +24,7 @@ const SAME_WORK: i64 = 4;
 /// A part of the run of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Chosen {
-    /// `typical`, `worst`, `late`, `median`, or `place-1` … for places of findings.
+    /// `typical`, `worst`, `late`, `median`, `gap`, or `place-1` … for places of findings.
     pub id: String,
     /// Its name for people.
     pub label: String,
@@ -101,7 +104,45 @@ pub(super) fn of_units(records: &Records, focus: i64, late: Option<i64>) -> Vec<
         windows.push(chosen("worst", "worst", of, unit, reason));
     }
     windows.extend(late_window(records, record, typical, late, &chosen));
+    windows.extend(gap_window(records));
     windows
+}
+
+/// Whether a kind is idle time between work.
+fn is_gap(kind: &str) -> bool {
+    kind.starts_with("idle:") && !["idle:lead", "idle:tail", "idle:paused"].contains(&kind)
+}
+
+/// The longest idle interval of all GPUs, of their steady parts if they have any.
+fn gap_window(records: &Records) -> Option<Chosen> {
+    let longest = |of: fn(&Longest) -> Option<Extent>| {
+        let gpus = records.processes.values().flat_map(|record| record.gpus.iter().map(move |gpu| (record, gpu)));
+        let gaps = gpus.flat_map(|(record, gpu)| {
+            let gaps = gpu.longest.iter().filter(|(kind, _)| is_gap(records.kinds.id(**kind)));
+            gaps.filter_map(move |(kind, longest)| Some((record, gpu.gpu, *kind, of(longest)?)))
+        });
+        gaps.max_by_key(|(record, gpu, _, time)| (time.length_ns(), Reverse((record.process, *gpu, time.start_ns))))
+    };
+    let steady = longest(|longest| longest.steady);
+    let part = if steady.is_some() { "the steady part" } else { "the run" };
+    let (record, gpu, kind, time) = steady.or_else(|| longest(|longest| longest.whole))?;
+    let margin_ns = (time.length_ns() / 2).max(MARGIN_NS);
+    let cause = kind_label(records.kinds.id(kind));
+    Some(Chosen {
+        id: "gap".to_owned(),
+        label: format!("longest gap: {}", gpu_label(record.rank, Some(gpu))),
+        reason: format!(
+            "its {} are the longest idle interval of {part}; {}",
+            duration(time.length_ns() as f64),
+            cause.strip_prefix("idle: ").unwrap_or(&cause)
+        ),
+        process: record.process,
+        gpu: Some(gpu),
+        time: Extent {
+            start_ns: time.start_ns.saturating_sub(margin_ns),
+            end_ns: time.end_ns.saturating_add(margin_ns),
+        },
+    })
 }
 
 /// The unit of a process that is the same work as the typical one; units of another program may have its ordinal.
@@ -199,9 +240,8 @@ pub(super) fn without_units(records: &Records, focus: i64) -> Result<Vec<Chosen>
         windows.push(chosen("typical", format!("densest part: {place}"), reason, time));
     }
     let gaps = gpu.map(|gpu| &gpu.longest).into_iter().flatten();
-    let is_idle = |kind: &str| kind.starts_with("idle:") && !["idle:lead", "idle:tail", "idle:paused"].contains(&kind);
     let gap = gaps
-        .filter(|(kind, _)| is_idle(records.kinds.id(**kind)))
+        .filter(|(kind, _)| is_gap(records.kinds.id(**kind)))
         .filter_map(|(_, longest)| longest.whole)
         .max_by_key(|gap| (gap.length_ns(), Reverse(gap.start_ns)));
     if let Some(gap) = gap {
