@@ -107,6 +107,47 @@ fn sides_of_a_comparison_are_paired() {
 }
 
 #[test]
+fn a_digest_shows_its_units_and_kernels_in_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let saved = directory.path().join("base.wsd");
+    let saved = saved.to_str().unwrap();
+    let done = run(&["compare", "fixtures/planted", "fixtures/planted", "-q", "--save", saved]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let (page, picture) = picture(&["compare", saved, "fixtures/planted", "-f", "html", "-q"]);
+    let [base, new] = &list(&picture, "windows")[..] else { panic!("{picture}") };
+    let lanes = list(base, "lanes");
+    assert_eq!((lanes.len(), &lanes[0]["kind"]), (1, &json!("kernels")));
+    // Kernels stand one after the other, and all are those of the trace.
+    let (starts, lengths) = (list(&lanes[0]["slices"], "start_ns"), list(&lanes[0]["slices"], "length_ns"));
+    assert!(starts.len() >= 10);
+    assert!(starts.iter().skip(1).zip(lengths).all(|(start, length)| start == length));
+    assert_eq!(list(new, "pairs").len(), starts.len());
+    let overview = &picture["overview"];
+    assert!(list(overview, "ticks").len() > 10 && list(overview, "lanes").len() > 1);
+    assert!(list(&picture, "notes")[0].as_str().unwrap().starts_with("base: A digest keeps no times of single events"));
+    // Commands about kernels take traces.
+    assert!(page.contains("data-base=\"\" data-new=\"fixtures&#x2f;planted\""));
+}
+
+#[test]
+fn comparisons_with_a_baseline_have_a_picture() {
+    let directory = tempfile::tempdir().unwrap();
+    let inputs = ["fixtures/planted", "fixtures/two_nodes"];
+    let [to, expression] =
+        [directory.path().join("reports").to_str().unwrap().to_owned(), "(planted|two_nodes)".to_owned()];
+    let done = run(&["report", inputs[0], inputs[1], "--group-by", &expression, "--dir", &to, "-q"]);
+    assert!(matches!(done.code, 0 | 5), "{}", done.stderr);
+    let compared = std::fs::read_to_string(directory.path().join("reports/two_nodes.compared.html")).unwrap();
+    let alone = run(&["compare", "fixtures/planted", "fixtures/two_nodes", "-f", "html", "-q"]).stdout;
+    let windows = |page: &str| {
+        let (_, rest) = page.split_once("id=\"wavesieve-timeline\">").unwrap();
+        let picture: Value = serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
+        picture["windows"].clone()
+    };
+    assert_eq!(windows(&compared), windows(&alone));
+}
+
+#[test]
 fn only_pages_have_a_picture() {
     let json = run(&["analyze", "fixtures/two_nodes", "-f", "json", "-q"]).stdout;
     assert!(!json.contains("\"overview\":{\"bins\""));

@@ -28,6 +28,7 @@ pub use comparison::{CompareOptions, compare};
 pub use digest::{
     Digest, PathChoice, TakeOptions, is_digest, read as read_digest, take as take_digest, write as write_digest,
 };
+pub(crate) use digest::{GpuDigest, Times};
 pub use document::Comparison;
 pub use gates::{GateRule, apply as apply_gates};
 pub use history::history;

@@ -17,9 +17,10 @@ pub(crate) struct TimelineView {
     still: String,
     /// Words that name the inputs in commands.
     input: String,
-    /// The same of both sides of a comparison.
+    /// The same of both sides of a comparison; empty for saved runs.
     base: String,
     new: String,
+    is_comparison: bool,
 }
 
 impl TimelineView {
@@ -29,7 +30,15 @@ impl TimelineView {
             TimelineInputs::Run(input) => (input, String::new(), String::new()),
             TimelineInputs::Sides { base, new } => (String::new(), base, new),
         };
-        Ok(Self { json: json_for_element(&serde_json::to_value(picture)?)?, still: still(picture), input, base, new })
+        let is_comparison = matches!(inputs, TimelineInputs::Sides { .. });
+        Ok(Self {
+            json: json_for_element(&serde_json::to_value(picture)?)?,
+            still: still(picture),
+            input,
+            base,
+            new,
+            is_comparison,
+        })
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 
+use super::axis::Groups;
 use super::kinds::Kinds;
 use super::lanes::WindowLanes;
 use super::model::{Overview, OverviewLane, Picture, VERSION};
@@ -11,7 +12,9 @@ use super::names::Names;
 use super::overview::{self, Bins, WholeRun, overview};
 use super::picture::{BUDGET, EventPlaces, Run, event_places, number_kinds, used_groups};
 use super::record::TimelineReader;
+use super::saved::saved_run;
 use super::slices::{Event, EventLane};
+use crate::compare::Digest;
 use wavesieve_engine::NameForm;
 use wavesieve_model::analysis::kernel_names::ReadableNames;
 use wavesieve_tables::trace::Trace;
@@ -23,15 +26,23 @@ const NEW: u8 = 2;
 const MAX_PAIRS: usize = 6_000;
 
 /// A side of a comparison: the picture of a run, not drawn yet.
+#[derive(Clone)]
 pub struct SideTimeline(Run);
 
 impl SideTimeline {
-    /// Finishes reading the base, or the new side.
+    /// Finishes reading a side. Its rows are kept only as far as they are drawn.
     ///
     /// # Errors
     /// When a table cannot be read or built.
-    pub fn new(trace: &Trace, reader: TimelineReader, is_base: bool) -> Result<Self> {
-        Ok(Self(Run::new(trace, reader, None, if is_base { "base/" } else { "new/" })?))
+    pub fn new(trace: &Trace, reader: TimelineReader) -> Result<Self> {
+        let mut run = Run::new(trace, reader, None)?;
+        run.keep_first()?;
+        Ok(Self(run))
+    }
+
+    /// A side that was saved: its units one after the other, and the kernels of a typical one. Saved runs have no times of single events.
+    pub fn of_digest(digest: &Digest) -> Self {
+        Self(saved_run(digest))
     }
 }
 
@@ -53,8 +64,8 @@ pub fn compared(
     (base.axis.span_ns, new.axis.span_ns) = (span_ns, span_ns);
     let form = if readable.is_empty() { NameForm::Full } else { NameForm::Readable };
     let mut names = Names::new(readable, form);
-    for (run, id) in [(&mut base, "base"), (&mut new, "new")] {
-        run.chosen.truncate(1);
+    for (run, id, prefix) in [(&mut base, "base", "base/"), (&mut new, "new", "new/")] {
+        run.groups = Groups::new(&run.records, prefix);
         for window in &mut run.chosen {
             window.id = id.to_owned();
             window.label = format!("{id}: {}", window.label);

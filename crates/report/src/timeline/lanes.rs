@@ -60,7 +60,7 @@ pub(super) fn lanes(
     legend: &mut Legend<'_, '_>,
 ) -> Result<WindowLanes> {
     let launched = launches(tables, gpu, time)?;
-    let earliest_ns = launched.iter().map(|launch| launch.call.start_ns).min().unwrap_or(time.start_ns);
+    let earliest_ns = first_call_ns(&launched, time);
     let HostLanes { lanes: mut host, innermost, notes } = host_lanes(tables, time, earliest_ns, legend)?;
     let about: BTreeMap<(bool, i64), usize> = launched
         .iter()
@@ -82,6 +82,19 @@ pub(super) fn lanes(
     });
     let notes = notes.into_iter().chain(left_out).chain(crowded).collect();
     Ok(WindowLanes { lanes: all, flows, path, notes })
+}
+
+fn first_call_ns(launched: &[Launch], time: Extent) -> i64 {
+    launched.iter().map(|launch| launch.call.start_ns).min().unwrap_or(time.start_ns)
+}
+
+/// The part of the run whose rows [`lanes`] needs: it starts with the first call that launched work of the window.
+///
+/// # Errors
+/// When the tables lack a column.
+pub(super) fn reached(tables: &ProcessTables, gpu: Option<i64>, time: Extent) -> Result<Extent> {
+    let earliest_ns = first_call_ns(&launches(tables, gpu, time)?, time);
+    Ok(Extent { start_ns: earliest_ns.min(time.start_ns), end_ns: time.end_ns })
 }
 
 /// Rows of a table that belong to the GPU.

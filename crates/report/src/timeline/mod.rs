@@ -15,6 +15,7 @@ mod picture;
 mod pieces;
 mod places;
 mod record;
+mod saved;
 mod shares;
 mod slices;
 mod still;

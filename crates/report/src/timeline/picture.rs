@@ -3,15 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
+use polars::prelude::IntoLazy as _;
 
 use super::axis::{Axis, Groups, gpu_label};
-use super::columns::Extent;
-use super::lanes::{FlowEnd, Legend, WindowLanes, lanes};
+use super::columns::{Extent, rows_in};
+use super::lanes::{FlowEnd, Legend, WindowLanes, lanes, reached};
 use super::model::{LaneGroup, Picture, VERSION, Window};
 use super::names::{Names, used};
 use super::overview::{self, Bins, WholeRun, overview};
 use super::places::{Place, Places};
 use super::record::{Records, TimelineReader, read_again};
+use super::saved::{SavedUnit, saved_lanes};
 use super::slices::{Event, EventLane, fit};
 use super::windows::{Chosen, MARGIN_NS, busiest_gpu, covers, focus, of_units, processes, without_units};
 use crate::document::Sentences;
@@ -19,6 +21,7 @@ use wavesieve_engine::findings::{Finding, duration};
 use wavesieve_engine::{NameForm, Registry};
 use wavesieve_model::analysis::kernel_names::ReadableNames;
 use wavesieve_model::text::hidden::escape_hidden;
+use wavesieve_tables::columns::requests::ProcessTables;
 use wavesieve_tables::trace::Trace;
 
 /// Bytes of windows and their names as JSON.
@@ -51,6 +54,7 @@ pub struct PictureOptions<'a> {
 }
 
 /// A run before it is drawn: what was read, its axis, and the parts to show.
+#[derive(Clone)]
 pub(super) struct Run {
     /// Records, with the tables of chosen processes.
     pub records: Records,
@@ -62,16 +66,18 @@ pub(super) struct Run {
     pub focus: Option<i64>,
     /// The parts in detail.
     pub chosen: Vec<Chosen>,
+    /// The content of the first part, if a saved run keeps no tables.
+    pub saved: Option<SavedUnit>,
     /// Sentences about the whole picture.
     pub notes: Vec<String>,
 }
 
 impl Run {
-    /// Finishes reading. `late` is the rank that others wait for, if a finding names one; `prefix` that of groups.
+    /// Finishes reading. `late` is the rank that others wait for, if a finding names one.
     ///
     /// # Errors
     /// When a table cannot be read or built.
-    pub(super) fn new(trace: &Trace, reader: TimelineReader, late: Option<i64>, prefix: &'static str) -> Result<Self> {
+    pub(super) fn new(trace: &Trace, reader: TimelineReader, late: Option<i64>) -> Result<Self> {
         let (mut records, request) = reader.finish(trace)?;
         let focus = focus(&records);
         if let Some(process) = focus.filter(|_| records.processes.values().all(|record| record.extent.is_none())) {
@@ -85,9 +91,25 @@ impl Run {
             chosen = without_units(&records, focus)?;
         }
         let axis = Axis::new(&records);
-        let groups = Groups::new(&records, prefix);
+        let groups = Groups::new(&records, "");
         let notes = notes(trace, &records, &axis);
-        Ok(Self { records, axis, groups, focus, chosen, notes })
+        Ok(Self { records, axis, groups, focus, chosen, saved: None, notes })
+    }
+
+    /// Keeps the first part only, and of the tables only its rows: several runs may wait for their comparison.
+    ///
+    /// # Errors
+    /// When the tables lack a column.
+    pub(super) fn keep_first(&mut self) -> Result<()> {
+        self.chosen.truncate(1);
+        for record in self.records.processes.values_mut() {
+            let tables = record.tables.take();
+            let window = self.chosen.first().filter(|window| window.process == record.process);
+            if let Some((window, tables)) = window.zip(tables) {
+                record.tables = Some(cut(&tables, reached(&tables, window.gpu, window.time)?)?);
+            }
+        }
+        Ok(())
     }
 
     /// The lanes of the chosen parts.
@@ -98,14 +120,18 @@ impl Run {
         let mut all = Vec::new();
         for window in &self.chosen {
             let record = self.records.processes.get(&window.process);
-            let Some(tables) = record.and_then(|record| record.tables.clone()) else { continue };
+            let tables = record.and_then(|record| record.tables.clone());
             let mut legend = Legend {
                 names,
                 kinds: &mut self.records.kinds,
                 gpu_group: self.groups.id(window.process, window.gpu),
                 host_group: self.groups.id(window.process, None),
             };
-            let made = lanes(&tables, window.gpu, window.time, &mut legend)?;
+            let made = match (&self.saved, tables) {
+                (Some(saved), _) => saved_lanes(saved, &mut legend),
+                (None, Some(tables)) => lanes(&tables, window.gpu, window.time, &mut legend)?,
+                (None, None) => continue,
+            };
             self.notes.extend(made.notes.iter().map(|note| format!("{}: {note}", window.label)));
             all.push((window.clone(), made));
         }
@@ -172,6 +198,12 @@ impl Run {
     }
 }
 
+/// The rows of tables in a part of the run.
+fn cut(tables: &ProcessTables, time: Extent) -> Result<ProcessTables> {
+    let rows = |name: &&'static str| Ok((*name, rows_in(tables, name, time)?.lazy()));
+    tables.keys().map(rows).collect()
+}
+
 /// The picture of a run.
 ///
 /// # Errors
@@ -179,7 +211,7 @@ impl Run {
 pub fn picture(trace: &Trace, reader: TimelineReader, options: &PictureOptions<'_>) -> Result<Picture> {
     let is_about_waits = |finding: &&Finding| ["straggler", "collective_wait"].contains(&finding.rule.as_str());
     let late = options.findings.iter().filter(is_about_waits).find_map(|finding| finding.rank);
-    let mut run = Run::new(trace, reader, late, "")?;
+    let mut run = Run::new(trace, reader, late)?;
     let sentences = Sentences::new(options.names);
     let title = |finding: &Finding| sentences.finding(finding).title.replace('`', "");
     let Run { records, axis, groups, focus, .. } = &run;

@@ -195,6 +195,11 @@ pub(crate) fn run(arguments: &CompareArguments, global: &GlobalArguments) -> Res
     let reader = RunReader { with_timeline: is_page, ..arguments.reader(global) };
     let (runs_of_base, runs_of_new) = (reader.runs("base", &base)?, reader.runs("new", &new)?);
     let count = runs_of_base.len();
+    // Commands about kernels take traces.
+    let [words_of_base, words_of_new] = [(&runs_of_base, &base), (&runs_of_new, &new)].map(|(runs, inputs)| {
+        let is_saved = runs.first().is_some_and(NamedRun::is_saved);
+        if is_saved { Vec::new() } else { inputs.clone() }
+    });
     let ReadRuns { digests: mut runs, base: base_line, new: new_line, is_damaged } =
         reader.read(runs_of_base.into_iter().chain(runs_of_new).collect())?;
     let (new_side, repeated_of_new) = Side::of_distinct(runs.split_off(count));
@@ -223,7 +228,7 @@ pub(crate) fn run(arguments: &CompareArguments, global: &GlobalArguments) -> Res
     arguments.write_charts(|| document(&comparison), global)?;
     let drawn = base_line.zip(new_line).map(|(base_line, new_line)| {
         let picture = compared(base_line, new_line, &comparison.matched_names(), &comparison.readable_names())?;
-        Ok::<_, anyhow::Error>(Timeline { picture, inputs: TimelineInputs::sides(&base, &new) })
+        Ok::<_, anyhow::Error>(Timeline { picture, inputs: TimelineInputs::sides(&words_of_base, &words_of_new) })
     });
     arguments.deliver(&comparison, drawn.transpose()?, format, global)?;
     for (word, results) in [("failed", &comparison.gate.failed), ("undecided", &comparison.gate.undecided)] {

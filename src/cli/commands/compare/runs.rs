@@ -57,7 +57,7 @@ enum RunSource {
 /// Runs after reading.
 pub(super) struct ReadRuns {
     pub digests: Vec<Digest>,
-    /// The time lines of both sides, if they are drawn and no digest is read in their place.
+    /// The time lines of both sides, if they are drawn.
     pub base: Option<SideTimeline>,
     pub new: Option<SideTimeline>,
     /// Whether parts could not be read.
@@ -95,7 +95,7 @@ impl RunReader<'_> {
                 of_side(RunSource::Trace { inputs: named.clone(), named, run: None })
             })),
         }
-        if let Some(first) = found.first_mut().filter(|run| self.with_timeline && !run.is_saved()) {
+        if let Some(first) = found.first_mut().filter(|_| self.with_timeline) {
             first.drawn_as_base = Some(side == "base");
         }
         Ok(found)
@@ -135,7 +135,8 @@ impl RunReader<'_> {
                 if let Some(warning) = digest.warning() {
                     messages::print_note(warning);
                 }
-                Ok(ReadRun { digest, timeline: None, damaged: None })
+                let timeline = run.drawn_as_base.map(|is_base| (is_base, SideTimeline::of_digest(&digest)));
+                Ok(ReadRun { digest, timeline, damaged: None })
             }
             RunSource::Trace { named, inputs, run: grouped } => {
                 let opening = Opening { cache: Some(self.cache), run: grouped.as_ref(), jobs, ..Opening::default() };
@@ -145,7 +146,7 @@ impl RunReader<'_> {
                 let options = TakeOptions { range: self.range, path: self.path, timeline: reader.as_ref() };
                 let digest = take_digest(&trace, named, &options).map_err(of_run)?;
                 let drawn = run.drawn_as_base.zip(reader);
-                let side = |(is_base, reader)| Ok((is_base, SideTimeline::new(&trace, reader, is_base)?));
+                let side = |(is_base, reader)| Ok((is_base, SideTimeline::new(&trace, reader)?));
                 let timeline = drawn.map(side).transpose().map_err(of_run)?;
                 let is_damaged = !trace.damage().is_empty();
                 Ok(ReadRun { digest, timeline, damaged: is_damaged.then_some(trace) })

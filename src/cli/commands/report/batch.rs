@@ -26,7 +26,10 @@ use wavesieve_report::batch::{write_json, write_page};
 use wavesieve_report::compare::{
     CompareOptions, Comparison, Digest, Side, TakeOptions, compare, document, take_digest,
 };
+use wavesieve_report::document::Document;
 use wavesieve_report::html;
+use wavesieve_report::timeline::{SideTimeline, Timeline, TimelineInputs, TimelineReader, compared};
+use wavesieve_tables::trace::Trace;
 use wavesieve_tables::trace::jobs::Jobs;
 
 /// Default directory.
@@ -59,8 +62,8 @@ struct RunOutcome {
     outcome: Outcome,
     code: u8,
     filters: Vec<(String, String)>,
-    /// The digest for the comparison with the baseline; `None` without a comparison.
-    digest: Option<Digest>,
+    /// The digest for the comparison with the baseline, and what the time line shows of the run; `None` without a comparison.
+    compared: Option<(Digest, SideTimeline)>,
 }
 
 /// Writes the documents and the index.
@@ -162,12 +165,16 @@ fn entry(run: &Run, made: &RunOutcome) -> RunEntry {
 /// Compares every run with the baseline, and writes a page of each comparison.
 fn write_comparisons(index: &mut Index, made: &[RunOutcome], outputs: &Outputs) -> Result<()> {
     let place = index.entries.iter().position(|entry| Some(&entry.name) == index.baseline.as_ref());
-    let Some(baseline) = place.and_then(|place| made.get(place)?.digest.as_ref()) else { return Ok(()) };
+    let baseline = place.and_then(|place| made.get(place)?.compared.as_ref());
+    let Some((baseline, base_line)) = baseline else { return Ok(()) };
     let base = Side { runs: vec![baseline.clone()] };
     for (at, ((entry, made), path)) in index.entries.iter_mut().zip(made).zip(&outputs.comparisons).enumerate() {
-        let Some(digest) = made.digest.as_ref().filter(|_| Some(at) != place) else { continue };
+        let Some((digest, line)) = made.compared.as_ref().filter(|_| Some(at) != place) else { continue };
         let found = compare(&base, &Side { runs: vec![digest.clone()] }, &CompareOptions::default());
-        write_file(path, |out| html::write(&document(&found)?, out))?;
+        let picture = compared(base_line.clone(), line.clone(), &found.matched_names(), &found.readable_names())?;
+        let inputs = TimelineInputs::sides(&baseline.facts.inputs, &digest.facts.inputs);
+        let page = Document { timeline: Some(Timeline { picture, inputs }), ..document(&found)? };
+        write_file(path, |out| html::write(&page, out))?;
         entry.comparison = Some(run_comparison(path, &found));
     }
     Ok(())
@@ -213,7 +220,7 @@ fn make_all(
             let reason = outputs.as_named(&failure.message());
             messages::print_note(format_args!("error: {}: {reason}", run.name));
             let outcome = Outcome::Failed { reason };
-            RunOutcome { outcome, code: failure.exit_code(), filters: Vec::new(), digest: None }
+            RunOutcome { outcome, code: failure.exit_code(), filters: Vec::new(), compared: None }
         });
         progress.made(&run.name);
         Ok(made)
@@ -256,6 +263,13 @@ fn make(
         (false, false, false) => DONE,
     };
     let outcome = Outcome::Done { file, figures: Box::new(RunFigures::new(&analysis)) };
-    let digest = if is_compared { Some(take_digest(&trace, &run.places, &TakeOptions::default())?) } else { None };
-    Ok(RunOutcome { outcome, code, filters: analysis.document.provenance.filters, digest })
+    let compared = if is_compared { Some(digest_and_timeline(&trace, run)?) } else { None };
+    Ok(RunOutcome { outcome, code, filters: analysis.document.provenance.filters, compared })
+}
+
+fn digest_and_timeline(trace: &Trace, run: &Run) -> Result<(Digest, SideTimeline)> {
+    let reader = TimelineReader::new(trace);
+    let options = TakeOptions { timeline: Some(&reader), ..TakeOptions::default() };
+    let digest = take_digest(trace, &run.places, &options)?;
+    Ok((digest, SideTimeline::new(trace, reader)?))
 }
