@@ -33,7 +33,7 @@ const rowOf = (index, lane) => {
   return { index, reach };
 };
 
-const column = (values, count, Kind) => (values?.length ? Kind.from({ length: count }, (_, at) => values[at] ?? 0) : null);
+const column = (values, Kind) => (values?.length ? Kind.from(values) : null);
 
 const laneOf = (raw, base, section) => {
   const slices = raw.slices ?? {};
@@ -48,11 +48,11 @@ const laneOf = (raw, base, section) => {
   }
   const lane = {
     id: raw.id, group: raw.group, kind: raw.kind, label: visible(raw.label), resolution: raw.resolution_ns ?? 0, section, count, start, end,
-    name: column(slices.name, count, Int32Array) ?? new Int32Array(count).fill(-1),
-    color: column(slices.kind, count, Int32Array) ?? new Int32Array(count),
-    ids: column(slices.id, count, Float64Array) ?? new Float64Array(count).fill(-1),
-    level: column(slices.level, count, Int32Array), events: column(slices.count, count, Float64Array),
-    busy: column(slices.busy_ns, count, Float64Array), mark: column(slices.mark, count, Uint8Array), about: column(slices.about, count, Int32Array),
+    name: column(slices.name, Int32Array) ?? new Int32Array(count).fill(-1),
+    color: column(slices.kind, Int32Array) ?? new Int32Array(count),
+    ids: column(slices.id, Float64Array) ?? new Float64Array(count).fill(-1),
+    level: column(slices.level, Int32Array), events: column(slices.count, Float64Array),
+    busy: column(slices.busy_ns, Float64Array), mark: column(slices.mark, Uint8Array), about: column(slices.about, Int32Array),
   };
   const levels = [];
   for (let slice = 0; slice < count; slice += 1) (levels[max(0, lane.level?.[slice] ?? 0)] ??= []).push(slice);
