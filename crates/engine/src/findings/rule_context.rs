@@ -215,6 +215,7 @@ impl<'a> RuleContext<'a> {
 
     /// Rows of an answer as evidence: the first of the given ones, with these columns.
     pub fn evidence(&self, rows: &Rows<'_>, chosen: &[usize], columns: &[&str]) -> Option<Evidence> {
+        columns.iter().for_each(|column| rows.check(column));
         let (question, answer) = (rows.question.clone()?, rows.answer?);
         let title = self.registry.get(&question.query).ok()?.declaration.title.clone();
         let places = chosen.iter().take(MAX_EVIDENCE).filter_map(|row| IdxSize::try_from(*row).ok());
@@ -246,12 +247,22 @@ impl<'a> Rows<'a> {
         0..self.answer.map_or(0, |answer| answer.frame.height())
     }
 
+    /// In tests, a rule that reads a column that its query does not have fails.
+    #[cfg(test)]
+    fn check(&self, column: &str) {
+        self.question.iter().for_each(|question| super::tests::check_column(question, column));
+    }
+
+    #[cfg(not(test))]
+    fn check(&self, _column: &str) {}
+
     /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.places().is_empty()
     }
 
     fn value(&self, row: usize, column: &str) -> Option<AnyValue<'a>> {
+        self.check(column);
         let frame: &'a DataFrame = &self.answer?.frame;
         frame.column(column).ok()?.get(row).ok()
     }
@@ -276,6 +287,7 @@ impl<'a> Rows<'a> {
     }
 
     pub fn text(&self, row: usize, column: &str) -> Option<&'a str> {
+        self.check(column);
         let frame: &'a DataFrame = &self.answer?.frame;
         frame.column(column).ok()?.str().ok()?.get(row)
     }

@@ -1,5 +1,6 @@
 //! Rules on answers made by hand: values at a bound and just above it.
 
+mod columns;
 mod idle;
 mod repetitions;
 mod trace;
@@ -20,6 +21,7 @@ use super::rules::RULES;
 use super::run_views::{RunViews, STEADY_VIEW};
 use super::verdict::{SUMMARY, verdict};
 use crate::{Answer, NameForm, Registry};
+pub use columns::check_column;
 
 /// A query and its answer: names of columns, then rows; `-` is null, and `~` a blank in a text.
 pub type Rows<'a> = (&'a str, &'a str);

@@ -92,6 +92,7 @@ pub fn collective_wait(case: &RuleContext<'_>) -> Observation {
         .value("wait_pct", RuleContext::pct(wait_ns, wait_ns.saturating_add(cost_ns)))
         .value("calls", rows.sum(places.iter().copied(), "matched"))
         .value("always", always.is_some())
+        .value("rank", always.map(|latest| latest.rank))
         .value("last_rank", latest.as_ref().map(|latest| latest.rank))
         .value("last_gpu", latest.as_ref().map(|latest| latest.gpu))
         .value("last_calls", latest.as_ref().map(|latest| latest.last_calls))

@@ -3,7 +3,6 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::per_gpu::per_gpu;
 use crate::findings::priority::Priority;
 use crate::findings::questions::{coverage, iterations, range_pace, time_question};
 use crate::findings::rule_context::{Observation, RuleContext};
@@ -75,15 +74,16 @@ pub fn slow_first_iterations(case: &RuleContext<'_>) -> Observation {
         let warm_up = rows.number(row, "warmup").filter(|warm_up| *warm_up > 0.0)?;
         Some((rows.number(row, "warmup_ns")? - warm_up * rows.number(row, "median_ns")?) as i64)
     };
-    let places = rows.matching(|_, row| excess(row).is_some_and(|excess| excess > 0));
-    let slow = per_gpu(case, &rows, places, |row| excess(row).unwrap_or_default());
-    let Some(first) = slow.places.first().copied() else { return Observation::default() };
+    let mut places = rows.matching(|_, row| excess(row).is_some_and(|excess| excess > 0));
+    places.sort_by_key(|row| (std::cmp::Reverse(excess(*row)), *row));
+    let Some(first) = places.first().copied() else { return Observation::default() };
+    let total_ns = places.iter().filter_map(|row| excess(*row)).fold(0, i64::saturating_add);
     let columns = ["rank", "iterations", "warmup", "warmup_ns", "steady", "median_ns"];
-    case.observe(slow.pct)
+    case.observe(case.pct_of_spans(total_ns))
         .integers(&rows, first, &["warmup", "iterations", "rank"])
         .value("unit", rows.text(first, "unit").unwrap_or("iteration"))
         .value("excess_ns", excess(first))
-        .evidence(case.evidence(&rows, &slow.places, &columns))
+        .evidence(case.evidence(&rows, &places, &columns))
 }
 
 /// Parts of the drift of the GPU time of a range, with the words for the largest one.
