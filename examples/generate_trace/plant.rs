@@ -36,6 +36,8 @@ pub enum Plant {
     Positions,
     /// Nothing is wrong: each step has twelve layers of two kinds that take turns
     Layers,
+    /// Nothing is wrong: each step has six layers, forward and back
+    Passes,
     /// Kernels before the collective take up to 10 % longer towards the end, in the range `forward` of each step
     RangeDrift,
     /// Each step begins with 1.2 ms in a range of PyTorch's data loader, which is longer than its work on the GPU
@@ -49,8 +51,12 @@ pub enum Plant {
     ClockDrop,
     /// Nothing is wrong: one forward pass of 24 layers on every rank, in one range
     OnePass,
+    /// The same without the range, so that nothing marks the pass
+    BarePass,
     /// Nothing is wrong: a server of a language model makes two prefills and 40 decode steps, in ranges as vLLM writes them
     PrefillDecode,
+    /// Nothing is wrong: messages of two sizes alternate, and each twelfth step has a third one, in recorded arguments of RCCL calls
+    CollectiveSizes,
     /// Rank 2 takes 20 % longer, each step ends with short kernels, and ranges and arguments of RCCL calls are recorded
     Several,
 }
@@ -63,7 +69,12 @@ impl Plant {
 
     /// Whether it is a run of a model that only answers, without the steps of a training.
     pub const fn is_inference(self) -> bool {
-        matches!(self, Self::OnePass | Self::PrefillDecode)
+        matches!(self, Self::OnePass | Self::BarePass | Self::PrefillDecode)
+    }
+
+    /// Whether RCCL calls are recorded with their arguments.
+    pub const fn has_messages(self) -> bool {
+        matches!(self, Self::CollectiveSizes | Self::Several)
     }
 
     /// Names of calls that no other run makes.

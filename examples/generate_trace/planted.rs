@@ -3,13 +3,16 @@
 //! in numbers what it has cost.
 
 mod inference;
+mod layers;
+mod record;
 
 use anyhow::{Context, Result};
-use serde_json::{Value, json};
+
+use layers::{BACKWARD_LAYER, FORWARD_LAYER, LAYER, OTHER_LAYER};
 
 use crate::arguments::Arguments;
 use crate::catalogue::{COPY_NAMES, KERNELS};
-use crate::model::{Activity, Allocation, Argument, Copy, Dispatch, Region, Setup, Sink, domain};
+use crate::model::{Allocation, Argument, Copy, Dispatch, Region, Setup, domain};
 use crate::perfetto::{PREEMPTED, SLEEPS, Scheduled, WAITS_FOR_DISK};
 use crate::plant::Plant;
 use crate::platform::used_agents;
@@ -44,38 +47,6 @@ const BESIDE: [StepKernel; 2] = [usual(1, 260_000), usual(3, 95_000)];
 const SHORT: [StepKernel; 3] = [usual(13, 3_000), usual(19, 4_000), usual(10, 2_500)];
 /// A kernel of [`BESIDE`] once more, with less data.
 const AGAIN: [StepKernel; 1] = [usual(1, 60_000)];
-/// Layers of two kinds; the second one has another kernel in the middle, and one more.
-const LAYER: [StepKernel; 13] = [
-    usual(10, 44_000),
-    usual(16, 56_000),
-    usual(2, 48_000),
-    usual(17, 52_000),
-    usual(8, 60_000),
-    usual(19, 44_000),
-    usual(18, 64_000),
-    usual(13, 48_000),
-    usual(10, 44_000),
-    usual(14, 40_000),
-    usual(2, 48_000),
-    usual(15, 48_000),
-    usual(16, 56_000),
-];
-const OTHER_LAYER: [StepKernel; 14] = [
-    usual(10, 44_000),
-    usual(16, 56_000),
-    usual(2, 48_000),
-    usual(11, 76_000),
-    usual(12, 40_000),
-    usual(8, 60_000),
-    usual(19, 44_000),
-    usual(18, 64_000),
-    usual(13, 48_000),
-    usual(10, 44_000),
-    usual(14, 40_000),
-    usual(2, 48_000),
-    usual(15, 48_000),
-    usual(16, 56_000),
-];
 const KERNELS_OF_A_STEP: usize = BEFORE.len() + 1 + BESIDE.len();
 /// Steps of a run.
 pub const STEPS: u64 = 60;
@@ -163,6 +134,18 @@ struct Run {
     steps: u64,
 }
 
+impl Run {
+    /// Elements of the message of the step, and how long it takes.
+    fn message(&self) -> (u64, u64) {
+        match (self.plant, self.step % 12, self.step % 2) {
+            (Plant::CollectiveSizes, 5, _) => (52_428_800, 350_000),
+            (Plant::CollectiveSizes, _, 0) => (8_912_896, 60_000),
+            (Plant::CollectiveSizes, ..) => (9_699_328, 65_000),
+            _ => (33_554_432, COLLECTIVE.usual_ns),
+        }
+    }
+}
+
 /// One rank while the run goes on.
 struct Rank<'a> {
     setup: &'a Setup,
@@ -187,6 +170,7 @@ fn last_kernels(plant: Plant) -> Vec<StepKernel> {
     match plant {
         Plant::Several => SHORT.to_vec(),
         Plant::Positions => AGAIN.to_vec(),
+        Plant::Passes => [FORWARD_LAYER.repeat(6), BACKWARD_LAYER.repeat(6)].concat(),
         Plant::Layers => [LAYER.as_slice(), &OTHER_LAYER].concat().repeat(6),
         _ => Vec::new(),
     }
@@ -211,7 +195,7 @@ pub fn run(arguments: &Arguments, plant: Plant, setups: &[Setup]) -> Result<Vec<
         }
         let begin_ns = ranks.iter().map(Rank::collective_start_ns).max().unwrap_or(0);
         let longer_ns = if plant == Plant::ExposedCollective && (30..35).contains(&step) { 1_115_000 } else { 0 };
-        let end_ns = begin_ns + COLLECTIVE.usual_ns + longer_ns;
+        let end_ns = begin_ns + run.message().1 + longer_ns;
         for rank in &mut ranks {
             rank.end_collective(begin_ns, end_ns);
             rank.after_collective(&run, end_ns)?;
@@ -500,14 +484,14 @@ impl<'a> Rank<'a> {
         let late_ns = if run.plant == Plant::LateRank && self.is(3) { LATE_NS } else { 0 };
         let ready_ns = self.compute_free_ns + BETWEEN_KERNELS_NS + late_ns;
         let call_ns = self.host_ns;
-        if run.plant == Plant::Several {
+        if run.plant.has_messages() {
             self.host_ns += 500;
         }
         self.collective = self.launch(COLLECTIVE.position, 0, ready_ns)?;
-        if run.plant == Plant::Several {
+        if run.plant.has_messages() {
             let argument = |type_name, name, value: &str| Argument { type_name, name, value: value.to_owned() };
             let arguments = vec![
-                argument("size_t", "count", "33554432"),
+                argument("size_t", "count", &run.message().0.to_string()),
                 argument("ncclDataType_t", "datatype", "9"),
                 argument("ncclComm_t", "comm", "0x5581c0de0000"),
             ];
@@ -563,50 +547,5 @@ impl<'a> Rank<'a> {
         let first_ns = first_kernels.next().map_or(0, |dispatch| dispatch.start_ns);
         self.done.truth.steps_ns = first_kernels.next_back().map_or(0, |dispatch| dispatch.start_ns - first_ns);
         self.done
-    }
-}
-
-impl Planted {
-    /// Hands everything to a writer; returns when the process ended.
-    pub fn write(&self, sink: &mut dyn Sink) -> Result<u64> {
-        for region in &self.regions {
-            sink.record(&Activity::Region(region.clone()))?;
-        }
-        for dispatch in &self.dispatches {
-            sink.record(&Activity::Dispatch(dispatch.clone()))?;
-        }
-        for allocation in &self.allocations {
-            sink.record(&Activity::Allocation(allocation.clone()))?;
-        }
-        for copy in &self.copies {
-            sink.record(&Activity::Copy(copy.clone()))?;
-        }
-        Ok(self.end_ns)
-    }
-
-    /// What the sensors of the GPU showed.
-    pub fn samples(&self) -> &[Sample] {
-        &self.samples
-    }
-
-    /// What the scheduler did.
-    pub fn scheduled(&self) -> &[(u64, Scheduled)] {
-        &self.scheduled
-    }
-
-    /// The sums that the run knows of itself.
-    pub fn truth(&self) -> Value {
-        let truth = &self.truth;
-        json!({
-            "host_bound_ns": truth.host_bound_ns,
-            "blocked_ns": truth.blocked_ns,
-            "exposed_ns": truth.exposed_ns,
-            "steps_ns": truth.steps_ns,
-            "compute_ns": truth.compute_ns,
-            "collective_ns": truth.collective_ns,
-            "waiting_ns": truth.waiting_ns,
-            "excess_ns": truth.excess_ns,
-            "leaked_bytes": truth.leaked_bytes,
-        })
     }
 }

@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 
-use super::{LAYER, Planted, Rank, usual};
+use super::layers::{FORWARD_LAYER, LAYER};
+use super::{Planted, Rank, usual};
 use crate::arguments::Arguments;
 use crate::model::{Setup, domain};
 use crate::plant::Plant;
@@ -25,10 +26,9 @@ pub fn run(arguments: &Arguments, plant: Plant, setups: &[Setup]) -> Result<Vec<
     let begin_ns = setups.iter().map(|setup| setup.process.start_ns).max().unwrap_or(0) + 1_500_000_000;
     let ranks = setups.iter().map(|setup| {
         let mut rank = Rank::new(arguments, setup, begin_ns);
-        if plant == Plant::OnePass {
-            rank.pass()?
-        } else {
-            rank.serve()?
+        match plant {
+            Plant::PrefillDecode => rank.serve()?,
+            _ => rank.pass(plant == Plant::OnePass)?,
         }
         rank.done.end_ns = rank.host_ns;
         Ok(rank.done)
@@ -43,13 +43,14 @@ impl Rank<'_> {
         self.launch(position, duration_ns, 0).map(|_| ())
     }
 
-    /// Embedding, layers, and what follows them.
-    fn pass(&mut self) -> Result<()> {
+    /// Embedding, layers, and what follows them, in a range if it is marked.
+    fn pass(&mut self, is_marked: bool) -> Result<()> {
         let begin_ns = self.host_ns;
         self.kernel(18, 35_000)?;
         self.kernel(9, 15_000)?;
         for _ in 0..LAYERS {
-            for kernel in &LAYER {
+            let layer = if is_marked { LAYER.as_slice() } else { &FORWARD_LAYER };
+            for kernel in layer {
                 self.kernel(kernel.position, kernel.usual_ns)?;
             }
         }
@@ -57,7 +58,9 @@ impl Rank<'_> {
             self.kernel(last.position, last.usual_ns)?;
         }
         self.wait_until(self.compute_free_ns);
-        self.around((domain::MARKER, "roctxThreadRangeA"), Some("forward"), begin_ns, Vec::new());
+        if is_marked {
+            self.around((domain::MARKER, "roctxThreadRangeA"), Some("forward"), begin_ns, Vec::new());
+        }
         Ok(())
     }
 
