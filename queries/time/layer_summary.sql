@@ -1,15 +1,16 @@
 -- title: Layer summary
--- about: Time of each layer over all units of work of every process: which layer is slow. A layer is compared with those of its kind.
+-- about: Time of each layer over all units of work of every process: which layer is slow. The parts of a layer in the forward and in the backward pass have rows of their own. A layer is compared with those of its kind, in the same pass.
 -- kind: summary
 -- needs: layers
 -- by:
 -- dimensions:
 -- column: rank id -- rank
--- column: layer id -- ordinal within the unit, from 0
+-- column: layer id -- ordinal of the layer within the unit, from 0; the backward pass runs through layers in reverse
+-- column: pass name -- forward or backward; null if it is unknown
 -- column: kind id -- ordinal of its kind within the process, from 0, in most units
 -- column: units count -- units that have this layer
 -- column: total_ns ns -- time of the layer over all units
--- column: pct pct -- share of the time of all layers
+-- column: pct pct -- share of the time of all layers, in both passes
 -- column: mean_ns ns -- mean
 -- column: median_ns ns -- median
 -- column: min_ns ns -- shortest
@@ -17,35 +18,40 @@
 -- column: vs_median_pct pct -- median above (or below) the median of all layers of its kind
 -- column: kernels number -- mean number of kernels
 -- column: kernel_ns ns -- sum of the durations of its kernels
-WITH whole AS (
-    SELECT process, CAST(SUM(duration_ns) AS BIGINT) AS all_ns
+WITH parts AS (
+    SELECT
+        process, rank, COALESCE(of_layer, layer) AS layer, COALESCE(CAST(pass AS VARCHAR), '') AS direction, kind, duration_ns, kernels, kernel_ns
     FROM layers
+),
+whole AS (
+    SELECT process, CAST(SUM(duration_ns) AS BIGINT) AS all_ns
+    FROM parts
     GROUP BY process
 ),
 middle AS (
-    SELECT process, kind, MEDIAN(CAST(duration_ns AS DOUBLE)) AS all_median_ns
-    FROM layers
-    GROUP BY process, kind
+    SELECT process, kind, direction, MEDIAN(CAST(duration_ns AS DOUBLE)) AS all_median_ns
+    FROM parts
+    GROUP BY process, kind, direction
 ),
 counted AS (
-    SELECT process, layer, kind, CAST(COUNT(*) AS BIGINT) AS units
-    FROM layers
-    GROUP BY process, layer, kind
+    SELECT process, layer, direction, kind, CAST(COUNT(*) AS BIGINT) AS units
+    FROM parts
+    GROUP BY process, layer, direction, kind
 ),
 ranked AS (
     SELECT
-        process, layer, kind,
-        ROW_NUMBER() OVER (PARTITION BY process, layer ORDER BY -units NULLS FIRST, kind NULLS FIRST) AS place
+        process, layer, direction, kind,
+        ROW_NUMBER() OVER (PARTITION BY process, layer, direction ORDER BY -units NULLS FIRST, kind NULLS FIRST) AS place
     FROM counted
 ),
 kinds AS (
-    SELECT process, layer, kind
+    SELECT process, layer, direction, kind
     FROM ranked
     WHERE place = 1
 ),
 per_layer AS (
     SELECT
-        process, rank, layer,
+        process, rank, layer, direction,
         CAST(COUNT(*) AS BIGINT) AS units,
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
         MEDIAN(CAST(duration_ns AS DOUBLE)) AS median_ns,
@@ -53,12 +59,13 @@ per_layer AS (
         MAX(duration_ns) AS max_ns,
         CAST(SUM(kernels) AS BIGINT) AS kernels,
         CAST(SUM(kernel_ns) AS BIGINT) AS kernel_ns
-    FROM layers
-    GROUP BY process, rank, layer
+    FROM parts
+    GROUP BY process, rank, layer, direction
 )
 SELECT
     l.rank,
     l.layer,
+    CASE WHEN l.direction <> '' THEN l.direction END AS pass,
     r.kind,
     l.units,
     l.total_ns,
@@ -72,6 +79,6 @@ SELECT
     l.kernel_ns
 FROM per_layer AS l
 JOIN whole AS w ON w.process = l.process
-JOIN kinds AS r ON r.process = l.process AND r.layer = l.layer
-JOIN middle AS m ON m.process = l.process AND m.kind = r.kind
-ORDER BY l.rank NULLS FIRST, l.process NULLS FIRST, l.layer NULLS FIRST
+JOIN kinds AS r ON r.process = l.process AND r.layer = l.layer AND r.direction = l.direction
+JOIN middle AS m ON m.process = l.process AND m.kind = r.kind AND m.direction = l.direction
+ORDER BY l.rank NULLS FIRST, l.process NULLS FIRST, l.layer NULLS FIRST, CASE l.direction WHEN 'backward' THEN 1 ELSE 0 END NULLS FIRST

@@ -128,7 +128,8 @@ def layers(source, options):
         middle = median([row["duration_ns"] for row in rows])
         for row in rows:
             after = {"vs_median_pct": percent(row["duration_ns"] - middle, middle), "kernels": row["kernels"], "kernel_ns": row["kernel_ns"]}
-            records.append({column: row[column] for column in ("rank", "process", "iteration", "layer", "kind", "start_ns", "duration_ns")} | after)
+            row = row | {"pass": None}
+            records.append({column: row[column] for column in ("rank", "process", "iteration", "layer", "pass", "kind", "start_ns", "duration_ns")} | after)
     return without_process(ordered(records, (), "rank", "process", "iteration", "layer"))
 
 
@@ -164,7 +165,7 @@ def layer_summary(source, options):
         times = [row["duration_ns"] for row in rows]
         for (layer,), group in grouped(rows, ["layer"]).items():
             own = [row["duration_ns"] for row in group]
-            record = {"rank": process.rank, "process": process.number, "layer": layer, "kind": 0, "units": len(group), "total_ns": sum(own)}
+            record = {"rank": process.rank, "process": process.number, "layer": layer, "pass": None, "kind": 0, "units": len(group), "total_ns": sum(own)}
             record |= {"pct": percent(sum(own), sum(times)), "mean_ns": mean(own), "median_ns": median(own), "min_ns": min(own)}
             record |= {"max_ns": max(own), "vs_median_pct": percent(median(own) - median(times), median(times))}
             record |= {"kernels": ratio(sum(row["kernels"] for row in group), len(group))}

@@ -22,6 +22,8 @@ const FACTS: &str = data!("share/units.toml");
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct UnitsFile {
+    backward_regex: String,
+    least_backward_pct: u32,
     training_regex: String,
     least_within_pct: u32,
     least_layers: u32,
@@ -170,6 +172,26 @@ impl UnitFacts {
     /// The least number of ranges of a name, and the greatest number of names, that are listed as other units.
     pub fn listed_ranges(&self) -> (usize, usize) {
         (self.file.least_ranges, self.file.most_ranges)
+    }
+
+    /// Names of kernels of a backward pass.
+    ///
+    /// # Errors
+    /// When the file is wrong, which the tests exclude.
+    pub fn backward_names(&self) -> Result<Regex> {
+        Ok(Regex::new(&self.file.backward_regex)?)
+    }
+
+    /// Whether so many of the layers of a block have kernels of a backward pass that it is one, or so few that it is none.
+    pub fn is_backward(&self, with_any: usize, all: usize) -> Option<bool> {
+        let least = u64::from(self.file.least_backward_pct);
+        let [with_any, all] = [with_any as u64 * 100, all as u64];
+        match all {
+            0 => None,
+            _ if with_any >= all * least => Some(true),
+            _ if with_any <= all * 100_u64.saturating_sub(least) => Some(false),
+            _ => None,
+        }
     }
 
     /// Units by all kinds of evidence, the strongest first.

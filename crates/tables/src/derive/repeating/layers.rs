@@ -3,6 +3,7 @@
 use anyhow::Result;
 use polars::prelude::*;
 
+use crate::columns::frames::{categories, integers};
 use crate::derive::repeating::run_parts;
 use crate::derive::repeating::unit_layers::UnitLayer;
 use crate::derive::repeating::units::{self, Units};
@@ -21,8 +22,10 @@ pub(super) fn table(units: &Units) -> Result<DataFrame> {
     let places = units.places_of_layers();
     let whole = |name, value: &dyn Fn(&UnitLayer) -> i64| column(name, units.layers.iter().map(value).collect());
     Ok(DataFrame::new_infer_height(vec![
-        column("iteration", places.iter().map(|(unit, _)| *unit).collect()),
-        column("layer", places.iter().map(|(_, layer)| *layer).collect()),
+        column("iteration", places.iter().map(|place| place.unit).collect()),
+        column("layer", places.iter().map(|place| place.place).collect()),
+        integers("of_layer", places.iter().map(|place| Some(place.layer))),
+        categories("pass", units.layers.iter().map(|layer| layer.pass.map(|pass| pass.direction.word())))?,
         whole("kind", &|layer| layer.kind),
         whole("start_ns", &|layer| layer.own.start_ns),
         whole("end_ns", &|layer| layer.own.end_ns),

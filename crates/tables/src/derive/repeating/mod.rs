@@ -11,6 +11,7 @@ mod step_work;
 mod unit_choice;
 mod unit_layers;
 pub mod unit_offers;
+mod unit_passes;
 mod unit_search;
 pub mod units;
 

@@ -9,6 +9,8 @@ use crate::columns::frames::{categories, integers};
 use crate::columns::values::FrameValues;
 use crate::derive::repeating::periods::Iteration;
 use crate::derive::repeating::unit_choice::UnitChoice;
+use crate::derive::repeating::unit_layers::UnitLayer;
+use crate::derive::repeating::unit_passes::Direction;
 use crate::derive::repeating::unit_search::UnitSearch;
 use crate::derive::repeating::units::{self, Units};
 use crate::derive::repeating::{iterations, layers, unit_offers};
@@ -47,7 +49,7 @@ fn build(
     let mut units = Units::default();
     if let Some(search) = &search {
         let found = search.find_chosen(tables.unit())?;
-        let layers = if names == ["iterations"] { Vec::new() } else { search.layers(&found) };
+        let layers = if names == ["iterations"] { Vec::new() } else { search.layers(&found)? };
         units = Units { layers, ..found.units };
     }
     let mut built = Vec::with_capacity(names.len());
@@ -227,9 +229,12 @@ fn work_of(frame: &DataFrame) -> Result<Vec<(i64, i64)>> {
 }
 
 fn table(parts: &[RunPart], units: &Units) -> Result<DataFrame> {
-    let places = units.places_of_layers();
+    let is_backward = |layer: &UnitLayer| layer.pass.is_some_and(|pass| pass.direction == Direction::Backward);
+    let placed = units.places_of_layers().into_iter().zip(&units.layers);
+    // The backward part of a layer is not another one.
+    let places: Vec<i64> = placed.filter(|(_, layer)| !is_backward(layer)).map(|(place, _)| place.unit).collect();
     // Layers come in the order of their units.
-    let before = |unit: usize| places.partition_point(|(own, _)| *own < unit as i64);
+    let before = |unit: usize| places.partition_point(|own| *own < unit as i64);
     let layers = |range: &Range<usize>| before(range.end).saturating_sub(before(range.start));
     let word = |word: &'static str| move |part: &RunPart| Some(word).filter(|_| !part.iterations.is_empty());
     let whole = |name, value: &dyn Fn(&RunPart) -> i64| column(name, parts.iter().map(value).collect());

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::derive::repeating::enclosing::UnitFacts;
 use crate::derive::repeating::periods::{Iteration, Kernels, LaneRepetitions};
+use crate::derive::repeating::unit_passes::Pass;
 use crate::derive::repeating::units::unit_at;
 use wavesieve_model::analysis::iterations::{Layer, layers_of, layers_within};
 use wavesieve_model::analysis::thresholds::{LayerBounds, Thresholds};
@@ -16,16 +17,18 @@ fn bounds() -> &'static LayerBounds {
 /// A repetition within a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitLayer {
-    /// Ordinal of its kind within the process.
+    /// Ordinal of its kind within the process; parts of one layer in both passes have one kind.
     pub kind: i64,
     pub own: Iteration,
+    /// The pass that it is in, and the distance to its part in the other pass, if both are known.
+    pub pass: Option<Pass>,
 }
 
 /// A layer with the block that it belongs to.
-type Placed = (u32, UnitLayer);
+pub(super) type Placed = (u32, UnitLayer);
 
 /// Layers within units that were found without them.
-pub(super) fn within(kernels: &Kernels, facts: &UnitFacts, units: &[Iteration]) -> Vec<UnitLayer> {
+pub(super) fn within(kernels: &Kernels, facts: &UnitFacts, units: &[Iteration]) -> Vec<Placed> {
     let times_ns = times_of(units);
     let mut best: (usize, Vec<Placed>) = (0, Vec::new());
     let mut tried: Vec<u32> = Vec::new();
@@ -56,14 +59,14 @@ pub(super) fn repeated(
     facts: &UnitFacts,
     found: &LaneRepetitions,
     units: &[Iteration],
-) -> Vec<UnitLayer> {
+) -> Vec<Placed> {
     let times_ns = times_of(units);
     let layers = layers_of(&found.repetitions.ranges, &symbols_of(&kernels.name.of_rows, &found.rows));
     large(facts, placed(kernels, &found.rows, &layers, &times_ns), units)
 }
 
 /// Start and end of units, in order.
-fn times_of(units: &[Iteration]) -> Vec<(i64, i64)> {
+pub(super) fn times_of(units: &[Iteration]) -> Vec<(i64, i64)> {
     let mut times_ns: Vec<(i64, i64)> = units.iter().map(|unit| (unit.start_ns, unit.end_ns)).collect();
     times_ns.sort_unstable();
     times_ns
@@ -118,13 +121,13 @@ fn placed(kernels: &Kernels, rows: &[u32], layers: &[Layer], times_ns: &[(i64, i
         let layer = layers.get(place)?;
         let end_ns = starts.get(order + 1).map_or(end_ns, |next_ns| end_ns.min(*next_ns));
         let own = kernels.iteration(start_ns, end_ns, usual(layer.kind).unwrap_or_default() as i64);
-        (start_ns < end_ns).then(|| (layer.block, UnitLayer { kind: i64::from(layer.kind), own }))
+        (start_ns < end_ns).then(|| (layer.block, UnitLayer { kind: i64::from(layer.kind), own, pass: None }))
     };
     extents.into_iter().enumerate().filter_map(timed).collect()
 }
 
 /// The layers of blocks with enough of the time, in order of time.
-fn large(facts: &UnitFacts, layers: Vec<Placed>, units: &[Iteration]) -> Vec<UnitLayer> {
+fn large(facts: &UnitFacts, layers: Vec<Placed>, units: &[Iteration]) -> Vec<Placed> {
     let sum = |times: &mut dyn Iterator<Item = i64>| times.fold(0, i64::saturating_add);
     let all_ns = sum(&mut units.iter().map(|unit| unit.kernel_ns));
     let mut of_block: BTreeMap<u32, i64> = BTreeMap::new();
@@ -133,18 +136,18 @@ fn large(facts: &UnitFacts, layers: Vec<Placed>, units: &[Iteration]) -> Vec<Uni
         *sum = sum.saturating_add(layer.own.kernel_ns);
     }
     let is_large = |block: &u32| facts.are_parts(of_block.get(block).copied().unwrap_or_default(), all_ns);
-    let mut kept: Vec<UnitLayer> =
-        layers.into_iter().filter(|(block, _)| is_large(block)).map(|(_, layer)| layer).collect();
-    kept.sort_by_key(|layer| (layer.own.start_ns, layer.own.end_ns));
-    // Numbers of kinds that are left.
-    let kinds: Vec<i64> = {
-        let mut kinds: Vec<i64> = kept.iter().map(|layer| layer.kind).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        kinds
-    };
-    for layer in &mut kept {
+    let mut kept: Vec<Placed> = layers.into_iter().filter(|(block, _)| is_large(block)).collect();
+    kept.sort_by_key(|(_, layer)| (layer.own.start_ns, layer.own.end_ns));
+    number_kinds(&mut kept);
+    kept
+}
+
+/// Numbers the kinds that are left.
+pub(super) fn number_kinds(layers: &mut [Placed]) {
+    let mut kinds: Vec<i64> = layers.iter().map(|(_, layer)| layer.kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    for (_, layer) in layers {
         layer.kind = kinds.partition_point(|kind| *kind < layer.kind) as i64;
     }
-    kept
 }

@@ -66,7 +66,8 @@ fn median_ns(units: &Units) -> i64 {
 fn offers(tables: &Frames, search: &UnitSearch<'_>, chosen: Units) -> Result<Vec<Units>> {
     let auto = search.find(&UnitChoice::Auto)?;
     // Those that a user chooses are in the units with the strongest evidence.
-    let layers = layers_as_units(&if tables.unit().is_auto() { chosen.layers.clone() } else { search.layers(&auto) });
+    let layers =
+        layers_as_units(&if tables.unit().is_auto() { chosen.layers.clone() } else { search.layers(&auto)? });
     let mut offers = Vec::new();
     let mut add = |units: Units| {
         let is_new = |other: &Units| other.unit != units.unit || other.name != units.name;

@@ -8,7 +8,8 @@ use crate::derive::launching::kernel_order::KernelOrder;
 use crate::derive::repeating::enclosing::{Enclosing, Evidence, UnitFacts};
 use crate::derive::repeating::periods::{Iteration, Kernels, LaneRepetitions};
 use crate::derive::repeating::unit_choice::UnitChoice;
-use crate::derive::repeating::unit_layers::{self, UnitLayer};
+use crate::derive::repeating::unit_layers::{self, UnitLayer, times_of};
+use crate::derive::repeating::unit_passes::{backward_starts, with_passes};
 use crate::derive::repeating::units::{Units, unit_at};
 use crate::derive::{Frames, needed};
 
@@ -69,7 +70,9 @@ impl<'a> UnitSearch<'a> {
                 (found.units.unit, found.units.name) = (RANGE, Some(name.clone()));
                 found
             }
-            UnitChoice::Layer => Found { units: layers_as_units(&self.layers(&self.strongest()?)), has_layers: false },
+            UnitChoice::Layer => {
+                Found { units: layers_as_units(&self.layers(&self.strongest()?)?), ..Found::default() }
+            }
         })
     }
 
@@ -88,14 +91,25 @@ impl<'a> UnitSearch<'a> {
         Ok(found)
     }
 
-    /// The layers of units.
-    pub fn layers(&self, found: &Found) -> Vec<UnitLayer> {
+    /// The layers of units, with their passes.
+    ///
+    /// # Errors
+    /// When a needed column is missing or has another type.
+    pub fn layers(&self, found: &Found) -> Result<Vec<UnitLayer>> {
         let units = &found.units.all;
-        match &self.repeated {
-            _ if units.is_empty() || found.units.unit == LAYER => Vec::new(),
+        let layers = match &self.repeated {
+            _ if units.is_empty() || found.units.unit == LAYER => return Ok(Vec::new()),
             Some(repeated) if found.has_layers => unit_layers::repeated(&self.kernels, &self.facts, repeated, units),
             _ => unit_layers::within(&self.kernels, &self.facts, units),
-        }
+        };
+        // A single block is in one pass.
+        let has_blocks = layers.first().is_some_and(|(first, _)| layers.iter().any(|(block, _)| block != first));
+        let backward_ns = if has_blocks { self.backward_starts()? } else { Vec::new() };
+        Ok(with_passes(layers, &backward_ns, &times_of(units), &self.facts))
+    }
+
+    fn backward_starts(&self) -> Result<Vec<i64>> {
+        backward_starts(needed(self.tables, "kernels")?, &self.order, &self.facts)
     }
 
     /// The units with the strongest evidence.
@@ -134,13 +148,14 @@ impl<'a> UnitSearch<'a> {
 
     fn of_repetitions(&self, found_by: &'static str) -> Found {
         let all = self.repetitions.clone();
-        Found { units: Units { all, unit: ITERATION, found_by, ..Units::default() }, has_layers: false }
+        Found { units: Units { all, unit: ITERATION, found_by, ..Units::default() }, ..Found::default() }
     }
 
     fn of_enclosing(&self, enclosing: Enclosing, has_layers: bool) -> Found {
         let all = self.kernels.steps(&enclosing.times_ns);
         let (unit, found_by) = (enclosing.evidence.unit(), enclosing.evidence.word());
-        Found { units: Units { all, prompts: enclosing.prompts, unit, found_by, ..Units::default() }, has_layers }
+        let units = Units { all, prompts: enclosing.prompts, unit, found_by, ..Units::default() };
+        Found { units, has_layers }
     }
 
     /// Units that are ranges with a name.

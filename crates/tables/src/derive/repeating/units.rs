@@ -9,6 +9,7 @@ use crate::derive::repeating::enclosing::is_there_evidence;
 use crate::derive::repeating::periods::{self, Iteration};
 use crate::derive::repeating::unit_choice::UnitChoice;
 use crate::derive::repeating::unit_layers::UnitLayer;
+use crate::derive::repeating::unit_passes::{Direction, Pass};
 use crate::derive::repeating::unit_search::UnitSearch;
 use crate::derive::{Frames, Needs, OnDemandTables};
 use wavesieve_model::analysis::iterations::{LevelThresholds, Phase, phases, phases_without_prompts};
@@ -154,18 +155,41 @@ impl Units {
         Ok(next.collect())
     }
 
-    /// The unit that each layer is in, and its place there.
-    pub(super) fn places_of_layers(&self) -> Vec<(i64, i64)> {
+    /// Where each layer, or part of a layer, is.
+    pub(super) fn places_of_layers(&self) -> Vec<LayerPlace> {
         let times_ns: Vec<(i64, i64)> = self.all.iter().map(|unit| (unit.start_ns, unit.end_ns)).collect();
-        let (mut before, mut place) = (None, 0);
+        let (mut before, mut place, mut next, mut first) = (None, 0, 0, 0);
         let placed = self.layers.iter().map(|layer| {
             let unit = unit_at(&times_ns, layer.own.start_ns).unwrap_or_default() as i64;
-            place = if before == Some(unit) { place + 1 } else { 0 };
+            (place, next) = if before == Some(unit) { (place + 1, next) } else { (0, 0) };
             before = Some(unit);
-            (unit, place)
+            let own = match layer.pass {
+                Some(Pass { direction: Direction::Backward, layer }) => first + layer,
+                Some(Pass { direction: Direction::Forward, layer }) => {
+                    first = if layer == 0 { next } else { first };
+                    next = next.max(first + layer + 1);
+                    first + layer
+                }
+                None => {
+                    next += 1;
+                    next - 1
+                }
+            };
+            LayerPlace { unit, place, layer: own }
         });
         placed.collect()
     }
+}
+
+/// Where a layer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LayerPlace {
+    /// Number of its unit.
+    pub unit: i64,
+    /// Ordinal of the part within the unit.
+    pub place: i64,
+    /// Ordinal of the layer within the unit: its forward and its backward part have the same.
+    pub layer: i64,
 }
 
 /// The last unit that has started at a time, if it has not ended.
@@ -201,10 +225,25 @@ mod tests {
         let iteration = |(start_ns, end_ns)| Iteration { start_ns, end_ns, kernels: 1, kernel_ns: 1, period: 1 };
         let units = Units {
             all: times(3, 1_000).map(|(start_ns, _)| iteration((start_ns, start_ns + 900))).collect(),
-            layers: times(9, 300).map(|time_ns| UnitLayer { kind: 0, own: iteration(time_ns) }).collect(),
+            layers: times(9, 300).map(|time_ns| UnitLayer { kind: 0, own: iteration(time_ns), pass: None }).collect(),
             ..Units::default()
         };
-        let places: Vec<(i64, i64)> = units.places_of_layers();
-        assert_eq!(places, [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1)]);
+        let places = |units: &Units| -> Vec<(i64, i64, i64)> {
+            units.places_of_layers().iter().map(|place| (place.unit, place.place, place.layer)).collect()
+        };
+        let numbers = [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1)];
+        assert_eq!(places(&units), numbers.map(|(unit, place)| (unit, place, place)));
+        // Two layers forward and back, twice, and one of an unknown pass.
+        let mut layers: Vec<UnitLayer> =
+            times(9, 100).map(|time_ns| UnitLayer { kind: 0, own: iteration(time_ns), pass: None }).collect();
+        for (part, (is_forward, layer)) in
+            [(true, 0), (true, 1), (false, 1), (false, 0)].repeat(2).into_iter().enumerate()
+        {
+            let direction = if is_forward { Direction::Forward } else { Direction::Backward };
+            layers[part].pass = Some(Pass { direction, layer });
+        }
+        let units = Units { all: vec![iteration((0, 900))], layers, ..Units::default() };
+        let layers: Vec<i64> = places(&units).iter().map(|(.., layer)| *layer).collect();
+        assert_eq!(layers, [0, 1, 1, 0, 2, 3, 3, 2, 4]);
     }
 }
