@@ -11,15 +11,18 @@
 -- column: name name -- API call in which the launching thread was, or `no call recorded`
 -- column: idle_ns ns -- idle time with this cause in which the thread was in this call
 -- column: short_ns ns -- part of it in short gaps, with which HIP graphs and fusion help
+-- column: longest_ns ns -- with `--by range` or `--by function_name`, length of the longest of these ranges or functions: one that is around nearly everything explains nothing
 -- column: cause_pct pct -- share of the idle time of the group with that cause
 -- column: idle_pct pct -- share of the idle time of the group
 {%- set piece_keys = keys_but(['node', 'hostname', 'process']) %}
 {%- set cause_keys = keys ~ 'cause' %}
+{%- set length = 'range_ns' if 'range' in by else 'function_ns' if 'function_name' in by else 'CAST(NULL AS BIGINT)' %}
 WITH per_process AS (
     SELECT
         process, {{ piece_keys }}cause, api_name,
         CAST(SUM(duration_ns) AS BIGINT) AS idle_ns,
-        {{ sum_if('gap_ns <= ' ~ (short_us * 1000) | int, 'duration_ns') }} AS short_ns
+        {{ sum_if('gap_ns <= ' ~ (short_us * 1000) | int, 'duration_ns') }} AS short_ns,
+        MAX({{ length }}) AS longest_ns
     FROM idle_calls
     GROUP BY process, {{ piece_keys }}cause, api_name
 ),
@@ -27,7 +30,8 @@ summed AS (
     SELECT
         {{ keys_of('c') }}c.cause, c.api_name,
         CAST(SUM(c.idle_ns) AS BIGINT) AS idle_ns,
-        CAST(SUM(c.short_ns) AS BIGINT) AS short_ns
+        CAST(SUM(c.short_ns) AS BIGINT) AS short_ns,
+        MAX(c.longest_ns) AS longest_ns
     FROM per_process AS c
     JOIN processes AS p ON p.process = c.process
     WHERE p.role = 'trace'
@@ -37,12 +41,12 @@ labelled AS (
     SELECT
         {{ keys }}CAST(cause AS VARCHAR) AS cause,
         COALESCE(CAST(api_name AS VARCHAR), 'no call recorded') AS name,
-        idle_ns, short_ns
+        idle_ns, short_ns, longest_ns
     FROM summed
 ),
 shared AS (
     SELECT
-        {{ keys }}cause, name, idle_ns, short_ns,
+        {{ keys }}cause, name, idle_ns, short_ns, longest_ns,
         CAST(SUM(idle_ns) OVER (PARTITION BY {{ cause_keys }}) AS BIGINT) AS cause_ns,
         CAST(SUM(idle_ns) OVER ({{ per_group }}) AS BIGINT) AS group_ns
     FROM labelled
@@ -52,6 +56,7 @@ SELECT
     name,
     idle_ns,
     short_ns,
+    longest_ns,
     {{ percent('idle_ns', 'cause_ns') }} AS cause_pct,
     {{ percent('idle_ns', 'group_ns') }} AS idle_pct
 FROM shared

@@ -39,11 +39,13 @@ class Host:
         return found
 
     def pieces(self, tid, start, end):
-        """(length, call, function, range) of each moment of a time, by names."""
+        """(length, call, function, range) of each moment of a time, by names, and the lengths of function and range."""
         for left, right, call in innermost(self.outermost(tid), start, end, "start", "end"):
             for first, last, function in innermost(self.functions.get(tid, []), left, right, "start_ns", "end_ns"):
                 for begin, finish, range_ in innermost(self.ranges.get(tid, []), first, last, "start_ns", "end_ns"):
-                    yield finish - begin, call and call["name"], function and function["name"], range_ and (range_["message"] or range_["name"])
+                    lengths = {"function_name": function and function["end_ns"] - function["start_ns"], "range": range_ and range_["end_ns"] - range_["start_ns"]}
+                    names = (call and call["name"], function and function["name"], range_ and (range_["message"] or range_["name"]))
+                    yield finish - begin, *names, lengths
 
     def longest_call(self, tid, start, end):
         """The call with the largest overlap, and that overlap; of several the one that ends first, which may lie in another."""
@@ -207,12 +209,14 @@ def idle_by_call(source, options):
         for row in gap:
             if row["cause"] in NO_IDLENESS:
                 continue
-            for piece, call, function, range_ in hosts[row["process"]].pieces(row["tid"], row["start_ns"], row["end_ns"]):
+            for piece, call, function, range_, lengths in hosts[row["process"]].pieces(row["tid"], row["start_ns"], row["end_ns"]):
+                longest_ns = next((lengths[column] for column in ("range", "function_name") if column in by), None)
                 labels = {"name": call or "no call recorded", "function_name": function, "range": range_}
-                pieces.append(row | labels | {"idle_ns": piece, "short_ns": piece if length <= short_ns else 0})
+                pieces.append(row | labels | {"idle_ns": piece, "short_ns": piece if length <= short_ns else 0, "longest_ns": longest_ns})
     for key, group in grouped(pieces, [*by, "cause", "name"]).items():
         record = dict(zip([*by, "cause", "name"], key))
-        records.append(record | {column: sum(piece[column] for piece in group) for column in ("idle_ns", "short_ns")})
+        record |= {column: sum(piece[column] for piece in group) for column in ("idle_ns", "short_ns")}
+        records.append(record | {"longest_ns": max((piece["longest_ns"] for piece in group if piece["longest_ns"] is not None), default=None)})
     for group in grouped(records, list(by)).values():
         total, of_cause = sum(record["idle_ns"] for record in group), {}
         for record in group:

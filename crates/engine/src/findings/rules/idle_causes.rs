@@ -1,7 +1,7 @@
 //! Activity of the host while GPUs were idle, which titles name and advice follows.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::findings::questions::{idle_calls, idle_functions, idle_ranges, idle_states};
 use crate::findings::rule_context::{Observation, Rows, RuleContext};
@@ -93,8 +93,16 @@ fn inside<'a>(
     // All of a step lies in its range, whatever the host does.
     let is_step = step_texts().ok();
     let is_step = |name: &str| is_step.as_ref().is_some_and(|is_step| is_step(name));
+    // So does nearly everything in a range that is around this part of the run, unless its kind says why.
+    let around_ns = case.spans.longest_ns().unwrap_or_default() as f64 * case.threshold("around_pct") / 100.0;
     for (rows, column) in [(functions, "function_name"), (ranges, "range")] {
-        let places = rows.matching(|rows, row| rows.text(row, "cause") == Some(cause));
+        let is_around = |row: usize| rows.number(row, "longest_ns").is_some_and(|ns| ns >= around_ns);
+        let around: Vec<usize> = rows.matching(|_, row| is_around(row));
+        let mut around: BTreeSet<&str> = around.into_iter().filter_map(|row| rows.text(row, column)).collect();
+        around.retain(|name| IdleKinds::builtin().of_function(name).is_none());
+        let is_outside =
+            |rows: &Rows<'_>, row: usize| rows.text(row, column).is_some_and(|name| !around.contains(name));
+        let places = rows.matching(|rows, row| rows.text(row, "cause") == Some(cause) && is_outside(rows, row));
         let found = sums(rows, &places, column).into_iter().filter(|(name, _)| !is_step(name));
         let found = found.map(|(name, ns)| Activity { name, ns, kind: IdleKinds::builtin().of_function(name) });
         let mut found: Vec<Activity<'a>> = found.filter(is_named).collect();

@@ -97,6 +97,27 @@ fn outside_of_calls_functions_and_ranges_are_named() {
     assert!(step.title.ends_with("97.8% of that in no recorded call"), "{}", step.title);
 }
 
+/// A range around everything is left out, and the one in it is named.
+#[test]
+fn a_range_around_the_whole_run_explains_nothing() {
+    let by_cause = "rank gpu cause stretches idle_ns mean_ns max_ns idle_pct\n0 0 host_bound 3 900000 10.5 20 100.0";
+    let calls = "rank gpu cause name idle_ns short_ns\n0 0 host_bound no~call~recorded 900000 0";
+    let of = |name: &str, longest_ns: i64| {
+        let ranges = format!(
+            "range cause name idle_ns short_ns longest_ns\n{name} host_bound no~call~recorded 540000 0 {longest_ns}\n\
+             sample host_bound no~call~recorded 360000 0 12000"
+        );
+        let rows = [SPAN, ("idle_by_cause", by_cause), ("idle_by_call", calls), ("idle_by_call", &ranges)];
+        let findings = found(&rows);
+        findings.into_iter().find(|finding| finding.rule == "host_bound_idle").unwrap().title
+    };
+    // Nine tenths of a span of 1,000,000 ns.
+    assert!(of("forward", 899_999).ends_with("60.0% of that in forward"));
+    assert!(of("forward", 900_000).ends_with("40.0% of that in sample"));
+    let loader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+    assert!(of(loader, 900_000).contains("60.0% of that in enumerate(DataLoader)"));
+}
+
 /// Where neither a call, a function nor a range takes a third, the state of the launching thread does.
 #[test]
 fn the_state_of_the_thread_explains_the_rest() {

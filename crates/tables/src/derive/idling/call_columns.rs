@@ -3,10 +3,11 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::frames::dictionary_column;
+use crate::columns::frames::{dictionary_column, integers};
 use crate::derive::columns::{WantedColumns, repeated};
 use crate::derive::idling::gap_columns::{NO_ROW, RANGE, named};
 use crate::derive::idling::host_pieces::HostPiece;
+use crate::derive::idling::host_threads::HostThreads;
 use crate::derive::{Frames, column, gpu_columns};
 use wavesieve_model::analysis::gpu_time::idle_causes::Cause;
 use wavesieve_model::analysis::intervals::Interval;
@@ -47,6 +48,8 @@ pub(crate) struct HostNames<'a> {
     pub ranges: Option<&'a Column>,
     /// States in `thread_states`, if they were read.
     pub states: Option<&'a Column>,
+    /// Lengths of functions and ranges.
+    pub threads: &'a HostThreads,
 }
 
 impl CallColumns {
@@ -115,6 +118,14 @@ impl CallColumns {
         if let Some(ranges) = names.ranges {
             table.add(RANGE, |name| Ok(named(name, ranges, rows_of(|columns| &columns.ranges))?))?;
         }
+        let lengths = |of: fn(&Self) -> &Vec<u32>, length: &dyn Fn(u32) -> Option<i64>| -> Vec<Option<i64>> {
+            rows_of(of).map(|row| length(row?)).collect()
+        };
+        let function_ns = |row: u32| Some(names.threads.time(row).length_ns());
+        let of_functions = || lengths(|columns| &columns.functions, &function_ns);
+        table.add("function_ns", |name| Ok(integers(name, of_functions().into_iter())))?;
+        let of_ranges = || lengths(|columns| &columns.ranges, &|row| names.threads.range_ns(row));
+        table.add("range_ns", |name| Ok(integers(name, of_ranges().into_iter())))?;
         if let Some(states) = names.states {
             table.add(STATE, |name| Ok(named(name, states, rows_of(|columns| &columns.states))?))?;
         }

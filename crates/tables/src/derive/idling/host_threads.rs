@@ -56,6 +56,7 @@ pub(crate) struct HostThreads {
     starts: I64Values,
     ends: I64Values,
     range_names: Option<Column>,
+    range_lengths: Vec<i64>,
 }
 
 impl HostThreads {
@@ -87,6 +88,7 @@ impl HostThreads {
         let mut by_thread: BTreeMap<i64, Thread> = BTreeMap::new();
         let mut last: (i64, Thread) = Default::default();
         let mut range_rows: Vec<IdxSize> = Vec::new();
+        let mut range_lengths: Vec<i64> = Vec::new();
         let times = starts.values().iter().zip(ends.values()).zip(threads.values());
         let kinds = is_call.iter().zip(is_range.iter()).zip(is_wait.iter().zip(is_function.iter()));
         for (row, (((start, end), tid), ((is_call, is_range), (is_wait, is_function)))) in
@@ -102,6 +104,7 @@ impl HostThreads {
             if is_range {
                 last.1.ranges.push(Range { time: Interval::new(*start, *end), row: u32::try_from(range_rows.len())? });
                 range_rows.push(row);
+                range_lengths.push(end.saturating_sub(*start));
             } else if is_function {
                 last.1.functions.push(Range { time: Interval::new(*start, *end), row });
             } else {
@@ -123,7 +126,7 @@ impl HostThreads {
             Ok(messages.zip_with(&messages.is_not_null(), &operations)?.into_column())
         };
         let range_names = regions.column("message").ok().map(range_names).transpose()?;
-        Ok(Self { threads: by_thread, starts, ends, range_names })
+        Ok(Self { threads: by_thread, starts, ends, range_names, range_lengths })
     }
 
     /// A thread, if it made any call.
@@ -140,6 +143,11 @@ impl HostThreads {
     /// Message of each ROCTx range, or the name of its operation, as a `cat` column; `None` if no messages were read.
     pub(crate) fn range_names(&self) -> Option<&Column> {
         self.range_names.as_ref()
+    }
+
+    /// Length of a ROCTx range, by its row in the names.
+    pub(crate) fn range_ns(&self, range: u32) -> Option<i64> {
+        self.range_lengths.get(range as usize).copied()
     }
 }
 

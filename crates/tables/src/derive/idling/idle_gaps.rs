@@ -137,7 +137,10 @@ fn build(
     let states = tables.get(host_threads::STATES).map(|states| states.column("state")).transpose()?;
     let table = |name: &&'static str| match *name {
         GAPS => GapColumns::into_frame(std::mem::take(&mut gaps), process, kernel_names, regions, ranges),
-        CALLS => CallColumns::into_frame(&calls, process, tables, &HostNames { regions, ranges, states }),
+        CALLS => {
+            let names = HostNames { regions, ranges, states, threads: &threads };
+            CallColumns::into_frame(&calls, process, tables, &names)
+        }
         other => bail!("internal: {other} is not about idle time"),
     };
     names.iter().map(table).collect()
