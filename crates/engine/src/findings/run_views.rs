@@ -75,7 +75,10 @@ pub struct RunView {
 }
 
 /// Words for units of work, but `iteration`.
-const UNITS: [&str; 4] = ["step", "replay", "layer", "range"];
+const UNITS: [&str; 5] = ["step", "replay", REPETITION, "layer", "range"];
+
+/// Repetitions of the kernel sequence of which nothing shows that they are iterations: no steady part is claimed of them.
+const REPETITION: &str = "repetition";
 
 /// Evidence for units of work, with words for readers.
 const EVIDENCE: [(&str, &str); 5] = [
@@ -89,7 +92,7 @@ const EVIDENCE: [(&str, &str); 5] = [
 /// Units of work of the whole run, over its processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitCounts {
-    /// `step`, `replay`, `iteration`, `layer` or `range`.
+    /// `step`, `replay`, `iteration`, `repetition`, `layer` or `range`.
     pub unit: &'static str,
     /// Evidence for them, as in the table `iterations`.
     pub found_by: &'static str,
@@ -296,7 +299,10 @@ impl RunView {
                 format!("{}{units}", duration(self.span_ns as f64))
             }
         };
-        let parts: Vec<String> = self.parts.iter().map(|(kind, _, pct)| format!("{} {pct:.1}%", label(kind))).collect();
+        // No steady part is claimed of repetitions.
+        let is_claimed = self.units.as_ref().is_none_or(|units| units.unit != REPETITION);
+        let name = |kind: &'static str| if is_claimed || kind != "steady" { label(kind) } else { "repetitions" };
+        let parts: Vec<String> = self.parts.iter().map(|(kind, _, pct)| format!("{} {pct:.1}%", name(kind))).collect();
         let parts = if parts.is_empty() { String::new() } else { format!("; {}", parts.join(", ")) };
         format!("{head}: {shares}{parts}")
     }
@@ -450,6 +456,9 @@ fn units_of(parts: &[&RunPart<'_>]) -> Option<UnitCounts> {
 fn steady_view(answers: &Answers, book: &RuleBook, parts: &[RunPart<'_>], of_run: &[&RunPart<'_>]) -> Option<RunView> {
     let threshold = |name: &str| book.get(STEADY_VIEW)?.thresholds.get(name).copied();
     let chosen: Vec<&RunPart<'_>> = parts.iter().filter(|part| part.is_in_view()).collect();
+    if usual_unit(of_run).is_some_and(|(unit, _)| unit == REPETITION) {
+        return None;
+    }
     let iterations = iterations_of(of_run, of_run.len() < parts.len());
     let is_all = chosen.len() == parts.len();
     let enough = chosen.iter().any(|part| part.iterations as f64 >= threshold("min_iterations").unwrap_or(f64::NAN));

@@ -46,7 +46,7 @@ impl RunRanks {
 /// A unit of work that a trace offers.
 #[derive(Clone, Debug)]
 pub struct OfferedUnit {
-    /// `step`, `replay`, `iteration`, `layer` or `range`.
+    /// `step`, `replay`, `iteration`, `repetition`, `layer` or `range`.
     pub unit: String,
     /// Text of the ranges.
     pub name: Option<String>,

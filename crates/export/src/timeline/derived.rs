@@ -77,6 +77,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
         let track = match units.iter().next().flatten() {
             Some("step") => "Steps",
             Some("replay") => "Replays",
+            Some("repetition") => "Repetitions",
             Some("layer") => "Layers",
             Some("range") => "Ranges",
             _ => "Iterations",

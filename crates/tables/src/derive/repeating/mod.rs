@@ -14,6 +14,7 @@ pub mod unit_offers;
 mod unit_passes;
 mod unit_search;
 pub mod units;
+mod unmarked;
 
 pub use enclosing::step_texts;
 pub use unit_choice::UnitChoice;

@@ -31,7 +31,10 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 pub static FAMILY: Family = Family { build, optional_needs: units::evidence_needs };
 
 fn needs() -> Needs {
-    units::merged([units::kernel_needs(), vec![("memory_copies", vec!["gpu", "start_ns", "end_ns", "valid"])]])
+    units::merged([
+        units::kernel_needs(),
+        vec![("memory_copies", vec!["direction", "gpu", "start_ns", "end_ns", "valid"])],
+    ])
 }
 
 /// Builds the requested tables.
@@ -45,7 +48,7 @@ fn build(
     let is_none = *tables.unit() == UnitChoice::None && !is_listed;
     let with_evidence = if is_none { None } else { units::with_evidence(tables, more)? };
     let all = with_evidence.as_ref().unwrap_or(tables);
-    let search = if is_none { None } else { Some(UnitSearch::new(all)?) };
+    let search = if is_none { None } else { Some(UnitSearch::new(all, Some(more))?) };
     let mut units = Units::default();
     if let Some(search) = &search {
         let found = search.find_chosen(tables.unit())?;

@@ -7,7 +7,7 @@ use crate::columns::frames::{categories, texts};
 use crate::derive::repeating::marked_ranges::MarkedRanges;
 use crate::derive::repeating::run_parts;
 use crate::derive::repeating::unit_choice::UnitChoice;
-use crate::derive::repeating::unit_search::{UnitSearch, layers_as_units};
+use crate::derive::repeating::unit_search::{REPETITION, UnitSearch, layers_as_units};
 use crate::derive::repeating::units::{self, Units};
 use crate::derive::{Build, DerivedTable, Frames, Rows, RowsWhen, WhyEmpty, column};
 use wavesieve_model::analysis::ranges::names::is_named;
@@ -51,6 +51,7 @@ pub(super) fn table(tables: &Frames, search: &UnitSearch<'_>, chosen: Units) -> 
 fn option(units: &Units) -> String {
     match &units.name {
         Some(name) => UnitChoice::Range(name.clone()).to_string(),
+        None if units.unit == REPETITION => UnitChoice::Iteration.to_string(),
         None => units.unit.to_owned(),
     }
 }

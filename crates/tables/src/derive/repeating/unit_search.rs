@@ -11,11 +11,14 @@ use crate::derive::repeating::unit_choice::UnitChoice;
 use crate::derive::repeating::unit_layers::{self, UnitLayer, times_of};
 use crate::derive::repeating::unit_passes::{backward_starts, with_passes};
 use crate::derive::repeating::units::{Units, unit_at};
-use crate::derive::{Frames, needed};
+use crate::derive::repeating::unmarked::{copies_with_host, has_backward_pass, is_launched_in_one_go};
+use crate::derive::{Frames, OnDemandTables, needed};
 
 /// Word for units that only the sequence of kernels shows, and for that evidence.
 const ITERATION: &str = "iteration";
 pub(super) const PERIOD: &str = "kernel_sequence";
+/// Word for repetitions of the sequence that may be parts of one pass.
+pub(super) const REPETITION: &str = "repetition";
 /// Words for units that the user chose.
 pub(super) const RANGE: &str = "range";
 pub(super) const LAYER: &str = "layer";
@@ -28,6 +31,7 @@ pub(super) struct UnitSearch<'a> {
     pub kernels: Kernels,
     repeated: Option<LaneRepetitions>,
     repetitions: Vec<Iteration>,
+    more: Option<&'a dyn OnDemandTables>,
 }
 
 /// Units, before layers were looked for.
@@ -36,21 +40,23 @@ pub(super) struct Found {
     pub units: Units,
     /// Whether the repetitions of the whole sequence are their layers.
     pub has_layers: bool,
+    /// Their layers, if these were looked for.
+    layers: Option<Vec<UnitLayer>>,
 }
 
 impl<'a> UnitSearch<'a> {
-    /// Reads the kernels, and finds their repetitions.
+    /// Reads the kernels, and finds their repetitions. Calls are read from `more` if units depend on them.
     ///
     /// # Errors
     /// When a needed column is missing or has another type.
-    pub fn new(tables: &'a Frames) -> Result<Self> {
+    pub fn new(tables: &'a Frames, more: Option<&'a dyn OnDemandTables>) -> Result<Self> {
         let order = tables.kernel_order()?;
         let kernels = Kernels::from_frame(needed(tables, "kernels")?, &order)?;
         let repeated = kernels.repetitions();
         let mut repetitions = repeated.as_ref().map(|found| kernels.iterations(found)).unwrap_or_default();
         // Kernels may run in another order than they are launched.
         repetitions.sort_by_key(|one| (one.start_ns, one.end_ns));
-        Ok(Self { tables, order, facts: UnitFacts::builtin()?, kernels, repeated, repetitions })
+        Ok(Self { tables, order, facts: UnitFacts::builtin()?, kernels, repeated, repetitions, more })
     }
 
     /// The chosen units.
@@ -60,7 +66,7 @@ impl<'a> UnitSearch<'a> {
     pub fn find(&self, choice: &UnitChoice) -> Result<Found> {
         let steps = |found: Option<Enclosing>| found.map(|steps| self.chosen(steps)).unwrap_or_default();
         Ok(match choice {
-            UnitChoice::Auto => self.strongest()?,
+            UnitChoice::Auto => self.named_by_evidence(self.strongest()?)?,
             UnitChoice::None => Found::default(),
             UnitChoice::Iteration => self.of_repetitions(PERIOD),
             UnitChoice::Step => steps(self.facts.steps(self.tables)?),
@@ -83,6 +89,7 @@ impl<'a> UnitSearch<'a> {
     pub fn find_chosen(&self, choice: &UnitChoice) -> Result<Found> {
         let mut found = self.find(choice)?;
         found.units.is_mixed = match choice {
+            _ if found.units.unit == REPETITION => true,
             UnitChoice::Auto | UnitChoice::None | UnitChoice::Step => false,
             UnitChoice::Layer => true,
             // Parts of prompts and of decodes look the same.
@@ -96,6 +103,9 @@ impl<'a> UnitSearch<'a> {
     /// # Errors
     /// When a needed column is missing or has another type.
     pub fn layers(&self, found: &Found) -> Result<Vec<UnitLayer>> {
+        if let Some(layers) = &found.layers {
+            return Ok(layers.clone());
+        }
         let units = &found.units.all;
         let layers = match &self.repeated {
             _ if units.is_empty() || found.units.unit == LAYER => return Ok(Vec::new()),
@@ -110,6 +120,25 @@ impl<'a> UnitSearch<'a> {
 
     fn backward_starts(&self) -> Result<Vec<i64>> {
         backward_starts(needed(self.tables, "kernels")?, &self.order, &self.facts)
+    }
+
+    /// Repetitions that only the sequence of kernels shows are iterations if they consist of layers or of both passes, if inputs or results
+    /// are copied, or if the host waits between them. If it launches them without waiting, they may be the layers of one pass.
+    fn named_by_evidence(&self, mut found: Found) -> Result<Found> {
+        if found.units.found_by != PERIOD || found.units.all.is_empty() {
+            return Ok(found);
+        }
+        let all = &found.units.all;
+        if copies_with_host(self.tables.get("memory_copies"), all)? || has_backward_pass(&self.backward_starts()?, all)
+        {
+            return Ok(found);
+        }
+        let layers = self.layers(&found)?;
+        if layers.is_empty() && is_launched_in_one_go(self.tables, self.more, all)? {
+            found.units.unit = REPETITION;
+        }
+        found.layers = Some(layers);
+        Ok(found)
     }
 
     /// The units with the strongest evidence.
@@ -155,7 +184,7 @@ impl<'a> UnitSearch<'a> {
         let all = self.kernels.steps(&enclosing.times_ns);
         let (unit, found_by) = (enclosing.evidence.unit(), enclosing.evidence.word());
         let units = Units { all, prompts: enclosing.prompts, unit, found_by, ..Units::default() };
-        Found { units, has_layers }
+        Found { units, has_layers, layers: None }
     }
 
     /// Units that are ranges with a name.

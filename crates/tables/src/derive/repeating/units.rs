@@ -36,7 +36,7 @@ pub struct Units {
     pub is_mixed: bool,
     /// Repetitions within units, in order, if they were looked for.
     pub layers: Vec<UnitLayer>,
-    /// `step`, `replay`, `iteration`, `layer` or `range`.
+    /// `step`, `replay`, `iteration`, `repetition`, `layer` or `range`.
     pub unit: &'static str,
     /// Text of the ranges that were chosen.
     pub name: Option<String>,
@@ -58,7 +58,7 @@ pub(super) fn kernel_needs() -> Needs {
 /// The columns in which other evidence is found, if there is any.
 pub(super) fn evidence_needs() -> Needs {
     vec![
-        ("memory_copies", vec!["copy_id", "gpu", "correlation_id", "start_ns", "end_ns", "valid"]),
+        ("memory_copies", vec!["copy_id", "direction", "gpu", "correlation_id", "start_ns", "end_ns", "valid"]),
         ("regions", CALL_COLUMNS.iter().copied().chain(["region_id", "category", "message"]).collect()),
         ("marks", MARK_COLUMNS.to_vec()),
     ]
@@ -109,7 +109,7 @@ impl Units {
     pub fn find(tables: &Frames) -> Result<Self> {
         match tables.unit() {
             UnitChoice::None => Ok(Self::default()),
-            choice => Ok(UnitSearch::new(tables)?.find_chosen(choice)?.units),
+            choice => Ok(UnitSearch::new(tables, None)?.find_chosen(choice)?.units),
         }
     }
 
