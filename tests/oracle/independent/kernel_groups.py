@@ -3,7 +3,7 @@
 import math
 
 from .case import Case
-from .collective import collective_kernels, waits
+from .collective import collective_kernels, made_ranks, waits
 from .kernel_times import NAME_COLUMNS, SHAPE, spread
 from .sums import first_of_each, grouped, median, ordered, percent, ratio
 
@@ -21,14 +21,30 @@ def noise(middle, deviation):
 def named_kernels(source, options):
     """Valid dispatches with `shown`, the name that is asked for, and what collectives waited."""
     column = NAME_COLUMNS[options.text("name", "full")]
-    waited = {(row["process"], row["dispatch_id"]): row for row in waits(collective_kernels(source))}
+    collectives = collective_kernels(source)
+    waited = {(row["process"], row["dispatch_id"]): row for row in waits(collectives)}
+    messages = {(row["process"], row["dispatch_id"]): message_text(row, collectives) for row in collectives}
     found = []
     for kernel in source.rows("kernels"):
         if kernel["valid"]:
             collective = waited.get((kernel["process"], kernel["dispatch_id"]), {})
             together = {"wait_ns": collective.get("wait_ns") or 0, "gpus": collective.get("gpus", 1)}
+            together["inputs"] = messages.get((kernel["process"], kernel["dispatch_id"]))
             found.append(kernel | {"shown": kernel[column]} | together)
     return sorted(found, key=lambda kernel: (kernel["process"], kernel["start_ns"], kernel["dispatch_id"]))
+
+
+def message_text(row, collectives):
+    """The message of a collective in words, where its call is recorded with its arguments."""
+    message = row["message"]
+    if message["sizes"] != "arguments":
+        return None
+    words = f"{message['operation']['name']} {message['count'] * message['type']['bytes']} bytes {message['type']['name']}"
+    ranks = made_ranks(row["of"]).get(message["comm"])
+    own = [other["message"]["comm"] for other in collectives if other["of"] is row["of"] and "comm" in other["message"]]
+    own = list(dict.fromkeys(own))
+    words += f" of {ranks} ranks" if ranks else ""
+    return words + (f" on communicator {own.index(message['comm'])}" if len(own) > 1 else "")
 
 
 def works(kernels, by_stream=False):
@@ -36,7 +52,7 @@ def works(kernels, by_stream=False):
 
     def work(kernel):
         stream = kernel["stream_id"] if by_stream and kernel["category"] == "communication" else None
-        return (kernel["process"], kernel["kernel_name"], kernel["gpu"], stream, *(kernel[column] for column in SHAPE))
+        return (kernel["process"], kernel["kernel_name"], kernel["gpu"], stream, kernel["inputs"], *(kernel[column] for column in SHAPE))
 
     return list(grouped(kernels, work).values())
 
@@ -165,7 +181,7 @@ def kernel_pace(source, options):
         low, high, high_calls, gap = modes(times) or (None, None, None, None)
         record = {column: first[column] for column in by}
         record |= {"process": first["process"], "gpu": first["gpu"], "kernel_name": first["shown"]}
-        record |= {column: first[column] for column in SHAPE} | {"inputs": None, "position": None}
+        record |= {column: first[column] for column in SHAPE} | {"inputs": first["inputs"], "position": None}
         record |= {"calls": len(times), "total_ns": sum(times)}
         record |= {"median_ns": float(middle), "spread_pct": percent(1.4826 * deviation, middle)}
         record |= {"jitter_pct": percent(median(changes), middle), "early_median_ns": early, "late_median_ns": late}

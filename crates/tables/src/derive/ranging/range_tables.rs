@@ -14,9 +14,9 @@ pub static FAMILY: Family = Family { build, optional_needs: Vec::new };
 
 /// Builds some of the tables from one forest; `ranges` comes last, because it adds up the work of nested ranges.
 fn build(
-    _process: &Process,
+    process: &Process,
     tables: &Frames,
-    _more: &dyn OnDemandTables,
+    more: &dyn OnDemandTables,
     names: &[&'static str],
 ) -> Result<Vec<DataFrame>> {
     let [self_times, work, all] =
@@ -30,7 +30,7 @@ fn build(
         built.insert(work, range_work::table(&forest, tables)?);
     }
     if names.contains(&all) {
-        let compared = ranges::compared(&forest, tables)?;
+        let compared = ranges::compared(&forest, process, tables, more)?;
         forest.add_up();
         let mut table = ranges::table(&forest)?;
         table.hstack_mut(&compared)?;

@@ -11,8 +11,10 @@ use crate::derive::gpu_work::kernel_clocks::{SAMPLE_COLUMNS, clocks_by_device, m
 use crate::derive::ranging::range_forest::{self, Range, RangeForest};
 use crate::derive::ranging::range_tables;
 use crate::derive::steadiness::launch_shapes::{ShapeGroups, add_group_columns};
-use crate::derive::{Build, DerivedTable, Frames, Needs, Rows, RowsWhen, WhyEmpty, column, needed};
+use crate::derive::steadiness::recorded_messages::kernels_with_messages;
+use crate::derive::{Build, DerivedTable, Frames, Needs, OnDemandTables, Rows, RowsWhen, WhyEmpty, column, needed};
 use wavesieve_model::analysis::statistics::medians::median;
+use wavesieve_model::schema::process::Process;
 use wavesieve_model::schema::tables;
 use wavesieve_model::text::fnv::fnv1a;
 
@@ -57,11 +59,17 @@ fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn compared(forest: &RangeForest, tables: &Frames) -> Result<Vec<Column>> {
+pub fn compared(
+    forest: &RangeForest,
+    process: &Process,
+    tables: &Frames,
+    more: &dyn OnDemandTables,
+) -> Result<Vec<Column>> {
     let is_wanted = |name: &str| tables.wants(DECLARATION.table.name, name);
     let mut columns = Vec::new();
     if is_wanted(USUAL) {
-        let kernels = ShapeGroups::new(needed(tables, "kernels")?, tables.kernel_order()?)?.usual_ns()?;
+        let kernels = kernels_with_messages(process, tables, more)?;
+        let kernels = ShapeGroups::new(&kernels, tables.kernel_order()?)?.usual_ns()?;
         let copies = usual_of_copies(needed(tables, "memory_copies")?)?;
         let usual = |is_copy: bool, row: usize| if is_copy { copies.get(row) } else { kernels.get(row) };
         let launched = forest.work.launched.iter();

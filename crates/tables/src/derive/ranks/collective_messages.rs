@@ -68,17 +68,31 @@ pub fn messages(
     regions: Option<&DataFrame>,
     tables: &dyn OnDemandTables,
 ) -> Result<Messages> {
-    let nothing = Messages { of_kernels: vec![Err(Sizes::NoCall); kernels.height()], communicators: Vec::new() };
-    if kernels.height() == 0 {
-        return Ok(nothing);
+    if kernels.height() > 0 {
+        if let Some(found) = of_calls(own_rank, kernels, regions, tables)? {
+            return Ok(found);
+        }
+        if let Some(found) = described(own_rank, kernels, tables)? {
+            return Ok(found);
+        }
     }
+    Ok(Messages { of_kernels: vec![Err(Sizes::NoCall); kernels.height()], communicators: Vec::new() })
+}
+
+/// The same from RCCL calls alone; `None` without such calls.
+pub(crate) fn of_calls(
+    own_rank: i64,
+    kernels: &DataFrame,
+    regions: Option<&DataFrame>,
+    tables: &dyn OnDemandTables,
+) -> Result<Option<Messages>> {
     let read = |columns: &[&'static str]| -> Result<DataFrame> {
         let wanted: Vec<Expr> = columns.iter().map(|name| col(*name)).collect();
         Ok(tables.rows("regions", columns, None)?.select(wanted).collect()?)
     };
     let names = regions.map_or_else(|| read(&["name"]), |regions| Ok(regions.clone()))?;
     if !rows_named(names.column("name")?, |name| operation_of(name).is_some())?.any() {
-        return Ok(described(own_rank, kernels, tables)?.unwrap_or(nothing));
+        return Ok(None);
     }
     drop(names);
     let regions = regions.map_or_else(|| read(REGIONS), |regions| Ok(regions.clone()))?;
@@ -95,7 +109,7 @@ pub fn messages(
             launched.entry(group).or_default().push((start_ns, dispatch, row));
         }
     }
-    let mut of_kernels = nothing.of_kernels;
+    let mut of_kernels = vec![Err(Sizes::NoCall); kernels.height()];
     let mut pairs = Pairs { own_rank, known: &recorded.communicators, numbers: BTreeMap::new(), found: Vec::new() };
     for (group, mut kernels) in launched {
         kernels.sort_unstable();
@@ -114,7 +128,7 @@ pub fn messages(
     }
     let found = pairs.found;
     let communicators = recorded.communicators.into_iter().chain(found).collect();
-    Ok(Messages { of_kernels, communicators })
+    Ok(Some(Messages { of_kernels, communicators }))
 }
 
 /// Communicators of point-to-point messages: one for each pair of ranks, in addition to the communicator of all.

@@ -16,13 +16,13 @@ use wavesieve_model::analysis::thresholds::Thresholds;
 
 /// The columns that identify the launch shape of a dispatch.
 pub const SHAPE: [&str; 6] = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"];
-/// Column of the recorded inputs or message.
+/// Column of the recorded inputs or message, see [`kernels_with_messages`](super::recorded_messages::kernels_with_messages).
 pub const INPUTS: &str = "inputs";
 
 /// Adds the columns of kernels that groups are made of.
 pub fn add_group_columns(columns: &mut Vec<&'static str>) {
     let own = ["kernel_name", "category", "gpu", "stream_id", "start_ns", "duration_ns", "valid", "dispatch_id"];
-    for name in own.into_iter().chain(SHAPE).chain([INPUTS, "graph_node_id"]) {
+    for name in own.into_iter().chain(SHAPE).chain([INPUTS, "graph_node_id", "correlation_id"]) {
         if !columns.contains(&name) {
             columns.push(name);
         }

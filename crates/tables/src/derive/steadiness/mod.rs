@@ -2,5 +2,6 @@
 
 pub mod dispatch_groups;
 pub(crate) mod launch_shapes;
+pub(crate) mod recorded_messages;
 pub mod same_work;
 pub mod slow_dispatches;

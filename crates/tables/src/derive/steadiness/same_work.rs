@@ -4,20 +4,21 @@ use anyhow::{Result, bail};
 use polars::prelude::*;
 
 use crate::derive::steadiness::launch_shapes::ShapeGroups;
+use crate::derive::steadiness::recorded_messages::{self, kernels_with_messages};
 use crate::derive::steadiness::{dispatch_groups, slow_dispatches};
-use crate::derive::{Family, Frames, OnDemandTables, needed};
+use crate::derive::{Family, Frames, OnDemandTables};
 use wavesieve_model::schema::process::Process;
 
-pub static FAMILY: Family = Family { build, optional_needs: Vec::new };
+pub static FAMILY: Family = Family { build, optional_needs: recorded_messages::optional_needs };
 
 /// Builds one or both of the tables from dispatches that are grouped once.
 fn build(
-    _process: &Process,
+    process: &Process,
     tables: &Frames,
-    _more: &dyn OnDemandTables,
+    more: &dyn OnDemandTables,
     names: &[&'static str],
 ) -> Result<Vec<DataFrame>> {
-    let kernels = needed(tables, "kernels")?;
+    let kernels = &kernels_with_messages(process, tables, more)?;
     let works = ShapeGroups::new(kernels, tables.kernel_order()?)?;
     let by_work = works.by_work()?;
     let table = |name: &&'static str| match *name {
