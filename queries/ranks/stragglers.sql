@@ -10,7 +10,7 @@
 -- column: rank id -- rank
 -- column: gpu id -- GPU of the process
 -- column: hostname name -- machine
--- column: what text -- compute (time with a compute kernel), slow_kernels (the same kernels of the same grid and, if all GPUs recorded them, the same inputs take longer), more_work (more or larger dispatches), idle (nothing runs: its host is slow), late (others wait for it in collectives, with nothing else to do)
+-- column: what text -- compute (time with a compute kernel), slow_kernels (the same kernels of the same grid and, if all GPUs recorded those of as many dispatches, the same inputs take longer), more_work (more or larger dispatches), idle (nothing runs: its host is slow), late (others wait for it in collectives, with nothing else to do)
 -- column: amount_ns ns -- its time; of slow_kernels above the medians of the same kernels, of late what its collectives took less than the longest of each, as far as that kept a GPU from computing
 -- column: median_ns ns -- median of the GPUs, of two the lesser
 -- column: excess_ns ns -- above it
@@ -63,12 +63,17 @@ recorded_work AS (
     WHERE g.compared OR g.compared IS NULL
 ),
 recorded_inputs AS (
-    SELECT process, gpu, kernel_name, grid_x, grid_y, grid_z, MAX(CASE WHEN inputs = '' THEN 0 ELSE 1 END) AS has_inputs
+    SELECT
+        process, gpu, kernel_name, grid_x, grid_y, grid_z,
+        SUM(CASE WHEN inputs = '' THEN calls ELSE CAST(0 AS DOUBLE) END) / SUM(calls) AS unknown_share
     FROM recorded_work
     GROUP BY process, gpu, kernel_name, grid_x, grid_y, grid_z
 ),
 common_inputs AS (
-    SELECT kernel_name, grid_x, grid_y, grid_z, MIN(has_inputs) AS has_inputs
+    -- Unknown inputs are not other work: unless all GPUs lack those of as many dispatches, inputs do not count.
+    SELECT
+        kernel_name, grid_x, grid_y, grid_z,
+        CASE WHEN CAST(200 AS DOUBLE) * (MAX(unknown_share) - MIN(unknown_share)) <= CAST(1 AS DOUBLE) THEN 1 ELSE 0 END AS has_inputs
     FROM recorded_inputs
     GROUP BY kernel_name, grid_x, grid_y, grid_z
 ),

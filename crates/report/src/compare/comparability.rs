@@ -151,6 +151,17 @@ pub fn checks(
             "share of the kernel time that was matched, and that was matched by full name and shape",
         );
     }
+    let lacking = rows.iter().filter(|row| row.lacks_inputs).count();
+    if lacking > 0 {
+        add(
+            "inputs",
+            Level::Info,
+            none(),
+            &format!(
+                "the sides recorded the inputs of different shares of the dispatches of {lacking} kernels, where inputs do not count"
+            ),
+        );
+    }
     if let Some(sides) = differing(|facts| &facts.domains) {
         add(
             "api_domains",

@@ -20,7 +20,7 @@ const MIN_GPUS: usize = 4;
 /// Minimum number of iterations for blocks of them as evidence.
 const MIN_ITERATIONS: usize = 5;
 /// Difference of the shares of a shape that is ignored.
-const SAME_SHARE: f64 = 0.005;
+pub(super) const SAME_SHARE: f64 = 0.005;
 
 /// Kind of the single values of an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

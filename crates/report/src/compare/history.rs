@@ -11,7 +11,7 @@ use super::digest::Digest;
 use super::evidence::{Evidence, of_row, of_times};
 use super::judgment::{Judgment, Strictness, Verdict, judge};
 use super::lengths::{Lengths, WHY};
-use super::matching::{KernelPair, MatchLevel, MatchedBy, kernels_of, matched};
+use super::matching::{KernelPair, MatchLevel, MatchedBy, forget_unequal_inputs, kernels_of, matched};
 use super::side::{Side, join_inputs, separate_waits};
 use super::tree::{kernel_times, of_side, time_of};
 
@@ -103,8 +103,10 @@ pub fn history(runs: &[Digest], options: &CompareOptions) -> History {
     for (_, name) in names {
         let values_ns = of_runs.iter().map(|times| times.get(name).copied()).collect();
         let evidence = of_sides.iter().map(|(before, after)| {
-            let (base, new) = (before.get(name).cloned(), after.get(name).cloned());
-            of_row(&KernelPair { base, new, matched_by: MatchedBy::Exact }, basis)
+            let (mut base, mut new) = (before.get(name).cloned(), after.get(name).cloned());
+            let lacks_inputs =
+                base.as_mut().zip(new.as_mut()).is_some_and(|(base, new)| forget_unequal_inputs(base, new));
+            of_row(&KernelPair { base, new, matched_by: MatchedBy::Exact, lacks_inputs }, basis)
                 .filter(|evidence| evidence.error.is_some())
         });
         let name = name.to_owned();

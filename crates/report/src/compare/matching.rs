@@ -5,7 +5,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::basis::Basis;
-use super::digest::{KernelDigest, ShapeKey};
+use super::digest::{KernelDigest, ShapeKey, has_inputs, without_inputs};
+use super::evidence::SAME_SHARE;
 use super::families::Families;
 use super::places::{Replaced, intervals};
 use super::side::{GpuKey, Side, calls, key, of_shape, units};
@@ -76,11 +77,23 @@ pub(crate) struct SideKernel<'a> {
     pub shapes: BTreeMap<ShapeKey, (f64, f64)>,
 }
 
+impl SideKernel<'_> {
+    /// Adds up shapes that differ only in their inputs.
+    fn forget_inputs(&mut self) {
+        for (shape, (calls, time_ns)) in std::mem::take(&mut self.shapes) {
+            let sum = self.shapes.entry(without_inputs(shape)).or_default();
+            *sum = (sum.0 + calls, sum.1 + time_ns);
+        }
+    }
+}
+
 /// A kernel on both sides, or on one.
 pub struct KernelPair<'a> {
     pub base: Option<SideKernel<'a>>,
     pub new: Option<SideKernel<'a>>,
     pub matched_by: MatchedBy,
+    /// Whether inputs do not count, because the sides recorded them for different shares of the dispatches.
+    pub lacks_inputs: bool,
 }
 
 /// The kernels of a side by name, without those that have no dispatch in any unit.
@@ -122,10 +135,12 @@ pub fn matched<'a>(base: &'a Side, new: &'a Side, basis: Basis, level: MatchLeve
     let common: BTreeSet<&str> = of_base.keys().filter(|name| of_new.contains_key(*name)).copied().collect();
     let mut rows = Vec::new();
     for name in common {
-        let (base, new) = (of_base.remove(name), of_new.remove(name));
+        let (mut base, mut new) = (of_base.remove(name), of_new.remove(name));
+        let lacks_inputs = base.as_mut().zip(new.as_mut()).is_some_and(|(base, new)| forget_unequal_inputs(base, new));
         let are_alike =
             base.as_ref().zip(new.as_ref()).is_some_and(|(base, new)| base.shapes.keys().eq(new.shapes.keys()));
-        rows.push(KernelPair { base, new, matched_by: if are_alike { MatchedBy::Exact } else { MatchedBy::Shape } });
+        let matched_by = if are_alike { MatchedBy::Exact } else { MatchedBy::Shape };
+        rows.push(KernelPair { base, new, matched_by, lacks_inputs });
     }
     if level >= MatchLevel::Family {
         rows.extend(by_family(&mut of_base, &mut of_new));
@@ -135,7 +150,8 @@ pub fn matched<'a>(base: &'a Side, new: &'a Side, basis: Basis, level: MatchLeve
         intervals.into_iter().partition(|interval| interval.base.len() == 1 && interval.new.len() == 1);
     for pair in pairs {
         if let ([base], [new]) = (pair.base.as_slice(), pair.new.as_slice()) {
-            rows.push(KernelPair { base: of_base.remove(base), new: of_new.remove(new), matched_by: MatchedBy::Place });
+            let (base, new) = (of_base.remove(base), of_new.remove(new));
+            rows.push(KernelPair { base, new, matched_by: MatchedBy::Place, lacks_inputs: false });
         }
     }
     let in_interval = |name: &str| {
@@ -146,13 +162,33 @@ pub fn matched<'a>(base: &'a Side, new: &'a Side, basis: Basis, level: MatchLeve
         matched_by: in_interval(base.name),
         base: Some(base),
         new: None,
+        lacks_inputs: false,
     });
     rows.extend(of_base);
-    let of_new =
-        of_new.into_values().map(|new| KernelPair { matched_by: in_interval(new.name), base: None, new: Some(new) });
+    let of_new = of_new.into_values().map(|new| KernelPair {
+        matched_by: in_interval(new.name),
+        base: None,
+        new: Some(new),
+        lacks_inputs: false,
+    });
     rows.extend(of_new);
     rows.sort_by(|one, other| other.time_ns().total_cmp(&one.time_ns()).then_with(|| one.names().cmp(&other.names())));
     Matched { rows, replaced }
+}
+
+/// Makes shapes of a kernel that differ only in their inputs one on both sides, if the sides did not record the inputs of the same share
+/// of its dispatches: unknown inputs are not other work. Returns whether it did.
+pub(super) fn forget_unequal_inputs(base: &mut SideKernel<'_>, new: &mut SideKernel<'_>) -> bool {
+    let unknown_share = |side: &SideKernel<'_>| {
+        let calls = side.shapes.iter().filter(|(shape, _)| !has_inputs(shape)).map(|(_, (calls, _))| calls);
+        calls.sum::<f64>() / side.calls.max(f64::MIN_POSITIVE)
+    };
+    let is_unequal = (unknown_share(base) - unknown_share(new)).abs() > SAME_SHARE;
+    if is_unequal {
+        base.forget_inputs();
+        new.forget_inputs();
+    }
+    is_unequal
 }
 
 /// Matches the remaining kernels by family and category: within a family, pairs with the same shapes first, then by
@@ -193,6 +229,7 @@ fn by_family<'a>(
             base: base.remove(one),
             new: new.remove(other),
             matched_by: MatchedBy::Family,
+            lacks_inputs: false,
         }));
     }
     rows
@@ -222,5 +259,40 @@ impl<'a> KernelPair<'a> {
     pub fn is_renamed(&self) -> bool {
         let (base, new) = self.names();
         base.is_some() && new.is_some() && base != new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::effects::effects;
+
+    fn kernel<'a>(shapes: &[(i64, i64, f64, f64)]) -> SideKernel<'a> {
+        let mut kernel = SideKernel::default();
+        for (grid, inputs, calls, mean_ns) in shapes {
+            kernel.shapes.insert([*grid, 1, 1, 64, 1, 1, *inputs], (*calls, calls * mean_ns));
+            (kernel.calls, kernel.time_ns) = (kernel.calls + calls, kernel.time_ns + calls * mean_ns);
+        }
+        kernel
+    }
+
+    /// One side without recorded inputs is as fast as the other one for each grid, so that nothing is another mix.
+    #[test]
+    fn unknown_inputs_are_not_other_work() {
+        let mut base = kernel(&[(1, 7, 10.0, 100.0), (1, 8, 10.0, 300.0), (2, 9, 5.0, 50.0)]);
+        let mut new = kernel(&[(1, 0, 20.0, 250.0), (2, 0, 5.0, 50.0)]);
+        assert!(forget_unequal_inputs(&mut base, &mut new));
+        assert!(base.shapes.keys().eq(new.shapes.keys()));
+        let found = effects(&base, &new, 1_000);
+        assert_eq!((found.speed_ns, found.mix_ns, found.calls_ns), (1_000, 0, 0));
+    }
+
+    #[test]
+    fn inputs_that_both_sides_recorded_alike_count() {
+        let sides =
+            || (kernel(&[(1, 7, 99.0, 100.0), (1, 0, 1.0, 300.0)]), kernel(&[(1, 8, 99.0, 100.0), (1, 0, 1.0, 300.0)]));
+        let (mut base, mut new) = sides();
+        assert!(!forget_unequal_inputs(&mut base, &mut new));
+        assert!(base.shapes == sides().0.shapes && new.shapes == sides().1.shapes);
     }
 }

@@ -18,5 +18,8 @@ mod units;
 pub use file::{is_digest, read, write};
 #[cfg(test)]
 pub use model::StepDigest;
-pub use model::{Calls, CounterDigest, Digest, GpuDigest, KernelDigest, PathDigest, RunFacts, Shape, ShapeKey, Times};
+pub use model::{
+    Calls, CounterDigest, Digest, GpuDigest, KernelDigest, PathDigest, RunFacts, Shape, ShapeKey, Times, has_inputs,
+    without_inputs,
+};
 pub use take::{PathChoice, TakeOptions, take};

@@ -223,6 +223,17 @@ pub struct Calls {
 /// Grid and workgroup, each x, y, z, and a number for the recorded inputs, 0 without.
 pub type ShapeKey = [i64; 7];
 
+/// Whether the inputs of a shape are known.
+pub fn has_inputs(shape: &ShapeKey) -> bool {
+    shape.last().is_some_and(|inputs| *inputs != 0)
+}
+
+/// A shape without its inputs.
+pub fn without_inputs(mut shape: ShapeKey) -> ShapeKey {
+    shape.last_mut().into_iter().for_each(|inputs| *inputs = 0);
+    shape
+}
+
 /// Dispatches of a kernel with the same grid, workgroup and recorded inputs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape {
