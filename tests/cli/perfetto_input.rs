@@ -343,12 +343,65 @@ fn scheduler_events_are_states_of_threads() {
     assert_eq!(rows(all, dataset.to_str().unwrap(), &|_| true).0, rows(all, input, &|_| true).0);
 }
 
-#[test]
-fn lost_scheduler_events_are_reported() {
-    let folder = tempfile::tempdir().unwrap();
+/// The trace of a rank with scheduler events.
+fn scheduled() -> Vec<u8> {
     let mut bytes = Vec::new();
     let packed = fs::File::open("fixtures/scheduled/node0/4140_results.pftrace.gz").unwrap();
     std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(packed), &mut bytes).unwrap();
+    bytes
+}
+
+/// The middle of the events of CPU 3 is lost, so that nothing is known of any thread meanwhile.
+#[test]
+fn states_of_threads_come_back() {
+    let states = "SELECT tid, CAST(state AS VARCHAR) AS state, start_ns, end_ns, cpu FROM thread_states";
+    let folder = tempfile::tempdir().unwrap();
+    let mut bytes = scheduled();
+    let times = "SELECT CAST(MAX(end_ns) AS BIGINT) AS n FROM thread_states WHERE rank = 1";
+    let last_ns = u64::try_from(number(times, "fixtures/scheduled")).unwrap();
+    // After a loss thread 4140 takes CPU 3 for 50 µs, and falls asleep.
+    let varint = |mut value: u64| {
+        let mut bytes = Vec::new();
+        while value >= 0x80 {
+            bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        bytes.push(value as u8);
+        bytes
+    };
+    let message = |key: u8, inner: &[u8]| [&[key][..], &varint(inner.len() as u64), inner].concat();
+    let switch = |after_ns: u64, from: u64, state: u8, to: u64| {
+        let switch = [&[16][..], &varint(from), &[32, state, 48], &varint(to)].concat();
+        message(18, &[&[8][..], &varint(last_ns + after_ns), &message(34, &switch)].concat())
+    };
+    let events = [switch(5_000, 0, 0, 4140), switch(55_000, 4140, 1, 0), switch(90_000, 0, 0, 0)].concat();
+    bytes.extend(message(10, &message(10, &[&[8, 3, 24, 1][..], &events].concat())));
+    let path = folder.path().join("lost.pftrace");
+    fs::write(&path, bytes).unwrap();
+    let path = path.to_str().unwrap();
+    for (input, options) in
+        [(path, &[][..]), ("fixtures/scheduled", &["--rank", "0"]), ("fixtures/scheduled", &["--rank", "1"])]
+    {
+        let back = folder.path().join("back");
+        fs::create_dir(&back).unwrap();
+        let file = converted(input, &back, options);
+        let expected = match options {
+            [] => rows(states, input, &|_| true).0,
+            [_, rank, ..] => rows(&format!("{states} WHERE rank = {rank}"), input, &|_| true).0,
+            _ => Vec::new(),
+        };
+        assert!(expected.len() > 50, "{}", expected.len());
+        assert_eq!(rows(states, &file, &|_| true).0, expected, "{input} {options:?}");
+        fs::remove_dir_all(back).unwrap();
+    }
+    let after_loss = format!("SELECT COUNT(*) AS n FROM thread_states WHERE start_ns > {last_ns}");
+    assert_eq!(number(&after_loss, path), 2, "the loss is in the first input");
+}
+
+#[test]
+fn lost_scheduler_events_are_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bytes = scheduled();
     // A bundle of CPU 3 after a loss, and one with an event of another kind.
     bytes.extend([0x0a, 8, 0x0a, 4, 8, 3, 24, 1, 80, 1]);
     bytes.extend([0x0a, 10, 0x0a, 6, 18, 4, 8, 9, 106, 0, 80, 1]);

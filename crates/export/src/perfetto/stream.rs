@@ -8,8 +8,12 @@ use anyhow::{Context, Result};
 use fnv::FnvHashMap;
 
 use super::gpus::{Gpu, gpus};
+use super::interned::{Interned, intern};
+use super::scheduler::Scheduler;
 use super::wire::{Message, varint_length};
-use crate::timeline::{Counts, Event, ProcessFacts, Sink, Texts, TrackContent, TrackFacts, Value, WorkKind};
+use crate::timeline::{
+    Counts, Event, ProcessFacts, Sink, Texts, ThreadState, TrackContent, TrackFacts, Value, WorkKind,
+};
 use wavesieve_model::schema::process::Process;
 
 /// The clock of ROCm's timestamps, the clock of dates, and the incremental clock of each sequence.
@@ -23,30 +27,6 @@ const BUFFER: usize = 256 << 10;
 /// Maximum number of tracks with their own sequence. A viewer needs 20 kB for each, so further tracks share one and
 /// repeat their names.
 const MAX_SEQUENCES: u64 = 2000;
-
-/// Numbers of texts in a sequence.
-#[derive(Debug, Default)]
-struct Interned {
-    iids: Vec<u32>,
-    count: u32,
-}
-
-impl Interned {
-    /// The number of a text, and whether it is new.
-    fn iid(&mut self, text: u32) -> (u64, bool) {
-        let place = text as usize;
-        if place >= self.iids.len() {
-            self.iids.resize(place + 1, 0);
-        }
-        let Some(slot) = self.iids.get_mut(place) else { return (0, false) };
-        let is_new = *slot == 0;
-        if is_new {
-            self.count += 1;
-            *slot = self.count;
-        }
-        (u64::from(*slot), is_new)
-    }
-}
 
 /// Maximum number of lists of arguments whose bytes a track keeps.
 const MAX_REPEATED: usize = 4096;
@@ -106,6 +86,8 @@ pub struct Stream<'a> {
     gpus: BTreeMap<(i64, i64), u64>,
     next_event: u64,
     has_shared: bool,
+    /// States of threads, which are written at the end.
+    scheduler: Scheduler,
     counts: Counts,
 }
 
@@ -137,6 +119,7 @@ impl<'a> Stream<'a> {
             gpus: (0..).zip(&gpus).map(|(number, gpu)| ((gpu.process, gpu.gpu), number)).collect(),
             next_event: 1,
             has_shared: false,
+            scheduler: Scheduler::default(),
             counts: Counts::default(),
         };
         // Viewers detect the format by a byte above 127 near the start, which such an id has.
@@ -177,6 +160,9 @@ impl<'a> Stream<'a> {
     /// # Errors
     /// When writing fails.
     pub fn close(mut self) -> Result<()> {
+        for packet in std::mem::take(&mut self.scheduler).packets() {
+            self.packet(|to| to.raw(packet.bytes()))?;
+        }
         self.flush()
     }
 
@@ -457,18 +443,6 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// Returns the number of a text in a sequence; a new text is added to `interned`.
-fn intern(interned: &mut Message, table: &mut Interned, field: u32, text: u32, texts: &Texts) -> u64 {
-    let (iid, is_new) = table.iid(text);
-    if is_new {
-        interned.message(field, |entry| {
-            entry.varint(1, iid);
-            entry.data(2, texts.text(text).as_bytes());
-        });
-    }
-    iid
-}
-
 impl Sink for Stream<'_> {
     type Track = Track;
 
@@ -584,6 +558,10 @@ impl Sink for Stream<'_> {
         }
         self.name_shared(track);
         self.write_event(track, at_ns)
+    }
+
+    fn states(&mut self, states: Vec<ThreadState>) -> Result<u64> {
+        Ok(self.scheduler.add(self.pid, states))
     }
 
     fn counts(&self) -> Counts {

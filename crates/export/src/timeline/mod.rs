@@ -11,11 +11,13 @@ mod repeated;
 mod rows;
 mod runs;
 mod sink;
+mod states;
 mod texts;
 mod threads;
 mod write;
 
 pub use process::{FindingText, Findings};
 pub use sink::{Counts, Event, ProcessFacts, Sink, TrackContent, TrackFacts, Value, WorkKind};
+pub use states::{HostState, ThreadState};
 pub use texts::Texts;
 pub use write::{Arguments, By, Options, Summary, Tracks, content_id, members, write, write_members};

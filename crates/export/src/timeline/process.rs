@@ -143,6 +143,7 @@ impl<S: Sink> ProcessWriter<'_, S> {
             self.read(request(&[("marks", &["domain", "name", "message", "tid", "correlation_id", "time_ns"])]))?;
         self.calls(calls, &facts.take("threads")?, &mut flows)?;
         self.marks(&{ marks }.take("marks")?)?;
+        self.states(&self.read(states_request())?.take("thread_states")?)?;
         self.analyses()?;
         self.kernels(kernels, &mut flows)?;
         self.copies(copies, &mut flows)?;
@@ -258,6 +259,10 @@ fn request(tables: &[(&'static str, &[&'static str])]) -> Request {
 /// Columns that are read first.
 fn facts_request() -> Request {
     request(&[("threads", &["tid", "name"]), ("kernel_symbols", &["kernel_id", "vgpr", "accum_vgpr", "sgpr"])])
+}
+
+fn states_request() -> Request {
+    request(&[("thread_states", &["tid", "state", "start_ns", "end_ns", "cpu"])])
 }
 
 fn analyses_request(tracks: Tracks) -> Request {

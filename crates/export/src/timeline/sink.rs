@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use super::states::ThreadState;
 use super::texts::Texts;
 use wavesieve_model::schema::process::Process;
 
@@ -145,6 +146,12 @@ pub trait Sink {
     /// A track has no more events.
     fn finish(&mut self, _track: Self::Track) -> Result<()> {
         Ok(())
+    }
+
+    /// States of the threads of the process, in any order. Returns the number of states that the output shows longer than they are. Formats
+    /// without such states leave them out.
+    fn states(&mut self, _states: Vec<ThreadState>) -> Result<u64> {
+        Ok(0)
     }
 
     /// Counts of the output so far.

@@ -74,6 +74,8 @@ pub struct Omitted {
     pub skewed_flows: u64,
     /// Flows that are left out because their call has too many.
     pub flows_beyond: u64,
+    /// States of threads that are longer in the output, because nothing shows that they end.
+    pub longer_states: u64,
 }
 
 impl Omitted {
@@ -84,6 +86,7 @@ impl Omitted {
         self.overlaps += other.overlaps;
         self.skewed_flows += other.skewed_flows;
         self.flows_beyond += other.flows_beyond;
+        self.longer_states += other.longer_states;
     }
 }
 

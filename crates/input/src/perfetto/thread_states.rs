@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::scheduler::{Change, SchedulerEvent};
 
+/// The idle thread of each CPU, which has no states of its own.
+const IDLE: i64 = 0;
 /// A longer state comes from a wrong time.
 const DAY_NS: i64 = 86_400 * 1_000_000_000;
 
@@ -75,7 +77,7 @@ pub(crate) fn thread_states(mut events: Vec<SchedulerEvent>, is_wanted: impl Fn(
     for event in &events {
         let SchedulerEvent { time_ns, cpu, .. } = *event;
         let is_known = losing.is_empty();
-        let is_wanted = |tid: i64| is_known && is_wanted(tid);
+        let is_wanted = |tid: i64| is_known && tid != IDLE && is_wanted(tid);
         let opened = |tid: i64, state, cpu| ThreadState { tid, state, start_ns: time_ns, end_ns: time_ns, cpu };
         match event.change {
             Change::Lost => {
@@ -168,6 +170,15 @@ mod tests {
             shown(events),
             [(7, "sleeping", 10, 20, None), (7, "disk_sleep", 60, 70, None), (9, "running", 50, 70, Some(1))]
         );
+    }
+
+    /// Some calls have no thread, which is not the idle one.
+    #[test]
+    fn the_idle_thread_has_no_states() {
+        let switch = |from, to| Change::Switch { from: Some(from), state: 0, to };
+        let events = vec![at(10, 0, switch(0, 7)), at(20, 0, switch(7, 0)), at(30, 0, switch(0, 0))];
+        let tids: Vec<i64> = thread_states(events, |_| true).iter().map(|state| state.tid).collect();
+        assert_eq!(tids, [7, 7]);
     }
 
     /// Thread 9 takes the CPU for no time, and thread 7 is woken when it falls asleep.

@@ -489,6 +489,7 @@ fn notes(summary: &Summary, trace: &Trace, format: ViewerFormat) -> Vec<String> 
             if has_arrows { omitted.flows_beyond } else { 0 },
             "kernels and copies have no arrow because their call launched more than 64",
         ),
+        (omitted.longer_states, "states of threads are longer in the output, because nothing shows that they end"),
     ];
     lines
         .extend(notes.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("note: {count} {what}")));
