@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """One figure, one value: reads every number of a document in all formats and finds its cell in the JSON document.
 
-- Tables, tiles and figures of text, Markdown, HTML and xlsx: each shown number is the JSON document's, rounded as screens round.
+- Tables, tiles and figures of text, Markdown, HTML and xlsx: each shown number is the JSON document's, rounded as screens round. An
+  analysis takes longer than all of this check, so each input has one of these formats, by turns; `--all` checks all of them.
 - Titles, summary, explanations and views are the same sentences in all formats.
 - Each number of these sentences is a cell of the document or of a table that its finding names, or a sum, mean, extreme or share of such
   cells. To show that this is no accident, numbers that are changed a little must not be found (`--strength`, a share of them).
@@ -39,6 +40,7 @@ NUMBER = re.compile(
 NAMES = re.compile(r"(?i)\b(?:rank|gpu|device|iteration|process|queue|stream|thread|node|step|unit|line|tier|see|confidence|xcc|percentile|ranks)s? $")
 # Bounds of rules.
 BOUND = re.compile(r"\((?:below|above|from) [^)]*\)|within \d+ µs|under \d+ µs")
+FORMS = ("md", "html", "xlsx", "txt")
 CODE = re.compile(r"`[^`]*`")
 SPAN = "time_breakdown"
 # Tables of findings whose sentences have numbers of more than their evidence: arguments before the inputs, and after them.
@@ -136,6 +138,61 @@ def markdown_tables(text):
                 heading, rows = None, []
             if line.strip() and not line.startswith("…"):
                 title = line.lstrip("# ").partition(": `")[0].replace("\\", "")
+
+
+HEADING = re.compile(r"[a-z][a-z0-9_]*(?: [A-Za-zµ%/]+)?|[KMGT]?i?B(?:/s)?")
+
+
+def columns_of(block):
+    """The cells of lines, whose columns are two blanks or more apart in all of them."""
+    width = max(map(len, block))
+    blank = "".join(" " if all(line[place : place + 1].strip() == "" for line in block) else "x" for place in range(width))
+    spans = [found.span() for found in re.finditer(r"x(?: ?x)*", blank)]
+    rows = []
+    for line in block:
+        row = [line[start:end].strip() for start, end in spans]
+        # Texts may go on in the next line.
+        if rows and "" in row and not any(map(number_in, row)):
+            rows[-1] = [f"{above} {below}".strip() for above, below in zip(rows[-1], row)]
+        else:
+            rows.append(row)
+    return rows
+
+
+def indent(line):
+    return len(line) - len(line.lstrip())
+
+
+def text_tables(text):
+    """(title, heading, rows) of each table of a text. A wide table comes in parts below one another, which are joined."""
+    found, block, before = [], [], ""
+
+    def take(block):
+        heading, *rows = columns_of(block)
+        if not rows or not all(HEADING.fullmatch(name) for name in heading):
+            return False
+        if before:
+            found.append((before, heading, rows))
+        elif found and len(found[-1][2]) == len(rows):
+            title, first, others = found[-1]
+            found[-1] = (title, first + heading, [one + other for one, other in zip(others, rows)])
+        return True
+
+    for line in [*text.splitlines(), ""]:
+        evidence = re.fullmatch(r" +(.+?): `.*`", line)
+        title = re.fullmatch(r"(\S.*):", line)
+        # Other text may follow a table at once, less to the right.
+        is_over = bool(block) and indent(line) < indent(block[0])
+        if evidence or title or is_over or not line.strip() or line.strip().startswith("…"):
+            # A title may take two lines.
+            first = block[0] if title and len(block) == 1 else ""
+            # Only the first part of a table has a title.
+            before = "" if block and take(block) else before
+            block = []
+            before = evidence[1] if evidence else f"{first} {title[1]}".strip() if title else before
+        else:
+            block.append(line)
+    return found
 
 
 class Page(HTMLParser):
@@ -318,29 +375,33 @@ def names_of(document):
 
 
 class Checked:
-    """The document of an input in all formats."""
+    """The document of an input in some formats."""
 
-    def __init__(self, binary, inputs, options):
-        self.binary, self.inputs, self.options = binary, inputs, options
+    def __init__(self, binary, inputs, options, forms=FORMS):
+        self.binary, self.inputs, self.options, self.forms = binary, inputs, options, forms
         self.problems, self.compared, self.changed, self.caught = [], 0, 0, 0
         self.label = Path(inputs[0]).name
         self.tables = {}
 
     def run(self):
         with tempfile.TemporaryDirectory() as work:
-            paths = {form: Path(work) / f"document.{form}" for form in ("json", "md", "html", "xlsx", "txt")}
-            for form, path in paths.items():
-                form = "text" if form == "txt" else form
-                output_of([self.binary, "analyze", *self.inputs, "-q", "-f", form, *self.options, "-o", path])
-            self.document = json.loads(paths["json"].read_text())
-            texts = {form: paths[form].read_text() for form in ("md", "html", "txt")}
-            self.markdown(texts["md"])
-            self.page(texts["html"])
-            self.workbook(sheets(paths["xlsx"]))
-            self.figures_as_words("text", texts["txt"], r"^  ?(.+?)  +(\S.*)$")
+            self.document = json.loads(self.written("json", work).read_text())
+            paths = {form: self.written(form, work) for form in self.forms}
+            texts = {form: path.read_text() for form, path in paths.items() if form != "xlsx"}
+            for form, check in (("md", self.markdown), ("html", self.page), ("txt", self.text)):
+                if form in texts:
+                    check(texts[form])
+            if "xlsx" in paths:
+                self.workbook(sheets(paths["xlsx"]))
             self.same_sentences(texts)
             self.sentences()
         return self
+
+    def written(self, form, work):
+        """The document in a format."""
+        path = Path(work) / f"document.{form}"
+        output_of([self.binary, "analyze", *self.inputs, "-q", "-f", "text" if form == "txt" else form, *self.options, "-o", path])
+        return path
 
     def fail(self, problem):
         self.problems.append(f"{self.label}: {problem}")
@@ -377,6 +438,10 @@ class Checked:
     def markdown(self, text):
         self.shown_tables("md", markdown_tables(text))
         self.figures_as_words("md", text, r"^\| (.+?) \| (.+?) \| .*\|$")
+
+    def text(self, text):
+        self.shown_tables("txt", text_tables(text))
+        self.figures_as_words("txt", text, r"^  ?(.+?)  +(\S.*)$")
 
     def figure(self, label):
         return next((figure for figure in self.document["figures"] if figure["label"] == label), None)
@@ -462,12 +527,12 @@ class Checked:
     # Sentences
 
     def same_sentences(self, texts):
-        plain = {
-            "md": re.sub(r"\\(.)", r"\1", texts["md"]),
-            "html": html.unescape(re.sub(r"<[^>]+>", "", texts["html"])).replace("`", ""),
-            "txt": texts["txt"],
+        read = {
+            "md": lambda text: re.sub(r"\\(.)", r"\1", text),
+            "html": lambda text: html.unescape(re.sub(r"<[^>]+>", "", text)).replace("`", ""),
+            "txt": lambda text: text,
         }
-        plain = {form: re.sub(r"\s+", "", text) for form, text in plain.items()}
+        plain = {form: re.sub(r"\s+", "", read[form](text)) for form, text in texts.items()}
         sentences = [self.document["summary"], *(finding["title"] for finding in self.document["findings"])]
         sentences += [finding["explanation"] for finding in self.document["findings"]]
         sentences += [view["text"] for view in self.document["views"]]
@@ -579,11 +644,13 @@ def main():
     parser.add_argument("--binary", required=True, type=Path)
     parser.add_argument("--inputs", nargs="+", required=True, help="traces; those that do not exist are skipped")
     parser.add_argument("--strength", type=float, default=55.0, help="%% of changed numbers that must not be found")
+    parser.add_argument("--all", action="store_true", help="all formats of each input")
     arguments = parser.parse_args()
     present = [path for path in arguments.inputs if os.path.exists(path)]
     binary = arguments.binary.resolve()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        checked = list(pool.map(lambda path: Checked(binary, [path], []).run(), present))
+        forms = [FORMS if arguments.all else (FORMS[place % len(FORMS)],) for place in range(len(present))]
+        checked = list(pool.map(lambda path, forms: Checked(binary, [path], [], forms).run(), present, forms))
     for one in checked:
         for problem in dict.fromkeys(one.problems):
             print(f"FAILED {problem}")
