@@ -12,7 +12,7 @@ pub mod model;
 mod names;
 mod overview;
 mod picture;
-mod pieces;
+pub mod pieces;
 mod places;
 mod record;
 mod saved;

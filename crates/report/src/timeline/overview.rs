@@ -7,9 +7,8 @@ use super::axis::{Axis, Groups, gpu_label};
 use super::columns::Extent;
 use super::kinds::Kinds;
 use super::model::{Overview, OverviewLane, OverviewMark};
-use super::pieces::{Piece, add_to_bins, bin_start, shares};
+use super::pieces::{Piece, add_to_bins, encoded_shares, filled, most_bins};
 use super::record::{GpuRecord, ProcessRecord, Records, Unit};
-use super::shares::encoded;
 use wavesieve_engine::findings::{counted, duration};
 
 /// Bytes of shares of a picture.
@@ -88,7 +87,7 @@ pub(super) fn overview(
         Bins::Exactly(bins) => (bins, lanes_of(bins)),
         Bins::Within(budget) => {
             let working_ns = working_ns(&gpus, axis, &records.kinds);
-            let mut bins = most_bins(lanes * (used.len() + 1), axis.span_ns, working_ns);
+            let mut bins = first_bins(lanes * (used.len() + 1), axis.span_ns, working_ns);
             // Within cells the order of work is not known.
             let cells = gpus.iter().filter_map(|(_, gpu)| gpu.cells).min();
             bins = cells.map_or(bins, |cells| bins.min(cells / 2)).max(1);
@@ -147,9 +146,8 @@ fn working_ns(gpus: &[(&ProcessRecord, &GpuRecord)], axis: &Axis, kinds: &Kinds)
 }
 
 /// The number of bins to try first.
-fn most_bins(rows: usize, span_ns: i64, working_ns: i64) -> usize {
-    let sparse = usize::try_from(span_ns / working_ns.max(1)).unwrap_or(usize::MAX).max(1);
-    let most = BINS.1.saturating_mul(sparse).min(MORE_BINS);
+fn first_bins(rows: usize, span_ns: i64, working_ns: i64) -> usize {
+    let most = most_bins(span_ns, working_ns, (BINS.1, MORE_BINS));
     (CELLS / rows.max(1)).clamp(BINS.0, most).min(usize::try_from(span_ns).unwrap_or(usize::MAX)).max(1)
 }
 
@@ -197,41 +195,14 @@ fn on_axis<'a>(record: &ProcessRecord, gpu: &'a GpuRecord, axis: &Axis) -> impl 
     })
 }
 
-/// The pieces with others between them for time of the run that was not recorded.
-fn filled(pieces: impl Iterator<Item = Piece>, span_ns: i64, missing: usize) -> Vec<Piece> {
-    let (mut all, mut reached_ns) = (Vec::new(), 0);
-    for piece in pieces {
-        if piece.start_ns > reached_ns {
-            all.push(Piece { start_ns: reached_ns, end_ns: piece.start_ns.min(span_ns), kind: missing });
-        }
-        reached_ns = reached_ns.max(piece.end_ns);
-        all.push(piece);
-    }
-    if reached_ns < span_ns {
-        all.push(Piece { start_ns: reached_ns, end_ns: span_ns, kind: missing });
-    }
-    all
-}
-
 fn lane(
     group: String,
     label: String,
     count: usize,
     sums: &BTreeMap<usize, Vec<i64>>,
-    (span_ns, bins): (i64, usize),
+    grid: (i64, usize),
 ) -> OverviewLane {
-    let kinds: Vec<usize> = sums.keys().copied().collect();
-    let mut bytes: Vec<Vec<u8>> = kinds.iter().map(|_| Vec::with_capacity(bins)).collect();
-    for bin in 0..bins {
-        let times: Vec<i64> = sums.values().map(|row| row.get(bin).copied().unwrap_or(0)).collect();
-        let width_ns = bin_start(bin + 1, span_ns, bins) - bin_start(bin, span_ns, bins);
-        let whole_ns = width_ns.saturating_mul(i64::try_from(count).unwrap_or(i64::MAX));
-        for (row, byte) in bytes.iter_mut().zip(shares(&times, whole_ns)) {
-            row.push(byte);
-        }
-    }
-    let shown = kinds.into_iter().zip(bytes).filter(|(_, row)| row.iter().any(|byte| *byte > 0));
-    OverviewLane { group, label, count, shares: shown.map(|(kind, row)| (kind, encoded(&row))).collect() }
+    OverviewLane { group, label, count, shares: encoded_shares(sums, count, grid) }
 }
 
 /// Phases of units, jumps of their durations, and pauses of the recording.

@@ -1,10 +1,12 @@
-//! The activity of a GPU, as a row of pieces that do not overlap.
+//! The activity of a GPU, as a row of pieces that do not overlap, and its shares of bins of equal width.
 
 use std::collections::BTreeMap;
 
+use super::shares::encoded;
+
 /// A part of the time of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub struct Piece {
     /// Start.
     pub start_ns: i64,
     /// End.
@@ -18,6 +20,22 @@ impl Piece {
     pub(super) fn length_ns(&self) -> i64 {
         self.end_ns.saturating_sub(self.start_ns).max(0)
     }
+}
+
+/// The pieces with others between them for time of the run, `[0, span_ns)`, that was not recorded.
+pub fn filled(pieces: impl IntoIterator<Item = Piece>, span_ns: i64, missing: usize) -> Vec<Piece> {
+    let (mut all, mut reached_ns) = (Vec::new(), 0);
+    for piece in pieces {
+        if piece.start_ns > reached_ns {
+            all.push(Piece { start_ns: reached_ns, end_ns: piece.start_ns.min(span_ns), kind: missing });
+        }
+        reached_ns = reached_ns.max(piece.end_ns);
+        all.push(piece);
+    }
+    if reached_ns < span_ns {
+        all.push(Piece { start_ns: reached_ns, end_ns: span_ns, kind: missing });
+    }
+    all
 }
 
 /// Sorts pieces, and joins neighbors of one kind.
@@ -84,24 +102,32 @@ pub(super) fn reduced(pieces: Vec<Piece>, cells: usize) -> Vec<Piece> {
 }
 
 /// The time of each kind in each of some bins of equal width over `[0, span_ns)`; bin `i` starts at `i * span_ns / bins`.
-pub(super) fn add_to_bins(
+pub fn add_to_bins(
     pieces: impl IntoIterator<Item = Piece>,
     (span_ns, bins): (i64, usize),
     sums: &mut BTreeMap<usize, Vec<i64>>,
 ) {
+    // Most pieces are shorter than a bin, and in the bin of the one before: no division is needed then.
+    let (mut bin, mut bin_start_ns, mut bin_end_ns) = (0, 0, bin_start(1, span_ns, bins));
     for piece in pieces {
         let (mut from_ns, end_ns) = (piece.start_ns.max(0), piece.end_ns.min(span_ns));
         let row = sums.entry(piece.kind).or_insert_with(|| vec![0; bins]);
-        let mut bin = bin_at(from_ns, span_ns, bins);
+        if from_ns < bin_start_ns || from_ns >= bin_end_ns {
+            bin = bin_at(from_ns, span_ns, bins);
+            (bin_start_ns, bin_end_ns) = (bin_start(bin, span_ns, bins), bin_start(bin + 1, span_ns, bins));
+        }
         while from_ns < end_ns {
-            let to_ns = bin_start(bin + 1, span_ns, bins).min(end_ns);
+            let to_ns = bin_end_ns.min(end_ns);
             if let Some(slot) = row.get_mut(bin) {
                 *slot += (to_ns - from_ns).max(0);
             }
             from_ns = to_ns.max(from_ns);
-            bin += 1;
-            if bin >= bins {
-                break;
+            if from_ns < end_ns {
+                bin += 1;
+                if bin >= bins {
+                    break;
+                }
+                (bin_start_ns, bin_end_ns) = (bin_end_ns, bin_start(bin + 1, span_ns, bins));
             }
         }
     }
@@ -122,6 +148,49 @@ fn bin_at(time_ns: i64, span_ns: i64, bins: usize) -> usize {
         bin += 1;
     }
     bin
+}
+
+/// The shares of each kind in bins, as texts of a byte per bin. `sums` has the time of each kind by bin, of `count` GPUs. Kinds without
+/// time are left out.
+pub fn encoded_shares(
+    sums: &BTreeMap<usize, Vec<i64>>,
+    count: usize,
+    (span_ns, bins): (i64, usize),
+) -> BTreeMap<usize, String> {
+    let mut bytes: Vec<Vec<u8>> = sums.keys().map(|_| Vec::with_capacity(bins)).collect();
+    let mut times: Vec<i64> = Vec::with_capacity(sums.len());
+    for bin in 0..bins {
+        times.clear();
+        times.extend(sums.values().map(|row| row.get(bin).copied().unwrap_or(0)));
+        let width_ns = bin_start(bin + 1, span_ns, bins) - bin_start(bin, span_ns, bins);
+        let whole_ns = width_ns.saturating_mul(i64::try_from(count).unwrap_or(i64::MAX));
+        // Most bins have one kind only.
+        let mut used = times.iter().enumerate().filter(|(_, time_ns)| **time_ns > 0);
+        if let (Some((only, time_ns)), None) = (used.next(), used.next()) {
+            let byte = single_share(*time_ns, whole_ns);
+            bytes.iter_mut().enumerate().for_each(|(kind, row)| row.push(if kind == only { byte } else { 0 }));
+            continue;
+        }
+        for (row, byte) in bytes.iter_mut().zip(shares(&times, whole_ns)) {
+            row.push(byte);
+        }
+    }
+    let shown = sums.keys().copied().zip(bytes).filter(|(_, row)| row.iter().any(|byte| *byte > 0));
+    shown.map(|(kind, row)| (kind, encoded(&row))).collect()
+}
+
+/// Maximum number of bins: `usual` if GPUs work all the time, more, up to `most`, if they work in a small part of the run, in which readers
+/// look closer.
+pub fn most_bins(span_ns: i64, working_ns: i64, (usual, most): (usize, usize)) -> usize {
+    let sparse = usize::try_from(span_ns / working_ns.max(1)).unwrap_or(usize::MAX).max(1);
+    usual.saturating_mul(sparse).min(most)
+}
+
+/// The share of the only kind of a bin, as [`shares`] gives it.
+fn single_share(time_ns: i64, whole_ns: i64) -> u8 {
+    let whole = i128::from(whole_ns.max(1));
+    let rounded = (i128::from(time_ns).clamp(0, whole) * 510 + whole) / (whole * 2);
+    u8::try_from(rounded).unwrap_or(u8::MAX).max(u8::from(time_ns > 0))
 }
 
 /// Shares of a bin in 255ths, which add up to the rounded share of their sum: the largest rests round up. A share that is not 0 is at
@@ -190,6 +259,28 @@ mod tests {
         assert_eq!(shares(&[1, 999_998, 1], 1_000_000), [1, 253, 1]);
         assert_eq!(shares(&[0, 1_000_000], 1_000_000), [0, 255]);
         assert_eq!(shares(&[1], 1_000_000), [1]);
+    }
+
+    #[test]
+    fn a_bin_with_one_kind_is_as_any_other() {
+        for (time_ns, whole_ns) in [(1, 1_000_000), (1, 2), (3, 2), (199, 100_000), (999_999, 1_000_000), (5, 0)] {
+            assert_eq!(
+                shares(&[0, time_ns], whole_ns),
+                [0, single_share(time_ns, whole_ns)],
+                "{time_ns} of {whole_ns}"
+            );
+        }
+        let sums = BTreeMap::from([(3, vec![0, 5, 5, 0]), (4, vec![0, 0, 5, 0]), (9, vec![0; 4])]);
+        let bytes = encoded_shares(&sums, 1, (40, 4));
+        let decoded = |kind: usize| STANDARD.decode(&bytes[&kind]).unwrap();
+        assert_eq!((bytes.len(), decoded(3), decoded(4)), (2, vec![0, 128, 128, 0], vec![0, 0, 127, 0]));
+    }
+
+    #[test]
+    fn runs_with_little_work_have_more_bins() {
+        assert_eq!(most_bins(1_000, 1_000, (200, 800)), 200);
+        assert_eq!(most_bins(1_000, 450, (200, 800)), 400);
+        assert_eq!(most_bins(1_000, 0, (200, 800)), 800);
     }
 
     proptest! {

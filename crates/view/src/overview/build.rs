@@ -1,25 +1,23 @@
 //! Sums up all GPUs of a trace.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use anyhow::Result;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
+use wavesieve_report::timeline::pieces::{Piece, add_to_bins, encoded_shares, filled, most_bins};
 use wavesieve_tables::trace::{Trace, TraceProcess};
 
-use super::bins::Bins;
-use super::segments::{KINDS, MISSING, Piece, ProcessPieces, read_segments};
+use super::segments::{IDLE, KINDS, MISSING, ProcessPieces, read_segments};
 use crate::groups::shown_members;
 use crate::lanes::{Part, Texts, integers, read};
 
-/// Number of bins of all lanes together, and its bounds for one.
+/// Number of bins of all lanes together, and its minimum for one.
 const ALL_BINS: usize = 600_000;
-const MIN_BINS: usize = 240;
-const MAX_BINS: usize = 2_000;
-/// Kind of idle time with unknown cause.
-const IDLE: &str = "idle:unknown";
+const MIN_BINS: usize = 60;
+/// Maximum number of bins of a lane if GPUs work all the time, and if they work in a small part of the run.
+const MAX_BINS: (usize, usize) = (2_000, 32_000);
 /// Kind of intervals in which copies run: they are no idle time.
 const COPY_ONLY: &str = "idle:copy_only";
 
@@ -42,7 +40,13 @@ pub struct GpuSums {
     pub gpu: i64,
     /// Shares by id of kind, as base64 of a byte per bin.
     pub shares: BTreeMap<String, String>,
+    /// Time by index of [`KINDS`] and bin, until causes are known.
+    #[serde(skip)]
+    pub times_ns: TimesByBin,
 }
+
+/// Time in nanoseconds by kind and bin.
+type TimesByBin = BTreeMap<usize, Vec<i64>>;
 
 /// Sums of all GPUs over the span of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,19 +87,45 @@ pub fn activity(trace: &Trace, offsets_ns: &[i64]) -> Result<Sums> {
     let origin_ns = bounds.iter().map(|(start_ns, _)| *start_ns).min().unwrap_or(0);
     let end_ns = bounds.iter().map(|(_, end_ns)| *end_ns).max().unwrap_or(0);
     let span_ns = end_ns.saturating_sub(origin_ns).max(1);
-    let count: usize = pieces.iter().map(|pieces| pieces.gpus.len()).sum();
-    let bins = (ALL_BINS / count.max(1)).clamp(MIN_BINS, MAX_BINS);
-    let gpus = members.iter().zip(&pieces).flat_map(|((at, _), pieces)| {
-        let shift_ns = offset(offsets_ns, *at).saturating_sub(origin_ns);
-        let sums = move |(gpu, pieces): (&i64, &Vec<Piece>)| {
-            let sums = filled(pieces, shift_ns, span_ns, bins);
-            let id = |kind: u16| KINDS.get(usize::from(kind)).copied().unwrap_or_default().to_owned();
-            GpuSums { member: *at, gpu: *gpu, shares: encoded(&sums, id) }
-        };
-        pieces.gpus.iter().map(sums)
-    });
-    let gpus = gpus.collect();
+    let gpus: Vec<OnAxis<'_>> = members
+        .iter()
+        .zip(&pieces)
+        .flat_map(|((at, _), pieces)| {
+            let shift_ns = offset(offsets_ns, *at).saturating_sub(origin_ns);
+            pieces.gpus.iter().map(move |(gpu, pieces)| OnAxis { member: *at, gpu: *gpu, shift_ns, pieces })
+        })
+        .collect();
+    let most = (ALL_BINS / gpus.len().max(1)).clamp(MIN_BINS, MAX_BINS.1);
+    let wanted = most_bins(span_ns, working_ns(&gpus, span_ns), MAX_BINS);
+    let bins = wanted.min(most).min(usize::try_from(span_ns).unwrap_or(usize::MAX)).max(1);
+    let Ok(gpus) = trace.jobs().run(&gpus, |_| 0, |gpu| Ok::<_, Infallible>(gpu.sums((span_ns, bins))));
     Ok(Sums { stage: Stage::Activity, origin_ns, span_ns, bins, gpus, ticks: Vec::new(), unit: String::new() })
+}
+
+/// The intervals of a GPU, which are moved onto the axis of the picture.
+struct OnAxis<'a> {
+    member: usize,
+    gpu: i64,
+    shift_ns: i64,
+    pieces: &'a [Piece],
+}
+
+impl OnAxis<'_> {
+    fn pieces(&self) -> impl DoubleEndedIterator<Item = Piece> {
+        self.pieces.iter().map(|piece| Piece {
+            start_ns: piece.start_ns.saturating_add(self.shift_ns),
+            end_ns: piece.end_ns.saturating_add(self.shift_ns),
+            kind: piece.kind,
+        })
+    }
+
+    /// Its time by kind and bin. Time of the run outside of its intervals is missing.
+    fn sums(&self, grid: (i64, usize)) -> GpuSums {
+        let mut times_ns = BTreeMap::new();
+        add_to_bins(filled(self.pieces(), grid.0, MISSING), grid, &mut times_ns);
+        let id = |kind: usize| KINDS.get(kind).copied().unwrap_or_default().to_owned();
+        GpuSums { member: self.member, gpu: self.gpu, shares: encoded(&times_ns, grid, id), times_ns }
+    }
 }
 
 /// Added to a time of the process at this index, it brings it onto the axis.
@@ -103,18 +133,12 @@ fn offset(offsets_ns: &[i64], at: usize) -> i64 {
     offsets_ns.get(at).copied().unwrap_or(0)
 }
 
-/// The time of intervals in their order by bin. Time of the run outside of them is missing.
-fn filled(pieces: &[Piece], shift_ns: i64, span_ns: i64, bins: usize) -> Bins {
-    let mut sums = Bins::new(span_ns, bins);
-    let mut reached_ns = 0;
-    for piece in pieces {
-        let (start_ns, end_ns) = (piece.start_ns.saturating_add(shift_ns), piece.end_ns.saturating_add(shift_ns));
-        sums.add(reached_ns, start_ns, MISSING);
-        sums.add(start_ns, end_ns, piece.kind);
-        reached_ns = reached_ns.max(end_ns);
-    }
-    sums.add(reached_ns, span_ns, MISSING);
-    sums
+/// Time from the first to the last work of any GPU.
+fn working_ns(gpus: &[OnAxis<'_>], span_ns: i64) -> i64 {
+    let is_work = |piece: &Piece| piece.kind < IDLE;
+    let first = gpus.iter().filter_map(|gpu| gpu.pieces().find(is_work)).map(|piece| piece.start_ns).min();
+    let last = gpus.iter().filter_map(|gpu| gpu.pieces().rfind(is_work)).map(|piece| piece.end_ns).max();
+    first.zip(last).map_or(span_ns, |(first_ns, last_ns)| last_ns.saturating_sub(first_ns))
 }
 
 /// The same sums with idle time by cause, which `part` has, and with units of work.
@@ -146,23 +170,26 @@ fn members(trace: &Trace) -> Vec<Member<'_>> {
     shown_members(trace).into_iter().filter_map(|at| Some((at, trace.members().get(at)?))).collect()
 }
 
-/// The sums of a GPU with idle time by cause.
+/// The sums of a GPU with idle time by cause: from the times of its activities, so that the shares of a bin fit each other.
 fn explained(gpu: &GpuSums, part: &Part, sums: &Sums) -> GpuSums {
-    let mut bins = Bins::new(sums.span_ns, sums.bins);
-    let id = |kind: u16| part.kinds.get(usize::from(kind)).map(String::as_str).unwrap_or_default();
+    let grid = (sums.span_ns, sums.bins);
+    let mut times_ns = gpu.times_ns.clone();
+    times_ns.remove(&IDLE);
+    let cause = |kind: usize| part.kinds.get(kind).map(String::as_str).unwrap_or_default();
     let lanes = part.lanes.iter().filter(|lane| lane.kind == "gaps" && lane.gpu == Some(gpu.gpu));
-    for event in lanes.flat_map(|lane| &lane.rows).flat_map(|row| row.all()) {
-        if id(event.kind) != COPY_ONLY {
-            bins.add(event.start_ns, event.end_ns(), event.kind);
-        }
-    }
-    let mut shares = encoded(&bins, |kind| id(kind).to_owned());
-    shares.extend(gpu.shares.iter().filter(|(id, _)| *id != IDLE).map(|(id, bytes)| (id.clone(), bytes.clone())));
-    GpuSums { shares, ..gpu.clone() }
+    let gaps = lanes.flat_map(|lane| &lane.rows).flat_map(|row| row.all());
+    let idle = gaps.filter(|gap| cause(usize::from(gap.kind)) != COPY_ONLY).map(|gap| Piece {
+        start_ns: gap.start_ns,
+        end_ns: gap.end_ns(),
+        kind: KINDS.len() + usize::from(gap.kind),
+    });
+    add_to_bins(idle, grid, &mut times_ns);
+    let id = |kind: usize| KINDS.get(kind).copied().unwrap_or_else(|| cause(kind - KINDS.len())).to_owned();
+    GpuSums { shares: encoded(&times_ns, grid, id), times_ns: BTreeMap::new(), ..*gpu }
 }
 
-fn encoded(bins: &Bins, id: impl Fn(u16) -> String) -> BTreeMap<String, String> {
-    bins.times_ns.keys().map(|kind| (id(*kind), STANDARD.encode(bins.shares(*kind)))).collect()
+fn encoded(times_ns: &TimesByBin, grid: (i64, usize), id: impl Fn(usize) -> String) -> BTreeMap<String, String> {
+    encoded_shares(times_ns, 1, grid).into_iter().map(|(kind, bytes)| (id(kind), bytes)).collect()
 }
 
 /// Starts of the units of work of the first process that has any, with their name.
@@ -188,13 +215,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn bins_get_finer_if_gpus_work_in_a_small_part_of_the_run() {
+        let piece = |start_ns, end_ns, kind| Piece { start_ns, end_ns, kind };
+        let late = [piece(0, 900, IDLE), piece(900, 950, 0), piece(950, 990, IDLE)];
+        let other = [piece(980, 1_000, 1)];
+        let idle = [piece(0, 900, IDLE)];
+        let gpu = |pieces, shift_ns| OnAxis { member: 0, gpu: 0, shift_ns, pieces };
+        assert_eq!(working_ns(&[gpu(&late, 0), gpu(&other, 0)], 1_000), 100);
+        assert_eq!(working_ns(&[gpu(&late, 10)], 1_000), 50);
+        assert_eq!(working_ns(&[gpu(&idle, 0)], 1_000), 1_000);
+    }
+
+    #[test]
     fn time_outside_of_the_intervals_of_a_gpu_is_missing() {
         let piece = |start_ns, end_ns, kind| Piece { start_ns, end_ns, kind };
-        let sums = filled(&[piece(120, 130, 0), piece(130, 150, 3), piece(160, 170, 0)], -100, 100, 10);
-        let shares = |kind: u16| -> Vec<i64> { sums.times_ns[&kind].clone() };
-        assert_eq!(shares(0), [0, 0, 10, 0, 0, 0, 10, 0, 0, 0]);
-        assert_eq!(shares(3), [0, 0, 0, 10, 10, 0, 0, 0, 0, 0]);
-        assert_eq!(shares(MISSING), [10, 10, 0, 0, 0, 10, 0, 10, 10, 10]);
-        assert_eq!(filled(&[], 0, 100, 2).times_ns[&MISSING], [50, 50]);
+        let pieces = [piece(120, 130, 0), piece(130, 150, IDLE), piece(160, 170, 0)];
+        let sums = OnAxis { member: 0, gpu: 0, shift_ns: -100, pieces: &pieces }.sums((100, 10));
+        assert_eq!(sums.times_ns[&0], [0, 0, 10, 0, 0, 0, 10, 0, 0, 0]);
+        assert_eq!(sums.times_ns[&IDLE], [0, 0, 0, 10, 10, 0, 0, 0, 0, 0]);
+        assert_eq!(sums.times_ns[&MISSING], [10, 10, 0, 0, 0, 10, 0, 10, 10, 10]);
+        let none = OnAxis { member: 0, gpu: 0, shift_ns: 0, pieces: &[] };
+        assert_eq!(none.sums((100, 2)).times_ns[&MISSING], [50, 50]);
     }
 }

@@ -1,6 +1,5 @@
 //! Sums over the whole run, by GPU and bins of equal width.
 
-mod bins;
 mod build;
 mod cached;
 mod segments;

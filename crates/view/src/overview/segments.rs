@@ -1,8 +1,9 @@
 //! The activity of the GPUs of a process, as intervals.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
+use wavesieve_report::timeline::pieces::Piece;
 use wavesieve_tables::columns::values::I64Values;
 use wavesieve_tables::trace::{Trace, TraceProcess};
 
@@ -10,20 +11,10 @@ use crate::lanes::{flags, integers, read};
 
 /// Kinds by index, in the order of colors.
 pub const KINDS: [&str; 5] = ["compute", "exposed_communication", "exposed_copy", "idle:unknown", "missing"];
-const IDLE: u16 = 3;
+/// Idle time.
+pub const IDLE: usize = 3;
 /// Time of the run in which nothing of a GPU was recorded.
-pub const MISSING: u16 = 4;
-
-/// An interval of a kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// Start on the recorded clock.
-    pub start_ns: i64,
-    /// End.
-    pub end_ns: i64,
-    /// Index of its kind.
-    pub kind: u16,
-}
+pub const MISSING: usize = 4;
 
 /// The intervals of a process by GPU, and the bounds of its events.
 #[derive(Debug, Default)]
@@ -49,10 +40,13 @@ pub fn read_segments(trace: &Trace, member: &TraceProcess) -> Result<ProcessPiec
                 continue;
             };
             let runs = |count: &I64Values| count.get(row).unwrap_or(0) > 0;
-            let kind = counts.iter().position(runs).and_then(|kind| u16::try_from(kind).ok()).unwrap_or(IDLE);
+            let kind = counts.iter().position(runs).unwrap_or(IDLE);
             bounds = wider(bounds, start_ns, end_ns);
             push(pieces.gpus.entry(gpu).or_default(), Piece { start_ns, end_ns, kind });
         }
+    }
+    if pieces.gpus.is_empty() {
+        pieces.gpus = gpus_without_time(trace, member)?.into_iter().map(|gpu| (gpu, Vec::new())).collect();
     }
     pieces.bounds_ns = with_lifetime(trace, member, bounds)?;
     Ok(pieces)
@@ -68,16 +62,43 @@ fn with_lifetime(trace: &Trace, member: &TraceProcess, of_gpus: Option<(i64, i64
         return Ok(Some((start_ns, end_ns)));
     }
     let mut bounds = of_gpus;
-    if let Some(frame) = read(trace, member, "regions", &["start_ns", "end_ns", "valid"])? {
-        let (starts, ends) = (integers(&frame, "start_ns")?, integers(&frame, "end_ns")?);
-        let valid = flags(&frame, "valid")?;
-        for (row, valid) in valid.iter().enumerate().filter(|(_, valid)| *valid == Some(true)) {
-            if let (Some(start_ns), Some(end_ns), Some(true)) = (starts.get(row), ends.get(row), valid) {
+    for (table, start, end) in OTHER_EVENTS {
+        // Most traces have calls, and need none of the others.
+        if bounds.is_some() && table != "regions" {
+            break;
+        }
+        let columns = if start == end { vec![start] } else { vec![start, end, "valid"] };
+        let Some(frame) = read(trace, member, table, &columns)? else { continue };
+        let (starts, ends) = (integers(&frame, start)?, integers(&frame, end)?);
+        let valid = if start == end { None } else { Some(flags(&frame, "valid")?.are_true()) };
+        for row in 0..frame.height() {
+            let is_valid = valid.as_ref().is_none_or(|valid| valid.get_bit(row));
+            if let (Some(start_ns), Some(end_ns), true) = (starts.get(row), ends.get(row), is_valid) {
                 bounds = wider(bounds, start_ns, end_ns);
             }
         }
     }
     Ok(bounds)
+}
+
+/// Tables with the bounds of a process without GPU time: their starts and ends.
+const OTHER_EVENTS: [(&str, &str, &str); 5] = [
+    ("regions", "start_ns", "end_ns"),
+    ("kernels", "start_ns", "end_ns"),
+    ("memory_copies", "start_ns", "end_ns"),
+    ("memory_allocations", "start_ns", "end_ns"),
+    ("samples", "time_ns", "time_ns"),
+];
+
+/// GPUs whose kernels and copies have no length.
+fn gpus_without_time(trace: &Trace, member: &TraceProcess) -> Result<BTreeSet<i64>> {
+    let mut found = BTreeSet::new();
+    for table in ["kernels", "memory_copies"] {
+        let Some(frame) = read(trace, member, table, &["gpu", "valid"])? else { continue };
+        let (gpus, valid) = (integers(&frame, "gpu")?, flags(&frame, "valid")?.are_true());
+        found.extend((0..frame.height()).filter(|row| valid.get_bit(*row)).filter_map(|row| gpus.get(row)));
+    }
+    Ok(found)
 }
 
 fn wider(bounds: Option<(i64, i64)>, start_ns: i64, end_ns: i64) -> Option<(i64, i64)> {
