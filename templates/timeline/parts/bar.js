@@ -10,6 +10,7 @@ export const useBar = (tl) => {
     tl.showPath = !tl.showPath;
     pathTool.setAttribute("aria-pressed", tl.showPath);
     tl.announce(tl.showPath ? "Critical path shown" : "Critical path hidden");
+    tl.load(true);
     tl.draw();
   };
   tl.toggleHelp = () => { el.help.hidden = !el.help.hidden; };

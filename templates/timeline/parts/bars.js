@@ -36,6 +36,7 @@ export const collectRow = (found, row, lane, box, palette, matches) => {
   const snap = (value) => round(value * ratio) / ratio;
   const pixel = 1 / ratio;
   const inner = height - 2;
+  const isCounter = lane.kind === "counter";
   const { index } = row;
   const covered = new Float64Array(max(1, kinds.length) * 2);
   let column = -1;
@@ -50,7 +51,7 @@ export const collectRow = (found, row, lane, box, palette, matches) => {
       if (covered[key] > covered[best]) best = key;
     }
     const entry = palette.of(kinds[best >> 1]?.id ?? "other");
-    const tall = snap(max(inner * 0.3, inner * min(1, all)));
+    const tall = snap(max(inner * (isCounter ? 0 : 0.3), inner * min(1, all)));
     found.add(entry, best & 1 ? DIM : SOLID, left + column * pixel, y + 1 + inner - tall, pixel, tall);
     for (const key of touched) covered[key] = 0;
     touched = [];
@@ -84,8 +85,8 @@ export const collectRow = (found, row, lane, box, palette, matches) => {
     const wide = b - a > 4 ? b - a - pixel : b - a;
     const entry = palette.of(kinds[lane.color[slice]]?.id ?? "other");
     if (isOut) found.add(entry, DIM, left + a, y + 1, wide, inner);
-    else if ((lane.events?.[slice] ?? 1) > 1) {
-      // A sum is soft; the solid part is as high as its share of busy time.
+    else if (isCounter || lane.events?.[slice] > 1) {
+      // A sum is soft; the solid part is as high as its share of busy time, or a value as its share of the highest.
       const tall = snap(inner * min(1, length > 0 ? (lane.busy?.[slice] ?? length) / length : 1));
       found.add(entry, SOFT, left + a, y + 1, wide, inner - tall);
       found.add(entry, SOLID, left + a, y + 1 + inner - tall, wide, tall);

@@ -83,7 +83,7 @@ const bitmapOf = (overview, layout, palette, kinds, ratio) => {
       for (const [kind, shares] of lane.shares) {
         let sum = 0;
         for (let bin = first; bin < last; bin += 1) sum += shares[bin] ?? 0;
-        if (sum > 0) parts.push([entries[kind] ?? palette.of("other"), sum / (last - first) / 255]);
+        if (sum > 0) parts.push([entries[kind] ?? palette.of("other"), sum / (last - first) / 255, !/^(idle|missing)/.test(kinds[kind]?.id)]);
       }
       if (isBlended) {
         const color = [gr, gg, gb].map((value, at) => round(value + parts.reduce((sum, [entry, share]) => sum + (entry.color[at] - value) * share, 0)));
@@ -93,9 +93,10 @@ const bitmapOf = (overview, layout, palette, kinds, ratio) => {
       }
       let level = inner;
       let share = 0;
-      for (const [entry, part] of parts) {
+      for (const [entry, part, isWork] of parts) {
         share += part;
-        const upTo = max(0, inner - round(share * inner));
+        // Work is a pixel high at least.
+        const upTo = max(0, min(inner - round(share * inner), level - isWork));
         for (let y = level - 1; y >= upTo; y -= 1) words[(from + y) * width + x] = entry.hatched && (x + y) % 7 < 2 ? ground : entry.word >>> 0;
         level = min(level, upTo);
       }

@@ -12,7 +12,8 @@ export const useRequests = (tl) => {
   let since = 0;
 
   // Whether an answer is enough for a range: it covers it, and has a resolution of a pixel.
-  const covers = (have, range, pixels) => have && have.key === [...tl.sheet.chosen].join(",") && have.start <= max(tl.limits.start, range.start) && have.end >= min(tl.limits.end, range.end)
+  const keyOf = () => `${[...tl.sheet.chosen]}${tl.showPath}`;
+  const covers = (have, range, pixels) => have && have.key === keyOf() && have.start <= max(tl.limits.start, range.start) && have.end >= min(tl.limits.end, range.end)
     && (have.end - have.start) / have.pixels <= max(1, ((range.end - range.start) / pixels) * 1.01);
 
   const loaded = () => {
@@ -26,7 +27,7 @@ export const useRequests = (tl) => {
     const length = tl.range.end - tl.range.start;
     const start = max(tl.limits.start, tl.range.start - ceil(length / 2));
     const end = min(tl.limits.end, tl.range.end + ceil(length / 2));
-    const wanted = { start, end, pixels: ceil((pixels * (end - start)) / length), key: [...tl.sheet.chosen].join(",") };
+    const wanted = { start, end, pixels: ceil((pixels * (end - start)) / length), key: keyOf() };
     number += 1;
     const own = number;
     asked = wanted;
@@ -34,7 +35,7 @@ export const useRequests = (tl) => {
     tl.host.classList.add("tl-loading");
     tl.status("");
     try {
-      const answer = await request({ groups: tl.requestGroups(), start_ns: start, end_ns: end, pixels: wanted.pixels });
+      const answer = await request({ groups: tl.requestGroups(), start_ns: start, end_ns: end, pixels: wanted.pixels, path: tl.showPath });
       if (own !== number) return;
       loaded();
       tl.take(answer);

@@ -58,8 +58,7 @@ export const useSheets = (tl) => {
     el.reason.replaceChildren(...sheet.reasons.map((words, at) => make("span", `${visible(sheet.sections[at]?.label ?? "")}: ${visible(words)}`)));
     el.reason.hidden = !sheet.reasons.length;
     for (const tab of el.tabs.children) if (tab.dataset.at) tab.setAttribute("aria-pressed", !sheet.request && sets[tab.dataset.at][0].id === sheet.sections[0]?.id);
-    const hasPath = sheet.sections.some((section) => section.path.length);
-    tl.el.pathTool.hidden = !hasPath;
+    tl.el.pathTool.hidden = !sheet.request && !sheet.sections.some((section) => section.path.length);
     el.canvas.setAttribute("aria-label", `${sheet.label || "Detail"}: ${plural(sheet.sections.reduce((sum, section) => sum + section.tracks.length, 0), "lane")}`);
     tl.drawLegend();
     tl.countUnseen();
@@ -141,7 +140,6 @@ export const useSheets = (tl) => {
       tl.searchAgain();
       if (tl.search && at >= 0) tl.search.current = tl.focus ? tl.search.matches.findIndex((match) => match.lane === tl.focus.lane && match.slice === tl.focus.slice) : -1;
     }
-    tl.el.pathTool.hidden = !section.path.length;
     el.canvas.setAttribute("aria-label", `Detail: ${plural(section.tracks.length, "lane")}`);
     tl.drawLegend();
     tl.fillList();

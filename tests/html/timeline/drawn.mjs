@@ -173,6 +173,16 @@ export const checkEdges = async (browser, folder, check) => {
       }
     }
   }
+  await page.click('.tl-tab >> text="values"');
+  await settled(page);
+  const values = picture.windows.find((one) => one.id === "values").lanes[0];
+  const scale = await scaleOf(page);
+  for (const [at, isLow, isHigh] of [[0, true, false], [1, false, false], [2, true, true]]) {
+    const box = await call(page, "box", values.id, at);
+    const x = scale.x([200, 500, 800][at]);
+    const [low, high] = await colorsAt(page, ".tl-canvas", [[x, box.y + box.height - 3], [x, box.y + 3]]);
+    check(`a value is as high as its share: ${at}`, (low === LIGHT.copy) === isLow && (high === LIGHT.copy) === isHigh, { low, high });
+  }
   await page.click('.tl-tab >> text="day"');
   const day = 86_400_000_000_000;
   await call(page, "go", day - 1, day + 5);
@@ -198,6 +208,9 @@ export const checkEdges = async (browser, folder, check) => {
   const row = await call(late.page, "overviewBox", 0);
   const middle = async () => (await colorsAt(late.page, ".tl-overview", [[row.x + row.width / 2, row.y + row.height / 2]]))[0];
   check("the overview shows the part with GPU work", (await middle()) === LIGHT.compute, await middle());
+  // Bins 566 to 592 are shown.
+  const [tiny, above] = await colorsAt(late.page, ".tl-overview", [[row.x + (row.width * 2.5) / 26, row.y + row.height - 1.5], [row.x + (row.width * 2.5) / 26, row.y + 4]]);
+  check("the overview shows the shortest work", tiny === LIGHT.compute && above !== LIGHT.compute, { tiny, above });
   await late.page.click("text=Whole run");
   await settled(late.page);
   check("and the whole run", (await middle()) !== LIGHT.compute, await middle());

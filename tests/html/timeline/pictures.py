@@ -203,6 +203,8 @@ def edges():
                short("overlapping", [slice_(100, 800, ident=1), slice_(200, 10, ident=2, kind="attention"), slice_(950, 20, ident=3)]),
                short("nested", [slice_(100, 800, 0, 1, "range"), slice_(150, 300, 1, 2, "operator"), slice_(160, 100, 2, 3, "api")], levels=3, kind="ranges", group="r0"),
                short("calls", [slice_(10, 100, ident=1, kind="api")], kind="calls", group="r0"), short("negative", [slice_(4_000, 3_000, ident=1), slice_(8_000, 500, ident=2)], 5_000, 10_000),
+               # Half, none and all of the highest value.
+               short("values", [(at, 300, one, KIND["copy"], 0, at, 1, busy, 0, -1) for at, busy in ((50, 150), (350, 0), (650, 300))], kind="counter"),
                short("day", [slice_(0, 1_000_000, ident=1), slice_(day - 1_000_000, 1_000_000, ident=2, kind="attention")], 0, day),
                {"id": "none", "label": "none", "reason": "", "group": "r0g0", "start_ns": 0, "end_ns": 10, "lanes": [], "flows": [], "path": {"start_ns": [], "length_ns": [], "lane": []}}]
     over = overview(random.Random(1), gpus, 100, day, 3)
@@ -231,7 +233,8 @@ def late(seed):
     source = random.Random(seed)
     gpus, hosts = groups_of(2)
     span, bins = 60_000_000_000, 600
-    lead, busy = bytes([255] * 570 + [0] * 30), bytes([0] * 570 + [255] * 20 + [0] * 10)
+    # The first work takes a 255th of its bin.
+    lead, busy = bytes([255] * 568 + [254, 255] + [0] * 30), bytes([0] * 568 + [1, 0] + [255] * 20 + [0] * 10)
     tail = bytes([0] * 590 + [255] * 10)
     kinds = [*KINDS, "idle:lead", "idle:tail"]
     shares = {str(kinds.index(kind)): base64.b64encode(values).decode() for kind, values in (("compute", busy), ("idle:lead", lead), ("idle:tail", tail))}
