@@ -19,10 +19,45 @@ const view = (() => {
     return answer(await fetch(`/api/${path}`, { method: "POST", headers: { ...headers, ...type }, body: JSON.stringify(body) }));
   };
 
-  // The open stream keeps the program running, and brings news of work in the background.
+  // A look at the news keeps the program running. No request stays open, because all windows share six connections.
   const listeners = [];
-  const events = new EventSource(`/api/events?token=${encodeURIComponent(token)}`);
-  events.onmessage = () => listeners.forEach((listener) => listener());
+  const fresh = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("");
+  let name = fresh();
+  let known = 0;
+  let failures = 0;
+  let timer = 0;
+  const gone = (isGone) => { document.getElementById("gone").hidden = !isGone; };
+  const look = async () => {
+    clearTimeout(timer);
+    const own = name;
+    try {
+      const { news } = await get("news", { window: own });
+      failures = 0;
+      gone(false);
+      if (news !== known) {
+        known = news;
+        listeners.forEach((listener) => listener());
+      }
+    } catch {
+      failures += 1;
+      gone(failures > 2);
+    }
+    clearTimeout(timer);
+    if (own === name) timer = setTimeout(look, document.hidden ? 20_000 : 1000);
+  };
+  const leave = () => {
+    clearTimeout(timer);
+    navigator.sendBeacon(`/api/closed?${new URLSearchParams({ window: name, token })}`);
+    name = "";
+  };
+  addEventListener("pagehide", leave);
+  addEventListener("pageshow", (event) => {
+    if (!event.persisted) return;
+    name = fresh();
+    look();
+  });
+  document.addEventListener("visibilitychange", () => { if (name && !document.hidden) look(); });
+  look();
   const onNews = (listener) => listeners.push(listener);
-  return { get, post, onNews };
+  return { get, post, onNews, name: () => name };
 })();

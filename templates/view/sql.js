@@ -4,6 +4,8 @@
   const list = document.getElementById("sql-words");
   let begun = "";
   let asked = 0;
+  let started = 0;
+  const stop = document.getElementById("sql-stop");
 
   const close = () => { list.hidden = true; };
   const items = () => [...list.children];
@@ -32,15 +34,21 @@
   const run = async () => {
     setState("sql", "Running …");
     close();
+    started += 1;
+    const own = started;
+    stop.hidden = false;
     try {
-      const result = await view.post("sql", { sql: text.value });
+      const result = await view.post("sql", { sql: text.value, window: view.name() });
+      if (own !== started) return;
       document.getElementById("sql-result").replaceChildren(...asTable(result));
       showCommand("sql", result.command);
       setState("sql", "");
     } catch (error) {
-      setState("sql", error.message, true);
+      if (own === started) setState("sql", error.message, true);
     }
+    if (own === started) stop.hidden = true;
   };
+  stop.addEventListener("click", () => view.post(`stop?window=${view.name()}`).catch((error) => setState("sql", error.message, true)));
   text.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); run(); return; }
     if (event.key === " " && event.ctrlKey) { event.preventDefault(); complete(); return; }

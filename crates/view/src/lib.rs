@@ -24,7 +24,9 @@ mod page;
 mod properties;
 mod serve;
 mod session;
+mod statements;
 mod windows;
 
 pub use serve::{Server, ViewOptions, listen};
 pub use session::Side;
+pub use statements::answer_statements;

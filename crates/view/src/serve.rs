@@ -1,5 +1,6 @@
 //! The server: listens on this machine only, and ends after the last window is closed.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -16,9 +17,13 @@ use crate::api::Api;
 use crate::background::STACK_BYTES;
 use crate::http::{Guard, Response, Status, serve_connection};
 use crate::session::{Session, Side};
+use crate::statements::Workers;
 
 /// Maximum number of connections; browsers use six for a page.
 const MAX_CONNECTIONS: usize = 64;
+
+/// Time without a look from a window after which it counts as closed. Browsers let pages that are not shown act once a minute.
+const SILENCE: Duration = Duration::from_secs(180);
 
 /// The session that is served, and its settings.
 pub struct ViewOptions {
@@ -38,6 +43,8 @@ pub struct ViewOptions {
     pub memory_bytes: usize,
     /// Directory for sums, if the user named one.
     pub cache: Option<PathBuf>,
+    /// This program, and words that let it call [`answer_statements`](crate::answer_statements) over the same sides.
+    pub worker: (PathBuf, Vec<OsString>),
 }
 
 /// Listens on a port of 127.0.0.1, or on any free one if it is 0.
@@ -68,7 +75,8 @@ impl Server {
         let listener = options.listener;
         let address = listener.local_addr().context("cannot find the port")?;
         let (cache, memory_bytes) = (options.cache.as_deref(), options.memory_bytes);
-        let session = Session::new(options.sides, options.compared, options.analysis, cache, memory_bytes);
+        let workers = Workers::new(options.worker.0.into_os_string(), options.worker.1);
+        let session = Session::new(options.sides, options.compared, options.analysis, cache, memory_bytes, workers);
         session.start_sums(0);
         let api = Api::new(Arc::clone(&session), Guard::new(token.clone()), options.in_frames)?;
         Ok(Self { listener, address, token, grace: options.grace, session, api })
@@ -88,7 +96,7 @@ impl Server {
         if let Some(grace) = self.grace {
             let (session, ended, address) = (Arc::clone(&self.session), Arc::clone(&ended), self.address);
             let wait = move || {
-                session.windows.wait_for_end(grace);
+                session.windows.wait_for_end(grace, SILENCE);
                 ended.store(true, Ordering::SeqCst);
                 // Wakes the loop, which waits for a connection.
                 let _ = TcpStream::connect(address);

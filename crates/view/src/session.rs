@@ -1,7 +1,6 @@
 //! Traces that are viewed, with what was computed of them.
 
 use std::path::Path;
-use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result};
@@ -15,6 +14,7 @@ use crate::background::{Background, Known, Shared};
 use crate::groups::{Group, groups};
 use crate::lanes::{Part, PartKey, Source, Store, load};
 use crate::overview::{Kept, Stage, Sums, activity, with_causes};
+use crate::statements::Workers;
 use crate::windows::Windows;
 
 /// An analysis as pages show it.
@@ -48,6 +48,14 @@ impl Side {
     pub fn offset_ns(&self, member: usize) -> i64 {
         self.offsets_ns.get(member).copied().unwrap_or(0)
     }
+
+    /// A command of this program over its inputs.
+    pub fn command(&self, before: &[&str], after: &[String]) -> String {
+        let words = before.iter().map(|word| (*word).to_owned());
+        let words = words.chain(self.words.iter().cloned()).chain(after.iter().cloned());
+        let words: Vec<String> = words.map(|word| quoted(&word)).collect();
+        format!("wavesieve {}", words.join(" "))
+    }
 }
 
 /// A side with its sums.
@@ -76,8 +84,8 @@ pub struct Session {
     read: Background<()>,
     /// The comparison of both sides.
     pub comparison: Background<Value>,
-    /// Number of statements that are running.
-    pub statements: AtomicUsize,
+    /// Processes that run statements.
+    pub workers: Workers,
     /// Open windows.
     pub windows: Windows,
 }
@@ -96,10 +104,7 @@ impl SideState {
 
     /// A command of this program over the inputs of this side.
     pub fn command(&self, before: &[&str], after: &[String]) -> String {
-        let words = before.iter().map(|word| (*word).to_owned());
-        let words = words.chain(self.side.words.iter().cloned()).chain(after.iter().cloned());
-        let words: Vec<String> = words.map(|word| quoted(&word)).collect();
-        format!("wavesieve {}", words.join(" "))
+        self.side.command(before, after)
     }
 
     /// The words that name the rows of this side, as a shell reads them.
@@ -116,6 +121,7 @@ impl Session {
         analysis: AnalysisOptions,
         cache: Option<&Path>,
         memory_bytes: usize,
+        workers: Workers,
     ) -> Arc<Self> {
         Arc::new(Self {
             sides: sides.into_iter().map(|side| SideState::new(side, cache)).collect(),
@@ -125,7 +131,7 @@ impl Session {
             findings: Background::default(),
             read: Background::default(),
             comparison: Background::default(),
-            statements: AtomicUsize::new(0),
+            workers,
             windows: Windows::default(),
         })
     }

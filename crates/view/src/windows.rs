@@ -1,12 +1,22 @@
 //! Open windows of browsers: the server ends after the last one is closed.
+//!
+//! A window looks at the news now and then, which keeps it open. No connection stays open for it: browsers have six for a
+//! server, and all windows share them.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
+/// Maximum number of windows, and of closed ones that are remembered.
+const MAX_WINDOWS: usize = 256;
+
 #[derive(Default)]
 struct State {
-    open: usize,
+    /// Open windows with the time of their last look.
+    open: BTreeMap<String, Instant>,
+    /// Windows that were closed last: a look that arrives late does not open one again.
+    ended: VecDeque<String>,
     /// When the last window was closed; `None` before the first one is opened.
     closed: Option<Instant>,
     /// Grows with every change that windows hear of.
@@ -20,54 +30,63 @@ pub struct Windows {
     changed: Condvar,
 }
 
-/// An open window; dropping it closes the window.
-pub struct Window<'a>(&'a Windows);
-
 impl Windows {
-    /// Opens a window.
-    pub fn open(&self) -> Window<'_> {
-        self.state.lock().open += 1;
-        self.changed.notify_all();
-        Window(self)
+    /// Opens a window or keeps it open, unless it was closed. Returns the number of the last change.
+    pub fn look(&self, id: &str) -> u64 {
+        let mut state = self.state.lock();
+        if !state.ended.iter().any(|ended| ended == id) {
+            state.open.insert(id.to_owned(), Instant::now());
+            if state.open.len() > MAX_WINDOWS {
+                let oldest = state.open.iter().min_by_key(|(id, looked)| (**looked, *id)).map(|(id, _)| id.clone());
+                if let Some(oldest) = oldest {
+                    state.open.remove(&oldest);
+                }
+            }
+            self.changed.notify_all();
+        }
+        state.news
+    }
+
+    /// Closes a window for good.
+    pub fn close(&self, id: &str) {
+        let mut state = self.state.lock();
+        state.ended.push_back(id.to_owned());
+        if state.ended.len() > MAX_WINDOWS {
+            state.ended.pop_front();
+        }
+        if state.open.remove(id).is_some() {
+            state.closed = Some(Instant::now());
+            self.changed.notify_all();
+        }
     }
 
     /// Notifies windows of a change.
     pub fn announce(&self) {
         self.state.lock().news += 1;
-        self.changed.notify_all();
     }
 
-    /// Waits for a change after the `known` one, or for a time; returns the number of the last change.
-    pub fn wait_for_news(&self, known: u64, most: Duration) -> u64 {
-        let mut state = self.state.lock();
-        if state.news == known {
-            self.changed.wait_for(&mut state, most);
-        }
-        state.news
-    }
-
-    /// Waits until no window has been open for `grace` after the last one was closed.
-    pub fn wait_for_end(&self, grace: Duration) {
+    /// Waits until no window has been open for `grace` after the last one was closed. A window that did not look for
+    /// `silence` counts as closed: its browser is gone.
+    pub fn wait_for_end(&self, grace: Duration, silence: Duration) {
         let mut state = self.state.lock();
         loop {
-            match state.closed.filter(|_| state.open == 0) {
-                Some(closed) if closed.elapsed() >= grace => return,
-                Some(closed) => {
+            let before = state.open.len();
+            state.open.retain(|_, looked| looked.elapsed() < silence);
+            if state.open.len() < before {
+                state.closed = Some(Instant::now());
+            }
+            let first = state.open.values().min().copied();
+            match (first, state.closed) {
+                (None, None) => self.changed.wait(&mut state),
+                (None, Some(closed)) if closed.elapsed() >= grace => return,
+                (None, Some(closed)) => {
                     self.changed.wait_for(&mut state, grace.saturating_sub(closed.elapsed()));
                 }
-                None => self.changed.wait(&mut state),
+                (Some(looked), _) => {
+                    self.changed.wait_for(&mut state, silence.saturating_sub(looked.elapsed()));
+                }
             }
         }
-    }
-}
-
-impl Drop for Window<'_> {
-    fn drop(&mut self) {
-        let mut state = self.0.state.lock();
-        state.open = state.open.saturating_sub(1);
-        state.closed = Some(Instant::now());
-        drop(state);
-        self.0.changed.notify_all();
     }
 }
 
@@ -75,19 +94,53 @@ impl Drop for Window<'_> {
 mod tests {
     use super::*;
 
+    const LONG: Duration = Duration::from_secs(100);
+
     #[test]
     fn the_end_comes_after_the_last_window() {
         let windows = Windows::default();
-        let (first, second) = (windows.open(), windows.open());
+        windows.look("first");
+        windows.look("second");
         let start = Instant::now();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                drop(first);
+                windows.close("first");
                 std::thread::sleep(Duration::from_millis(60));
-                drop(second);
+                windows.close("second");
+                // It was on its way when the window was closed.
+                windows.look("second");
             });
-            windows.wait_for_end(Duration::from_millis(40));
+            windows.wait_for_end(Duration::from_millis(40), LONG);
         });
         assert!(start.elapsed() >= Duration::from_millis(100));
+    }
+
+    #[test]
+    fn a_window_that_never_looks_again_is_closed() {
+        let windows = Windows::default();
+        let start = Instant::now();
+        windows.look("gone");
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..8 {
+                    windows.look("there");
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+            });
+            windows.wait_for_end(Duration::from_millis(10), Duration::from_millis(80));
+        });
+        assert!(start.elapsed() >= Duration::from_millis(8 * 20));
+    }
+
+    #[test]
+    fn windows_hear_of_changes_and_their_number_is_limited() {
+        let windows = Windows::default();
+        assert_eq!(windows.look("one"), 0);
+        windows.announce();
+        assert_eq!(windows.look("one"), 1);
+        (0..2 * MAX_WINDOWS).for_each(|number| assert_eq!(windows.look(&number.to_string()), 1));
+        (0..2 * MAX_WINDOWS).for_each(|number| windows.close(&format!("never opened {number}")));
+        let state = windows.state.lock();
+        assert_eq!((state.open.len(), state.ended.len(), state.closed), (MAX_WINDOWS, MAX_WINDOWS, None));
     }
 }

@@ -1,5 +1,6 @@
 //! `view INPUT…`: the time line, findings and queries in a browser.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -13,10 +14,13 @@ use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
 use crate::cli::output::messages;
 use crate::cli::output::messages::note;
+use crate::invocation::words;
+use wavesieve_agent::child::program;
+use wavesieve_agent::mcp::limit_memory;
 use wavesieve_engine::Registry;
 use wavesieve_engine::findings::RuleBook;
 use wavesieve_report::analysis::AnalysisOptions;
-use wavesieve_view::{Server, Side, ViewOptions, listen};
+use wavesieve_view::{Server, Side, ViewOptions, answer_statements, listen};
 
 /// Look at the time line, findings and queries in a browser
 #[derive(Args, Clone, Debug)]
@@ -54,17 +58,25 @@ pub(crate) struct ViewArguments {
     /// Memory for events that were looked at, such as 1G; the least recently used ones are read again
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = memory::parse, help_heading = "Serving")]
     events_limit: u64,
+    /// Run the statements of a server
+    #[arg(long, hide = true)]
+    worker: bool,
 }
 
+/// Minimum memory of a process that runs statements.
+const WORKER_BYTES: u64 = 512 << 20;
+
 pub(crate) fn run(arguments: &ViewArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+    if arguments.worker {
+        limit_memory(global.jobs().memory_bytes.max(WORKER_BYTES));
+        answer_statements(&arguments.sides(global)?)?;
+        return Ok(DONE);
+    }
     // A wrong port is reported before inputs are read, which may take long.
     let listener = listen(arguments.port).map_err(|error| {
         Failure::Usage(format!("cannot listen on port {}: {error}; choose another one with --port", arguments.port))
     })?;
-    let mut sides = vec![arguments.side(&arguments.input, global)?];
-    if !arguments.compare.is_empty() {
-        sides.push(arguments.side(&arguments.input.with_inputs(arguments.compare.clone()), global)?);
-    }
+    let sides = arguments.sides(global)?;
     let mut is_partial = false;
     for side in &sides {
         is_partial |= messages::report_damage(&side.trace, global);
@@ -85,6 +97,7 @@ pub(crate) fn run(arguments: &ViewArguments, registry: &Registry, global: &Globa
         in_frames: arguments.in_frames,
         memory_bytes: usize::try_from(arguments.events_limit).unwrap_or(usize::MAX),
         cache: arguments.cache.directory().filter(|_| arguments.input.may_be_cached()).map(PathBuf::from),
+        worker: (program().map_err(anyhow::Error::from)?, words_of_worker()),
     })?;
     let address = server.address();
     messages::print(format!("{address}\n"))?;
@@ -95,7 +108,24 @@ pub(crate) fn run(arguments: &ViewArguments, registry: &Registry, global: &Globa
     Ok(if is_partial { PARTIAL } else { DONE })
 }
 
+/// The words of this command line with the one that makes a worker, before positional ones that look like options.
+fn words_of_worker() -> Vec<OsString> {
+    let mut words: Vec<OsString> = words().into_iter().skip(1).collect();
+    let at = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    words.insert(at, OsString::from("--worker"));
+    words
+}
+
 impl ViewArguments {
+    /// Opens the input and the one that it is compared with.
+    fn sides(&self, global: &GlobalArguments) -> Result<Vec<Side>, Failure> {
+        let mut sides = vec![self.side(&self.input, global)?];
+        if !self.compare.is_empty() {
+            sides.push(self.side(&self.input.with_inputs(self.compare.clone()), global)?);
+        }
+        Ok(sides)
+    }
+
     /// Opens the inputs of a side.
     fn side(&self, input: &InputArguments, global: &GlobalArguments) -> Result<Side, Failure> {
         let trace = input.open(global, &Opening { cache: Some(&self.cache), ..Opening::default() })?;

@@ -1,28 +1,24 @@
 //! The end of the program: with its last window, or with a signal.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
+
+use serde_json::json;
 
 use super::server::Server;
 use crate::common::run;
 
 const TRACES: &str = "fixtures/two_nodes";
 
-/// Opens a window, and waits until the server knows it.
-fn window(server: &Server) -> BufReader<TcpStream> {
-    let mut stream = server.connect();
-    let (address, token) = (&server.address, &server.token);
-    write!(stream, "GET /api/events?token={token} HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
-    let mut reader = BufReader::new(stream);
-    let mut line = String::new();
-    while !line.starts_with("data: ") {
-        line.clear();
-        assert!(reader.read_line(&mut line).unwrap() > 0);
-    }
-    reader
+/// A window that looks at the news, as its page does.
+fn look(server: &Server, id: &str) -> i64 {
+    server.json(&format!("/api/news?window={id}"))["news"].as_i64().unwrap()
+}
+
+fn close(server: &Server, id: &str) {
+    let target = format!("/api/closed?window={id}&token={}", server.token);
+    assert_eq!(server.post(&target, "").0, 200);
 }
 
 fn has_ended(server: &mut Server, within: Duration) -> Option<std::process::ExitStatus> {
@@ -39,10 +35,11 @@ fn has_ended(server: &mut Server, within: Duration) -> Option<std::process::Exit
 #[test]
 fn the_program_ends_after_its_last_window() {
     let mut server = Server::start(&[TRACES, "--until-closed", "1"]);
-    let (first, second) = (window(&server), window(&server));
-    drop(first);
+    look(&server, "first");
+    look(&server, "second");
+    close(&server, "first");
     assert!(has_ended(&mut server, Duration::from_secs(3)).is_none());
-    drop(second);
+    close(&server, "second");
     let status = has_ended(&mut server, Duration::from_secs(20)).expect("it ends");
     assert_eq!(status.code(), Some(0));
 }
@@ -50,22 +47,61 @@ fn the_program_ends_after_its_last_window() {
 #[test]
 fn a_window_that_is_loaded_again_keeps_the_program() {
     let mut server = Server::start(&[TRACES, "--until-closed", "2"]);
-    drop(window(&server));
+    look(&server, "before");
+    close(&server, "before");
     std::thread::sleep(Duration::from_millis(700));
-    let again = window(&server);
+    look(&server, "after");
     assert!(has_ended(&mut server, Duration::from_secs(4)).is_none());
-    drop(again);
+}
+
+#[test]
+fn a_window_hears_of_work_that_is_done() {
+    let server = Server::start(&[TRACES]);
+    server.until("/api/picture", "complete", &json!(true));
+    assert!(look(&server, "one") > 0);
+    for id in ["", "a-b", &"a".repeat(65)] {
+        assert_eq!(server.get(&format!("/api/news?window={id}")).status, 400, "{id}");
+    }
+    assert_eq!(server.get("/api/closed?window=one").status, 405);
+    assert_eq!(server.post("/api/news?window=one", "").0, 405);
 }
 
 #[test]
 fn a_server_for_good_ends_with_ctrl_c() {
     let mut server = Server::start(&[TRACES, "--until-closed", "0"]);
-    drop(window(&server));
+    look(&server, "one");
+    close(&server, "one");
     assert!(has_ended(&mut server, Duration::from_secs(2)).is_none());
     let id = server.child.id().to_string();
     assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
     let status = has_ended(&mut server, Duration::from_secs(10)).expect("it ends");
     assert_eq!(status.signal(), Some(2));
+}
+
+#[test]
+fn a_statement_ends_with_its_window_or_when_it_is_stopped() {
+    let server = Server::start(&[TRACES]);
+    // Every row with every other one, four times.
+    let tables: Vec<String> = (0..5).map(|at| format!("regions AS r{at}")).collect();
+    let body = |window: &str| {
+        let sql = format!("SELECT COUNT(*) AS n FROM {}", tables.join(" CROSS JOIN "));
+        json!({ "sql": sql, "window": window }).to_string()
+    };
+    for (window, end) in [("one", "/api/stop"), ("two", "/api/closed")] {
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            let running = scope.spawn(|| server.post("/api/sql", &body(window)));
+            std::thread::sleep(Duration::from_millis(1_500));
+            assert!(!running.is_finished(), "the statement is too fast for this test");
+            assert_eq!(server.post(&format!("{end}?window={window}"), "").0, 200);
+            let (status, answer) = running.join().unwrap();
+            assert_eq!((status, answer["error"].as_str()), (422, Some("the statement was stopped")));
+        });
+        assert!(start.elapsed() < Duration::from_secs(30));
+    }
+    assert_eq!(server.post("/api/stop?window=one", "").1["stopped"], false);
+    let after = json!({ "sql": "SELECT COUNT(*) AS n FROM kernels" }).to_string();
+    assert_eq!(server.post("/api/sql", &after).0, 200);
 }
 
 #[test]

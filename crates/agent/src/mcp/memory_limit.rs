@@ -1,8 +1,8 @@
-//! Limits the memory of the tools' process: a cross join of everything must not exhaust the machine.
+//! Limits the memory of a process that runs statements: a cross join of everything must not exhaust the machine.
 
 /// Makes this process, and no other, end if it needs more than this many bytes or memory is scarce. Systems without
 /// such a limit ignore it.
-pub(super) fn limit_memory(bytes: u64) {
+pub fn limit_memory(bytes: u64) {
     // The first process to end when memory is scarce.
     let _ = std::fs::write("/proc/self/oom_score_adj", "900");
     #[cfg(target_os = "linux")]

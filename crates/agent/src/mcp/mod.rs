@@ -34,6 +34,7 @@ use wavesieve_tables::trace::jobs::Jobs;
 pub(crate) use answer::shortened_to;
 pub use caller::Called;
 pub(crate) use caller::ToolProcess;
+pub use memory_limit::limit_memory;
 pub use server::serve;
 pub use tools::{declared, tool_docs};
 pub use worker::{Behind, work};

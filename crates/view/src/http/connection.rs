@@ -21,21 +21,10 @@ const ANSWER_TIME: Duration = Duration::from_secs(300);
 /// Bytes that are written at once.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// Writes events to a stream whose head was read.
-pub type EventWriter = Box<dyn FnOnce(&mut TcpStream) -> io::Result<()>>;
-
-/// The answer to a request.
-pub enum Reply {
-    /// A response.
-    Whole(Response),
-    /// Events until the client closes the stream.
-    Events(EventWriter),
-}
-
 /// Answers requests.
 pub trait Service: Sync {
     /// Answers a request with its body.
-    fn answer(&self, head: &Head, body: &[u8]) -> Reply;
+    fn answer(&self, head: &Head, body: &[u8]) -> Response;
 }
 
 /// Answers the requests of a connection until it ends, asks for its end, or is wrong.
@@ -58,7 +47,7 @@ pub fn serve_connection(mut stream: TcpStream, service: &dyn Service) -> io::Res
         };
         let reply = catch_unwind(AssertUnwindSafe(|| service.answer(&head, &body)));
         match reply {
-            Ok(Reply::Whole(response)) => {
+            Ok(response) => {
                 if !matches!(response.status, Status::UNAUTHORIZED | Status::FORBIDDEN) {
                     idle_time = IDLE_TIME;
                 }
@@ -67,7 +56,6 @@ pub fn serve_connection(mut stream: TcpStream, service: &dyn Service) -> io::Res
                     return drain(&mut stream);
                 }
             }
-            Ok(Reply::Events(run)) => return run(&mut stream),
             Err(_) => {
                 let message = "internal: the answer failed; the program goes on";
                 write(&mut stream, &Response::error(Status::INTERNAL, message), false)?;
@@ -130,9 +118,10 @@ fn more(stream: &mut TcpStream, read: &mut Vec<u8>, deadline: Instant) -> Result
 
 fn write(stream: &mut TcpStream, response: &Response, keeps_alive: bool) -> io::Result<()> {
     let deadline = Instant::now() + ANSWER_TIME;
-    let mut bytes = response.head(keeps_alive).into_bytes();
-    bytes.extend_from_slice(&response.body);
-    for piece in bytes.chunks(PIECE_BYTES) {
+    let head = response.head(keeps_alive).into_bytes();
+    // Short answers are sent at once.
+    let (first, rest) = response.body.split_at(response.body.len().min(PIECE_BYTES));
+    for piece in std::iter::once([&head, first].concat().as_slice()).chain(rest.chunks(PIECE_BYTES)) {
         if Instant::now() > deadline {
             return Err(ErrorKind::TimedOut.into());
         }

@@ -7,10 +7,9 @@ mod response;
 mod status;
 mod target;
 
-pub use connection::{Reply, Service, serve_connection};
+pub use connection::{Service, serve_connection};
 pub use guard::Guard;
-pub use head::{Head, Method};
-#[cfg(test)]
-pub use head::{MAX_HEAD_BYTES, parse};
-pub use response::{Response, event_stream_head};
+pub use head::{Head, MAX_HEAD_BYTES, Method, parse};
+
+pub use response::Response;
 pub use status::Status;

@@ -49,8 +49,3 @@ impl Response {
         )
     }
 }
-
-/// The head of a stream of events, which ends with its connection.
-pub fn event_stream_head() -> String {
-    format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n{COMMON}Connection: close\r\n\r\n")
-}
