@@ -9,10 +9,11 @@ const timeline = (() => {
     const known = shown.get(of);
     const stage = `${picture.complete} ${picture.placed}`;
     if (known?.stage === stage) return;
-    const request = async ({ groups, start_ns, end_ns, pixels }) => {
-      const range = { groups: [...groups].join(","), start_ns: Math.floor(start_ns), end_ns: Math.ceil(end_ns), pixels: Math.max(1, Math.round(pixels)) };
+    const request = async ({ groups, start_ns, end_ns, pixels, path }) => {
+      const range = { groups: [...groups].join(","), start_ns: Math.floor(start_ns), end_ns: Math.ceil(end_ns), pixels: Math.max(1, Math.round(pixels)), path: path ? 1 : undefined };
       const lanes = await view.get("lanes", of === "base" ? { ...range, of } : range);
       showCommand("timeline", lanes.command);
+      document.getElementById(`notes-${of}`).replaceChildren(...(lanes.notes ?? []).map((note) => element("li", {}, note)));
       return lanes;
     };
     const open = (finding) => tabs.open("findings", finding);

@@ -42,8 +42,8 @@ pub fn groups(trace: &Trace, gpus: &BTreeMap<usize, Vec<i64>>) -> Vec<Group> {
             Group { shown: LaneGroup { id, label, rank, gpu: Some(*gpu), side: None }, member: at }
         };
         groups.extend(own.iter().map(of_gpu));
-        let regions = schema::table("regions");
-        let has_host = own.is_empty() || regions.is_some_and(|regions| trace.recorded_rows(member, regions) > 0);
+        let has_rows = |name: &str| schema::table(name).is_some_and(|table| trace.recorded_rows(member, table) > 0);
+        let has_host = own.is_empty() || has_rows("regions") || has_rows("samples");
         if has_host {
             let label = format!("{label} host");
             groups.push(Group { shown: LaneGroup { id, label, rank, gpu: None, side: None }, member: at });

@@ -22,6 +22,7 @@ mod overview;
 mod page;
 #[cfg(test)]
 mod properties;
+mod requested;
 mod serve;
 mod session;
 mod statements;

@@ -12,8 +12,9 @@ use wavesieve_tables::trace::Trace;
 
 use crate::background::{Background, Known, Shared};
 use crate::groups::{Group, groups};
-use crate::lanes::{Part, PartKey, Source, Store, load};
+use crate::lanes::{Need, Part, PartKey, Source, Store, load};
 use crate::overview::{Kept, Stage, Sums, activity, with_causes};
+use crate::requested::Requested;
 use crate::statements::Workers;
 use crate::windows::Windows;
 
@@ -86,6 +87,8 @@ pub struct Session {
     pub comparison: Background<Value>,
     /// Processes that run statements.
     pub workers: Workers,
+    /// Requests for events.
+    pub requested: Requested,
     /// Open windows.
     pub windows: Windows,
 }
@@ -132,6 +135,7 @@ impl Session {
             read: Background::default(),
             comparison: Background::default(),
             workers,
+            requested: Requested::default(),
             windows: Windows::default(),
         })
     }
@@ -182,7 +186,7 @@ impl Session {
             if activity.stage == Stage::Causes {
                 return Ok(Sums::clone(&activity));
             }
-            let part = |member: usize| session.part(at, member, Source::Gpus);
+            let part = |member: usize| session.part_ahead(at, member, Source::Gpus);
             let sums = with_causes(&state.side.trace, &state.side.offsets_ns, &activity, part)?;
             if let Some(kept) = &state.kept {
                 // Without a cache the sums are only computed again.
@@ -209,7 +213,7 @@ impl Session {
                         if session.store.is_almost_full() {
                             return Ok(());
                         }
-                        session.part(at, member, source)?;
+                        session.part_ahead(at, member, source)?;
                     }
                 }
                 Ok(())
@@ -264,11 +268,21 @@ impl Session {
     /// # Errors
     /// When they cannot be read.
     pub fn part(self: &Arc<Self>, side: usize, member: usize, source: Source) -> Result<Arc<Part>> {
+        self.loaded(side, member, source, Need::Now)
+    }
+
+    /// The same in the background: requests come first, and what they read stays in memory.
+    fn part_ahead(self: &Arc<Self>, side: usize, member: usize, source: Source) -> Result<Arc<Part>> {
+        self.requested.wait();
+        self.loaded(side, member, source, Need::Later)
+    }
+
+    fn loaded(self: &Arc<Self>, side: usize, member: usize, source: Source, need: Need) -> Result<Arc<Part>> {
         let origin_ns = self.sums(side)?.origin_ns;
         let state = self.side(side)?;
         let process = state.side.trace.members().get(member).context("internal: no such process")?;
         let shift_ns = state.side.offset_ns(member).saturating_sub(origin_ns);
-        self.store.get(PartKey { side, member, source }, || load(&state.side.trace, process, source, shift_ns))
+        self.store.get(PartKey { side, member, source }, need, || load(&state.side.trace, process, source, shift_ns))
     }
 }
 

@@ -27,5 +27,5 @@ pub use compared::{MatchedNames, SideTimeline, compared};
 pub use drawn::{Timeline, TimelineInputs};
 pub use kinds::{kind_label, kind_place};
 pub use picture::{PictureOptions, picture};
-pub use record::TimelineReader;
+pub use record::{KERNEL_COLUMNS, TimelineReader};
 pub(crate) use still::still;

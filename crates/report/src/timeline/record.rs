@@ -126,6 +126,20 @@ fn whole_run_request() -> Request {
     requested(&WHOLE_RUN)
 }
 
+/// Columns of `kernels` that lanes show.
+pub const KERNEL_COLUMNS: [&str; 10] = [
+    "dispatch_id",
+    "kernel_name",
+    "category",
+    "gpu",
+    "queue_id",
+    "stream_id",
+    "region_name",
+    "start_ns",
+    "end_ns",
+    "valid",
+];
+
 const WHOLE_RUN: [(&str, &[&str]); 4] = [
     ("gpu_segments", &["gpu", "start_ns", "end_ns", "compute", "comm", "copies"]),
     ("idle_gaps", &["gpu", "gap_id", "start_ns", "end_ns", "cause", "api_name", "kernel_after"]),
@@ -140,21 +154,7 @@ fn requested(tables: &[(&'static str, &[&'static str])]) -> Request {
 /// Columns of the overview and of windows.
 fn request(has_path: bool) -> Request {
     let mut tables: Vec<(&'static str, &[&'static str])> = vec![
-        (
-            "kernels",
-            &[
-                "dispatch_id",
-                "kernel_name",
-                "category",
-                "gpu",
-                "queue_id",
-                "stream_id",
-                "region_name",
-                "start_ns",
-                "end_ns",
-                "valid",
-            ],
-        ),
+        ("kernels", &KERNEL_COLUMNS),
         ("memory_copies", &["copy_id", "direction", "gpu", "peer_gpu", "bytes", "start_ns", "end_ns", "valid"]),
         ("regions", &["region_id", "domain", "category", "name", "message", "tid", "start_ns", "end_ns", "valid"]),
         ("launches", &["tid", "gpu", "kind", "target_id", "api_start_ns", "api_end_ns", "start_ns", "end_ns"]),

@@ -1,23 +1,71 @@
 //! Answers of queries as JSON.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 use wavesieve_engine::Answer;
 use wavesieve_export::cell::Cell;
 
+/// Bytes of the texts and numbers of a table, about: rows end here. Names of kernels may be long.
+const MAX_BYTES: usize = 32 << 20;
+/// Bytes that a number takes, about.
+const NUMBER_BYTES: usize = 20;
+
 /// Columns and the first rows of an answer, with readable names of kernels.
 pub fn table(answer: &Answer, rows: usize) -> Map<String, Value> {
+    within(answer, rows, MAX_BYTES)
+}
+
+/// The first rows of about this many bytes, at least one.
+fn within(answer: &Answer, rows: usize, bytes: usize) -> Map<String, Value> {
     let frame = &answer.frame;
     let columns = answer.columns.iter();
     let columns: Vec<Value> =
         columns.map(|column| json!({ "name": column.name, "unit": column.unit.word(), "doc": column.doc })).collect();
-    let shown = frame.height().min(rows);
-    let row = |row: usize| frame.columns().iter().map(|column| Cell::new(column, row).json()).collect::<Vec<Value>>();
+    let mut left = bytes;
+    let mut shown: Vec<Vec<Value>> = Vec::new();
+    let mut texts: BTreeSet<String> = BTreeSet::new();
+    for row in 0..frame.height().min(rows) {
+        if left == 0 {
+            break;
+        }
+        let mut cells = Vec::with_capacity(frame.width());
+        for cell in frame.columns().iter().map(|column| Cell::new(column, row)) {
+            let length = if let Cell::Text(text) = &cell { text.len() } else { NUMBER_BYTES };
+            left = left.saturating_sub(length);
+            if let Cell::Text(text) = &cell
+                && !texts.contains(text)
+            {
+                texts.insert(text.clone());
+            }
+            cells.push(cell.json());
+        }
+        shown.push(cells);
+    }
     let names = answer.readable_names();
-    let names: Map<String, Value> = names.pairs().map(|(full, short)| (full.to_owned(), json!(short))).collect();
+    let shown_names = names.pairs().filter(|(full, _)| texts.contains(*full));
+    let names: Map<String, Value> = shown_names.map(|(full, short)| (full.to_owned(), json!(short))).collect();
     let mut table = Map::new();
     table.insert("columns".to_owned(), json!(columns));
-    table.insert("rows".to_owned(), (0..shown).map(row).collect::<Vec<_>>().into());
+    table.insert("rows".to_owned(), shown.into());
     table.insert("total_rows".to_owned(), json!(frame.height()));
     table.insert("names".to_owned(), names.into());
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::{DataFrame, IntoColumn, NamedFrom, Series};
+
+    use super::*;
+
+    #[test]
+    fn rows_end_at_the_limit_of_bytes() {
+        let texts: Vec<String> = (0..100).map(|row| format!("{row:0>1000}")).collect();
+        let frame = DataFrame::new(100, vec![Series::new("text".into(), texts).into_column()]).unwrap();
+        let answer = Answer { frame, columns: Vec::new(), is_readable: false };
+        let rows = |bytes: usize| within(&answer, 60, bytes)["rows"].as_array().unwrap().len();
+        assert_eq!((rows(1), rows(10_000), rows(1 << 20)), (1, 10, 60));
+        assert_eq!(within(&answer, 60, 1)["total_rows"], 100);
+    }
 }

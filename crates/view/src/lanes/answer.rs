@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
+use wavesieve_engine::findings::duration;
 use wavesieve_report::timeline::kind_label;
-use wavesieve_report::timeline::model::{Lane, SliceKind, Slices};
+use wavesieve_report::timeline::model::{Lane, PathLine, SliceKind, Slices};
 
 use super::event::{Event, NO_NAME};
+use super::flows::{Exact, flows};
 use super::part::{Part, StoredLane};
+use super::row::FIRST_WIDTH_NS;
 use super::sums::joined;
-
-/// Maximum number of flows in an answer.
-const MAX_FLOWS: usize = 20_000;
 
 /// A range of time at a width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct LanesRequest {
     pub end_ns: i64,
     /// Number of pixels for it.
     pub pixels: i64,
+    /// Maximum number of slices of a group.
+    pub most: usize,
 }
 
 impl LanesRequest {
@@ -47,6 +49,8 @@ pub struct LanesAnswer {
     pub lanes: Vec<Lane>,
     /// Lane and slice of a call, lane and slice of its work.
     pub flows: Vec<[usize; 4]>,
+    /// The critical path of the process of the first GPU, if it was requested.
+    pub path: PathLine,
     /// Sentences about what is missing or summed up.
     pub notes: Vec<String>,
     /// The command with the same rows.
@@ -66,8 +70,13 @@ pub struct AskedGroup {
 }
 
 impl AskedGroup {
+    /// Its lanes.
+    fn lanes(&self) -> impl Iterator<Item = &StoredLane> {
+        self.part.lanes.iter().filter(|lane| lane.gpu == self.gpu)
+    }
+
     /// Id of its process, which groups of all of its GPUs have in common.
-    fn process(&self) -> &str {
+    pub fn process(&self) -> &str {
         let of_gpu = self.gpu.and_then(|gpu| self.id.strip_suffix(&format!("g{gpu}")));
         of_gpu.unwrap_or(&self.id)
     }
@@ -75,13 +84,21 @@ impl AskedGroup {
 
 /// Texts of an answer, from those of several parts.
 #[derive(Default)]
-struct Shared {
-    list: Vec<String>,
+pub struct Shared {
+    /// The texts in order.
+    pub list: Vec<String>,
     known: BTreeMap<String, usize>,
 }
 
 impl Shared {
-    fn index(&mut self, text: &str) -> usize {
+    /// Starts with these texts.
+    pub fn of(list: Vec<String>) -> Self {
+        let known = list.iter().enumerate().map(|(index, text)| (text.clone(), index)).collect();
+        Self { list, known }
+    }
+
+    /// The index of a text.
+    pub fn index(&mut self, text: &str) -> usize {
         if let Some(known) = self.known.get(text) {
             return *known;
         }
@@ -91,34 +108,25 @@ impl Shared {
     }
 }
 
-/// Places of exact slices by member and id, for flows.
-#[derive(Default)]
-struct Exact {
-    kernels: BTreeMap<(usize, i64), (usize, usize)>,
-    copies: BTreeMap<(usize, i64), (usize, usize)>,
-    calls: BTreeMap<(usize, i64), (usize, usize)>,
-}
-
-/// The lanes of groups in a range.
+/// The lanes of groups of a process in a range.
 pub fn lanes(groups: &[AskedGroup], request: LanesRequest) -> LanesAnswer {
     let (mut names, mut kinds, mut exact) = (Shared::default(), Shared::default(), Exact::default());
     let (mut lanes, mut notes): (Vec<Lane>, Vec<String>) = (Vec::new(), Vec::new());
     for group in groups {
-        for stored in group.part.lanes.iter().filter(|lane| lane.gpu == group.gpu) {
-            let lane = lane(group, stored, request, &mut names, &mut kinds);
-            let place = lanes.len();
-            let by_id = match stored.kind {
-                "kernels" => Some(&mut exact.kernels),
-                "copies" => Some(&mut exact.copies),
-                "calls" => Some(&mut exact.calls),
-                _ => None,
-            };
-            if let Some(by_id) = by_id {
-                let singles = lane.slices.id.iter().enumerate().filter(|(_, id)| **id >= 0);
-                by_id.extend(singles.map(|(slice, id)| ((group.member, *id), (place, slice))));
+        let pixel_ns = pixel_of(group, request);
+        let mut left = request.most;
+        let mut hidden = 0;
+        for stored in group.lanes() {
+            let lane = lane(group, stored, request, pixel_ns, &mut names, &mut kinds);
+            if lane.slices.id.len() > left {
+                hidden += 1;
+                continue;
             }
+            left -= lane.slices.id.len();
+            exact.add(stored.kind, group.member, lanes.len(), &lane.slices.id);
             lanes.push(lane);
         }
+        notes.extend(limit_notes(group, request, pixel_ns, hidden));
         for note in &group.part.notes {
             let note = format!("{}: {note}", group.process());
             if !notes.contains(&note) {
@@ -135,19 +143,47 @@ pub fn lanes(groups: &[AskedGroup], request: LanesRequest) -> LanesAnswer {
         kinds: kinds.list.into_iter().map(kind).collect(),
         lanes,
         flows,
+        path: PathLine::default(),
         notes,
         command: String::new(),
     }
+}
+
+/// The width below which events of a group are summed up: a pixel, or more if the answer would have too many slices.
+fn pixel_of(group: &AskedGroup, request: LanesRequest) -> i64 {
+    let mut pixel_ns = request.pixel_ns();
+    let length_ns = request.end_ns.saturating_sub(request.start_ns);
+    let rows = || group.lanes().flat_map(|lane| &lane.rows);
+    let slices =
+        |pixel_ns| -> usize { rows().map(|row| row.between(request.start_ns, request.end_ns, pixel_ns).0.len()).sum() };
+    while pixel_ns < length_ns && slices(pixel_ns) > request.most {
+        pixel_ns = pixel_ns.saturating_mul(4).clamp(FIRST_WIDTH_NS, length_ns.max(FIRST_WIDTH_NS));
+    }
+    pixel_ns
+}
+
+/// Sentences about the limit of slices.
+fn limit_notes(group: &AskedGroup, request: LanesRequest, pixel_ns: i64, hidden: usize) -> Vec<String> {
+    let mut notes = Vec::new();
+    if pixel_ns > request.pixel_ns() {
+        let (id, width) = (&group.id, duration(pixel_ns as f64));
+        notes.push(format!("{id}: events shorter than {width} are summed up; zoom in or choose fewer GPUs"));
+    }
+    if hidden > 0 {
+        let lanes = if hidden == 1 { "1 lane is".to_owned() } else { format!("{hidden} lanes are") };
+        notes.push(format!("{}: {lanes} left out; zoom in or choose fewer GPUs", group.id));
+    }
+    notes
 }
 
 fn lane(
     group: &AskedGroup,
     stored: &StoredLane,
     request: LanesRequest,
+    pixel_ns: i64,
     names: &mut Shared,
     kinds: &mut Shared,
 ) -> Lane {
-    let pixel_ns = request.pixel_ns();
     let mut events: Vec<(usize, Event)> = Vec::new();
     let mut resolution_ns = 0;
     for (level, row) in stored.rows.iter().enumerate() {
@@ -179,6 +215,13 @@ fn slices(events: &[(usize, Event)], start_ns: i64, part: &Part, names: &mut Sha
     let has_about = has(&|(_, event)| event.about != NO_NAME);
     // Most events have names of others.
     let mut known: Vec<Option<usize>> = vec![None; part.names.len()];
+    let mut known_kinds: Vec<Option<usize>> = vec![None; part.kinds.len()];
+    let mut kind_of = |index: u16| -> usize {
+        match known_kinds.get_mut(usize::from(index)).zip(part.kinds.get(usize::from(index))) {
+            Some((slot, id)) => *slot.get_or_insert_with(|| kinds.index(id)),
+            None => kinds.index("other"),
+        }
+    };
     let mut name_of = |index: u32| -> Option<usize> {
         let slot = known.get_mut(index as usize)?;
         if slot.is_none() {
@@ -191,7 +234,7 @@ fn slices(events: &[(usize, Event)], start_ns: i64, part: &Part, names: &mut Sha
         before_ns = event.start_ns;
         slices.length_ns.push(event.length_ns);
         slices.name.push(name_of(event.name).unwrap_or_default());
-        slices.kind.push(kinds.index(part.kinds.get(usize::from(event.kind)).map_or("other", String::as_str)));
+        slices.kind.push(kind_of(event.kind));
         slices.id.push(event.id);
         if has_levels {
             slices.level.push(*level);
@@ -210,28 +253,36 @@ fn slices(events: &[(usize, Event)], start_ns: i64, part: &Part, names: &mut Sha
     slices
 }
 
-/// Flows from calls to the work that they launched, where both have slices of their own.
-fn flows(groups: &[AskedGroup], exact: &Exact) -> Vec<[usize; 4]> {
-    let mut flows = Vec::new();
-    let hosts = groups.iter().filter(|group| group.gpu.is_none());
-    for host in hosts {
-        let Some(gpus) = groups.iter().find(|group| group.member == host.member && group.gpu.is_some()) else {
-            continue;
+#[cfg(test)]
+mod tests {
+    use super::super::row::Row;
+    use super::*;
+
+    fn group(rows: usize) -> AskedGroup {
+        let event = |at: i64| Event::one((at * 100, at * 100 + 60), at, 0, 0, NO_NAME);
+        let lane = |number: usize| StoredLane {
+            gpu: Some(0),
+            id: format!("stream/{number}"),
+            kind: "kernels",
+            label: String::new(),
+            rows: vec![Row::new((0..20_000).map(event).collect())],
         };
-        for (links, slices) in [(&gpus.part.links, &exact.kernels), (&gpus.part.copy_links, &exact.copies)] {
-            for ((_, id), work) in slices.range((host.member, 0)..=(host.member, i64::MAX)) {
-                let first = links.partition_point(|(known, _)| known < id);
-                let Some((_, correlation)) = links.get(first).filter(|(known, _)| known == id) else { continue };
-                let calls = &host.part.links;
-                let first = calls.partition_point(|(known, _)| known < correlation);
-                let of_call = calls.iter().skip(first).take_while(|(known, _)| known == correlation);
-                let call = of_call.filter_map(|(_, region)| exact.calls.get(&(host.member, *region))).next();
-                flows.extend(call.map(|call| [call.0, call.1, work.0, work.1]));
-                if flows.len() >= MAX_FLOWS {
-                    return flows;
-                }
-            }
-        }
+        let (names, kinds) = (vec!["several".to_owned()], vec!["gemm".to_owned()]);
+        let part = Part { lanes: (0..rows).map(lane).collect(), names, kinds, ..Part::default() };
+        AskedGroup { id: "r0g0".to_owned(), gpu: Some(0), member: 0, part: Arc::new(part) }
     }
-    flows
+
+    #[test]
+    fn an_answer_has_a_limited_number_of_slices() {
+        let whole = |most| LanesRequest { start_ns: 0, end_ns: 2_000_000, pixels: 65_536, most };
+        let exact = lanes(&[group(2)], whole(100_000));
+        assert_eq!((exact.lanes[0].slices.id.len(), exact.notes.len()), (20_000, 0));
+        let fewer = lanes(&[group(2)], whole(5_000));
+        let slices: usize = fewer.lanes.iter().map(|lane| lane.slices.id.len()).sum();
+        let events: i64 = fewer.lanes.iter().flat_map(|lane| &lane.slices.count).sum();
+        assert_eq!((fewer.lanes.len(), events), (2, 40_000));
+        assert!(slices <= 5_000 && fewer.notes[0].contains("summed up"), "{slices} {:?}", fewer.notes);
+        let none = lanes(&[group(2)], whole(0));
+        assert!(none.lanes.is_empty() && none.notes[1].contains("2 lanes are left out"), "{:?}", none.notes);
+    }
 }

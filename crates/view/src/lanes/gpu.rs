@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use polars::prelude::DataFrame;
+use wavesieve_report::timeline::KERNEL_COLUMNS;
 use wavesieve_tables::trace::{Trace, TraceProcess};
 
+use super::counters;
 use super::event::{Event, NO_NAME};
 use super::frames::{Texts, flags, integers, read_all, readable};
 use super::part::{Part, StoredLane};
@@ -24,6 +26,18 @@ enum Order {
     Gaps,
 }
 
+/// Ids of work with their correlation ids, sorted.
+type Links = Vec<(i64, i64)>;
+
+/// A kernel or copy that can be drawn.
+struct Work {
+    row: usize,
+    id: i64,
+    gpu: i64,
+    stream: Option<i64>,
+    times: (i64, i64),
+}
+
 struct Lanes {
     events: BTreeMap<LaneKey, Vec<Event>>,
     names: Texts,
@@ -33,19 +47,6 @@ struct Lanes {
     without_gpu: u64,
 }
 
-const KERNEL_COLUMNS: [&str; 11] = [
-    "dispatch_id",
-    "kernel_name",
-    "category",
-    "gpu",
-    "queue_id",
-    "stream_id",
-    "correlation_id",
-    "region_name",
-    "start_ns",
-    "end_ns",
-    "valid",
-];
 const COPY_COLUMNS: [&str; 9] =
     ["copy_id", "direction", "gpu", "bytes", "stream_id", "correlation_id", "start_ns", "end_ns", "valid"];
 const GAP_COLUMNS: [&str; 6] = ["gpu", "gap_id", "start_ns", "end_ns", "cause", "api_name"];
@@ -55,15 +56,18 @@ pub fn part(trace: &Trace, member: &TraceProcess, shift_ns: i64) -> Result<Part>
     let names = Texts::new(&["several"]);
     let kinds = Texts::default();
     let mut lanes = Lanes { events: BTreeMap::new(), names, kinds, shift_ns, invalid: 0, without_gpu: 0 };
+    let of_kernels: Vec<&str> = KERNEL_COLUMNS.into_iter().chain(["correlation_id"]).collect();
     let tables: [(&str, &[&str]); 3] =
-        [("kernels", &KERNEL_COLUMNS), ("memory_copies", &COPY_COLUMNS), ("idle_gaps", &GAP_COLUMNS)];
+        [("kernels", &of_kernels), ("memory_copies", &COPY_COLUMNS), ("idle_gaps", &GAP_COLUMNS)];
     let frames = read_all(trace, member, &tables)?;
     let frame = |table: &str| frames.get(table);
     let links = frame("kernels").map(|frame| lanes.kernels(frame)).transpose()?;
     let copy_links = frame("memory_copies").map(|frame| lanes.copies(frame)).transpose()?;
     frame("idle_gaps").map(|frame| lanes.gaps(frame)).transpose()?;
     drop(frames);
-    Ok(lanes.finish(links.unwrap_or_default(), copy_links.unwrap_or_default()))
+    let mut part = lanes.finish(links.unwrap_or_default(), copy_links.unwrap_or_default());
+    part.add_counters(counters::read(trace, member, shift_ns)?, false, counters::has_work(trace, member));
+    Ok(part)
 }
 
 impl Lanes {
@@ -79,48 +83,46 @@ impl Lanes {
         Some((start_ns.saturating_add(self.shift_ns), end_ns.saturating_add(self.shift_ns)))
     }
 
-    fn kernels(&mut self, frame: &DataFrame) -> Result<Vec<(i64, i64)>> {
+    fn kernels(&mut self, frame: &DataFrame) -> Result<Links> {
         let shown = readable(frame, "kernel_name")?;
         let names = self.names.of_column(frame, "kernel_name", |name| shown.shown(name).into_owned())?;
         let abouts = self.names.of_column(frame, "region_name", str::to_owned)?;
         let kinds = self.kinds.of_column(frame, "category", str::to_owned)?;
-        let (ids, gpus) = (integers(frame, "dispatch_id")?, integers(frame, "gpu")?);
-        let (queues, streams) = (integers(frame, "queue_id")?, integers(frame, "stream_id")?);
-        let correlations = integers(frame, "correlation_id")?;
-        let (starts, ends, valid) = (integers(frame, "start_ns")?, integers(frame, "end_ns")?, flags(frame, "valid")?);
-        let unknown = self.names.index("unknown kernel");
-        let other = self.kinds.index("other");
-        let mut links = Vec::new();
-        for (row, valid) in valid.iter().enumerate() {
-            let Some(times) = self.times(starts.get(row), ends.get(row), valid) else { continue };
-            let Some(gpu) = gpus.get(row) else {
-                self.without_gpu += 1;
-                continue;
-            };
-            let Some(id) = ids.get(row) else { continue };
-            let lane = match (streams.get(row), queues.get(row)) {
+        let queues = integers(frame, "queue_id")?;
+        let (unknown, other) = (self.names.index("unknown kernel"), self.kinds.index("other"));
+        let (work, links) = self.work(frame, "dispatch_id")?;
+        for Work { row, id, gpu, stream, times } in work {
+            let lane = match (stream, queues.get(row)) {
                 (Some(stream), _) => (gpu, Order::Streams, stream),
                 (None, queue) => (gpu, Order::Queues, queue.unwrap_or(0)),
             };
             let at = |list: &[Option<u32>], otherwise| list.get(row).copied().flatten().unwrap_or(otherwise);
             let kind = u16::try_from(at(&kinds, other)).unwrap_or(0);
-            let event = Event::one(times, id, at(&names, unknown), kind, at(&abouts, NO_NAME));
-            self.add(lane, event);
-            links.extend(correlations.get(row).map(|correlation| (id, correlation)));
+            self.add(lane, Event::one(times, id, at(&names, unknown), kind, at(&abouts, NO_NAME)));
         }
-        links.sort_unstable();
         Ok(links)
     }
 
-    fn copies(&mut self, frame: &DataFrame) -> Result<Vec<(i64, i64)>> {
+    fn copies(&mut self, frame: &DataFrame) -> Result<Links> {
         let names = self.names.of_column(frame, "direction", |direction| format!("{direction} copy"))?;
-        let (ids, gpus) = (integers(frame, "copy_id")?, integers(frame, "gpu")?);
-        let (bytes, streams) = (integers(frame, "bytes")?, integers(frame, "stream_id")?);
-        let correlations = integers(frame, "correlation_id")?;
-        let (starts, ends, valid) = (integers(frame, "start_ns")?, integers(frame, "end_ns")?, flags(frame, "valid")?);
+        let bytes = integers(frame, "bytes")?;
         let kind = u16::try_from(self.kinds.index("copy")).unwrap_or(0);
         let unknown = self.names.index("copy");
-        let mut links = Vec::new();
+        let (work, links) = self.work(frame, "copy_id")?;
+        for Work { row, id, gpu, stream, times } in work {
+            let name = names.get(row).copied().flatten().unwrap_or(unknown);
+            let about = bytes.get(row).map_or(NO_NAME, |bytes| self.names.index(&format!("{bytes} B")));
+            self.add((gpu, Order::Copies, stream.unwrap_or(0)), Event::one(times, id, name, kind, about));
+        }
+        Ok(links)
+    }
+
+    /// The rows of kernels or copies that can be drawn, and their links to calls in the order of ids.
+    fn work(&mut self, frame: &DataFrame, id: &str) -> Result<(Vec<Work>, Links)> {
+        let (ids, gpus, streams) = (integers(frame, id)?, integers(frame, "gpu")?, integers(frame, "stream_id")?);
+        let correlations = integers(frame, "correlation_id")?;
+        let (starts, ends, valid) = (integers(frame, "start_ns")?, integers(frame, "end_ns")?, flags(frame, "valid")?);
+        let (mut work, mut links) = (Vec::with_capacity(frame.height()), Vec::new());
         for (row, valid) in valid.iter().enumerate() {
             let Some(times) = self.times(starts.get(row), ends.get(row), valid) else { continue };
             let Some(gpu) = gpus.get(row) else {
@@ -128,13 +130,11 @@ impl Lanes {
                 continue;
             };
             let Some(id) = ids.get(row) else { continue };
-            let name = names.get(row).copied().flatten().unwrap_or(unknown);
-            let about = bytes.get(row).map_or(NO_NAME, |bytes| self.names.index(&format!("{bytes} B")));
-            self.add((gpu, Order::Copies, streams.get(row).unwrap_or(0)), Event::one(times, id, name, kind, about));
+            work.push(Work { row, id, gpu, stream: streams.get(row), times });
             links.extend(correlations.get(row).map(|correlation| (id, correlation)));
         }
         links.sort_unstable();
-        Ok(links)
+        Ok((work, links))
     }
 
     fn gaps(&mut self, frame: &DataFrame) -> Result<()> {
@@ -154,7 +154,7 @@ impl Lanes {
         Ok(())
     }
 
-    fn finish(self, links: Vec<(i64, i64)>, copy_links: Vec<(i64, i64)>) -> Part {
+    fn finish(self, links: Links, copy_links: Links) -> Part {
         let mut omitted = 0;
         let lane = |((gpu, order, number), events): (LaneKey, Vec<Event>)| {
             let (id, kind, label) = match order {
@@ -172,7 +172,8 @@ impl Lanes {
         if self.without_gpu > 0 {
             notes.push(not_drawn(self.without_gpu, "row", "without a known GPU"));
         }
-        Part { lanes, names: self.names.into_list(), kinds: self.kinds.into_list(), links, copy_links, notes }
+        let (names, kinds) = (self.names.into_list(), self.kinds.into_list());
+        Part { lanes, names, kinds, links, copy_links, notes, ..Part::default() }
     }
 }
 

@@ -7,6 +7,7 @@ use wavesieve_model::analysis::api_classes::ApiClasses;
 use wavesieve_tables::columns::frames::values_by_text;
 use wavesieve_tables::trace::{Trace, TraceProcess};
 
+use super::counters;
 use super::event::{Event, NO_NAME};
 use super::frames::{Texts, flags, integers, read};
 use super::gpu::notes;
@@ -39,8 +40,12 @@ pub fn part(trace: &Trace, member: &TraceProcess, shift_ns: i64) -> Result<Part>
     let columns = ["region_id", "domain", "name", "message", "tid", "correlation_id", "start_ns", "end_ns", "valid"];
     let mut names = Texts::new(&["several"]);
     let kinds = KINDS.map(str::to_owned).to_vec();
+    let counters = counters::read(trace, member, shift_ns)?;
+    let have_gpus_lanes = counters::has_work(trace, member);
     let Some(frame) = read(trace, member, "regions", &columns)? else {
-        return Ok(Part { names: names.into_list(), kinds, ..Part::default() });
+        let mut part = Part { names: names.into_list(), kinds, ..Part::default() };
+        part.add_counters(counters, true, have_gpus_lanes);
+        return Ok(part);
     };
     let own = names.of_column(&frame, "name", str::to_owned)?;
     let messages = names.of_texts(&frame, "message")?;
@@ -85,5 +90,7 @@ pub fn part(trace: &Trace, member: &TraceProcess, shift_ns: i64) -> Result<Part>
     };
     let lanes = lanes.into_iter().map(stored).collect();
     let notes = notes("of the host", invalid, omitted);
-    Ok(Part { lanes, names: names.into_list(), kinds, links, copy_links: Vec::new(), notes })
+    let mut part = Part { lanes, names: names.into_list(), kinds, links, notes, ..Part::default() };
+    part.add_counters(counters, true, have_gpus_lanes);
+    Ok(part)
 }

@@ -3,8 +3,9 @@
 use super::event::Event;
 use super::sums::summed;
 
-/// Width of the finest sums, and the factor from one to the next.
-const FIRST_WIDTH_NS: i64 = 1 << 10;
+/// Width of the finest sums.
+pub const FIRST_WIDTH_NS: i64 = 1 << 10;
+/// The factor from one width to the next.
 const FACTOR: i64 = 4;
 /// Number of events that need no sums.
 const FEW: usize = 512;
@@ -32,6 +33,11 @@ impl Row {
             width_ns = width_ns.saturating_mul(FACTOR);
         }
         Self { levels }
+    }
+
+    /// A row of events in order that are only joined, never summed up: a value holds until the next one.
+    pub fn exact(events: Vec<Event>) -> Self {
+        Self { levels: vec![(0, events)] }
     }
 
     /// All events.

@@ -17,6 +17,15 @@ struct Kept {
     uses: u64,
 }
 
+/// Why a part is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Someone waits for it.
+    Now,
+    /// It may be requested later: it is dropped before those that were.
+    Later,
+}
+
 /// Parts in memory.
 pub struct Store {
     kept: Mutex<Kept>,
@@ -33,13 +42,15 @@ impl Store {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn get(&self, key: PartKey, load: impl FnOnce() -> Result<Part>) -> Result<Arc<Part>> {
+    pub fn get(&self, key: PartKey, need: Need, load: impl FnOnce() -> Result<Part>) -> Result<Arc<Part>> {
         let slot = {
             let mut kept = self.kept.lock();
             kept.uses += 1;
             let uses = kept.uses;
             let (used, slot) = kept.slots.entry(key).or_default();
-            *used = uses;
+            if need == Need::Now {
+                *used = uses;
+            }
             Arc::clone(slot)
         };
         let mut is_new = false;
@@ -49,7 +60,7 @@ impl Store {
         });
         let part = loaded.clone();
         if is_new {
-            self.evict(key);
+            self.evict(key, need);
         }
         if part.is_err() {
             // A later request tries again.
@@ -58,9 +69,9 @@ impl Store {
         part.map_err(|reason| anyhow!(reason))
     }
 
-    /// Whether three quarters of the bound are used.
+    /// Whether more than half of the bound is used: reading ahead would soon drop what it reads.
     pub fn is_almost_full(&self) -> bool {
-        self.bytes() >= self.limit_bytes / 4 * 3
+        self.bytes() >= self.limit_bytes / 2
     }
 
     /// Bytes of all parts.
@@ -68,12 +79,17 @@ impl Store {
         self.kept.lock().slots.values().map(|(_, slot)| bytes(slot)).sum()
     }
 
-    fn evict(&self, newest: PartKey) {
+    fn evict(&self, newest: PartKey, need: Need) {
         let mut kept = self.kept.lock();
         let mut total: usize = kept.slots.values().map(|(_, slot)| bytes(slot)).sum();
-        while total > self.limit_bytes {
-            let loaded = kept.slots.iter().filter(|(key, (_, slot))| **key != newest && slot.get().is_some());
-            let Some(oldest) = loaded.min_by_key(|(_, (used, _))| *used).map(|(key, _)| *key) else { return };
+        // Reading ahead leaves room for requests.
+        let limit_bytes = if need == Need::Later { self.limit_bytes / 4 * 3 } else { self.limit_bytes };
+        while total > limit_bytes {
+            // The part of a request stays; another one goes first if all that is kept was requested.
+            let may_go = |key: &PartKey| *key != newest || need == Need::Later;
+            let loaded = kept.slots.iter().filter(|(key, (_, slot))| may_go(key) && slot.get().is_some());
+            let oldest = loaded.min_by_key(|(key, (used, _))| (*used, **key != newest)).map(|(key, _)| *key);
+            let Some(oldest) = oldest else { return };
             if let Some((_, slot)) = kept.slots.remove(&oldest) {
                 total = total.saturating_sub(bytes(&slot));
             }
@@ -102,12 +118,26 @@ mod tests {
     fn the_least_recently_used_part_is_dropped() {
         let store = Store::new(350);
         for member in [0, 1, 0, 2] {
-            store.get(key(member), part).unwrap();
+            store.get(key(member), Need::Now, part).unwrap();
         }
         assert_eq!(store.bytes(), 320);
         let not_read = || Err(anyhow!("read again"));
-        assert!(store.get(key(0), not_read).is_ok());
-        assert!(store.get(key(1), not_read).is_err());
-        assert!(store.get(key(1), part).is_ok());
+        assert!(store.get(key(0), Need::Now, not_read).is_ok());
+        assert!(store.get(key(1), Need::Now, not_read).is_err());
+        assert!(store.get(key(1), Need::Now, part).is_ok());
+    }
+
+    #[test]
+    fn parts_that_were_requested_outlive_those_that_were_not() {
+        let store = Store::new(430);
+        store.get(key(0), Need::Later, part).unwrap();
+        for member in [1, 2] {
+            store.get(key(member), Need::Now, part).unwrap();
+        }
+        assert!(store.get(key(3), Need::Later, part).is_ok());
+        let not_read = || Err(anyhow!("read again"));
+        for (member, is_kept) in [(0, false), (1, true), (2, true), (3, false)] {
+            assert_eq!(store.get(key(member), Need::Now, not_read).is_ok(), is_kept, "{member}");
+        }
     }
 }
