@@ -22,12 +22,26 @@ use crate::windows::Windows;
 pub struct Analyzed {
     /// The document.
     pub document: Value,
+    /// Readable names of its kernels by full ones.
+    pub names: Value,
     /// Places of findings, and marked parts of the run, from `origin_ns`.
     pub places: Vec<FindingPlace>,
     /// Marked parts of the run.
     pub marks: Vec<OverviewMark>,
     /// Time 0 of the places on the clock of the picture.
     pub origin_ns: i64,
+}
+
+/// A comparison as pages show it.
+pub struct Compared {
+    /// The document.
+    pub document: Value,
+    /// Readable names of its kernels by full ones.
+    pub names: Value,
+    /// Typical units of both sides with their matched kernels.
+    pub picture: Value,
+    /// Words that name the base and the new side.
+    pub inputs: [String; 2],
 }
 
 /// A trace with the words that name it.
@@ -84,7 +98,7 @@ pub struct Session {
     /// Reading of events ahead.
     read: Background<()>,
     /// The comparison of both sides.
-    pub comparison: Background<Value>,
+    pub comparison: Background<Compared>,
     /// Processes that run statements.
     pub workers: Workers,
     /// Requests for events.

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 use wavesieve_report::compare::{CompareOptions, Digest, Side, TakeOptions, compare, document, take_digest};
 use wavesieve_report::json;
+use wavesieve_report::timeline::{SideTimeline, TimelineReader, compared};
 
 use super::error::ApiError;
-use super::findings::state;
+use super::findings::{names, state};
 use super::parameters::only;
-use crate::background::Background;
+use crate::background::{Background, Known};
 use crate::http::{Head, Status};
-use crate::session::Session;
+use crate::session::{Compared, Session, SideState};
 
-/// Answers a request: the state, and the document of the comparison once it is there.
+/// Answers a request: the state, and the document of the comparison with its picture once they are there.
 ///
 /// # Errors
 /// When there is one input only.
@@ -32,13 +33,39 @@ pub fn answer(session: &Arc<Session>, head: &Head) -> Result<Value, ApiError> {
         session,
         |session: &Session| &session.comparison,
         |session| {
-            let digest = |at: usize| -> anyhow::Result<Digest> {
-                take_digest(&session.side(at)?.side.trace, &[], &TakeOptions::default())
+            let digest = |at: usize, is_base: bool| -> anyhow::Result<(Digest, SideTimeline)> {
+                let trace = &session.side(at)?.side.trace;
+                let reader = TimelineReader::new(trace);
+                let options = TakeOptions { timeline: Some(&reader), ..TakeOptions::default() };
+                let digest = take_digest(trace, &[], &options)?;
+                Ok((digest, SideTimeline::new(trace, reader, is_base)?))
             };
-            let (base, new) = (Side { runs: vec![digest(1)?] }, Side { runs: vec![digest(0)?] });
-            let compared = document(&compare(&base, &new, &CompareOptions::default()));
-            Ok(json::value(&compared.context("cannot present the comparison")?))
+            let ((base, base_line), (new, new_line)) = (digest(1, true)?, digest(0, false)?);
+            let comparison = compare(&Side { runs: vec![base] }, &Side { runs: vec![new] }, &CompareOptions::default());
+            let (matched, readable) = (comparison.matched_names(), comparison.readable_names());
+            let picture = compared(base_line, new_line, &matched, &readable)?;
+            let document = document(&comparison).context("cannot present the comparison")?;
+            let inputs = [1, 0].map(|at| session.side(at).map(SideState::input));
+            let [base_input, new_input] = inputs;
+            Ok(Compared {
+                document: json::value(&document),
+                names: names(&readable),
+                picture: serde_json::to_value(&picture)?,
+                inputs: [base_input?, new_input?],
+            })
         },
     );
-    Ok(state(session.comparison.peek(), |document| document, &command))
+    let known = session.comparison.peek();
+    let picture = match &known {
+        Known::Done(Ok(done)) => {
+            let [base, new] = &done.inputs;
+            json!({ "picture": done.picture, "base": base, "new": new })
+        }
+        _ => Value::Null,
+    };
+    let mut answer = state(known, |compared: &Compared| (&compared.document, &compared.names), &command);
+    if let Some(answer) = answer.as_object_mut().filter(|_| !picture.is_null()) {
+        answer.insert("timeline".to_owned(), picture);
+    }
+    Ok(answer)
 }
