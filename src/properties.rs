@@ -12,6 +12,7 @@ pub use wavesieve_source::kernels::properties::source_kernels;
 pub use wavesieve_source::objects::properties::{code_object, mangled_names};
 pub use wavesieve_source::scan::properties::source_scan;
 pub use wavesieve_tables::trace::properties::{categories, kernel_names, metrics, numbers, window};
+pub use wavesieve_view::properties::http_request;
 
 /// A property of any bytes.
 pub type Property = fn(&[u8]);
@@ -28,6 +29,7 @@ pub const ALL: &[(&str, Property)] = &[
     ("fields", fields),
     ("front_matter", front_matter),
     ("head", head),
+    ("http_request", http_request),
     ("json_parts", json_parts),
     ("json_record", json_record),
     ("json_scan", json_scan),

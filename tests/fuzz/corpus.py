@@ -52,6 +52,15 @@ KERNELS = [
     "struct S final : public B<int> { __attribute__((global)) void [[x]] k(long unsigned const n, Ts... ts) {}\r\n};\r\n",
     "#define DEFINE(name) __global__ void \\\n name(int a)\nDEFINE(k) { \\\n}\n#define A B B\n#define B A\nA __global__ void l() {}\n",
 ]
+# Requests to the server of `view`.
+REQUESTS = [
+    b"GET /api/lanes?groups=r0g0,r0&start_ns=-5&end_ns=1000000&pixels=100&path=1 HTTP/1.1\r\nHost: localhost:8000\r\n\r\n",
+    b"GET /api/lanes?groups=r0g0&start_ns=0&end_ns=3200000000000000000&pixels=65536&of=base HTTP/1.1\r\nHost: [::1]\r\n\r\n",
+    b"GET /api/complete?prefix=SELECT+k.%20FROM%20kernels+AS+k HTTP/1.0\r\nHost: 127.0.0.1\r\nConnection: keep-alive\r\n\r\n",
+    b'POST /api/sql HTTP/1.1\r\nHost: localhost\r\nContent-Length: 41\r\n\r\n{"sql": "SELECT 1", "rows": 5, "of": "new"}',
+    b"POST /api/closed?window=a1b2&token=00ff HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nContent-Length: 0\r\n\r\nGET",
+    b"GET /%2e%2e/?a=%ff&a=&b=%0a#c HTTP/1.1\r\nHost: local\r\nTransfer-Encoding: chunked\r\n\r\n",
+]
 HEADS = [
     b"", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", b"\0" * 8 + b"DUCK" + b"\0" * 8, b"PAR1\x15\x04",
     b"SQLite for", b'{"traceEvents": []}', b"\xef\xbb\xbf" + b'{"' + KEY.encode() + b'": [',
@@ -202,6 +211,8 @@ def corpus(few):
     yield "categories", RULES.encode()
     for head in HEADS:
         yield "head", head
+    for request in REQUESTS:
+        yield "http_request", request
     for text in LISTINGS:
         yield "att_listing", text.encode()
         yield "head", text.encode()

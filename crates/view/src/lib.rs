@@ -20,8 +20,7 @@ mod http;
 mod lanes;
 mod overview;
 mod page;
-#[cfg(test)]
-mod properties;
+pub mod properties;
 mod requested;
 mod serve;
 mod session;

@@ -15,7 +15,9 @@ mod route;
 mod sql;
 mod table;
 
+pub use complete::answer as complete;
 pub use error::ApiError;
+pub use lanes::{Asked, asked};
 pub use news::{WINDOW, is_window};
 pub use query::{MAX_ROWS, ROWS};
 pub use route::Api;
