@@ -59,3 +59,4 @@ else
 fi
 # The page that the program serves.
 node "$here/view.mjs" "$binary" fixtures/two_nodes
+node "$here/windows.mjs" "$binary" fixtures/two_nodes

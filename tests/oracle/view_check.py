@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Lanes of `wavesieve view` beside the rows of the sources, which this script reads with the libraries of Python.
+"""Lanes and overview of `wavesieve view` beside the rows of the sources, which this script reads with the libraries of Python.
 
     view_check.py --program PROGRAM INPUT...
 
 An input is a rocprofv3 JSON file, a rocpd database or a Kineto trace, also with gzip. For random ranges, the kernels and copies that
-touch the range are those of the source, to the nanosecond; over the whole run, counts and covered times add up whatever the width is.
+touch the range are those of the source, to the nanosecond; over the whole run, counts and covered times add up whatever the width is. In the
+overview, exactly the bins with kernels or copies show work, however short it is.
 """
 import argparse
+import base64
 import collections
 import decimal
 import gzip
@@ -114,6 +116,23 @@ def slices(answer, kind, origin):
     return found
 
 
+def bins_with_work(picture, expected):
+    """Bins of the overview that show work of all GPUs together, and those that have some by the source."""
+    origin, span, bins = int(picture["origin_ns"]), picture["span_ns"], picture["overview"]["bins"]
+    shown, wanted = set(), set()
+    for lane in picture["overview"]["lanes"]:
+        for kind, text in lane["shares"].items():
+            if picture["kinds"][int(kind)]["id"] in ("compute", "exposed_communication", "exposed_copy"):
+                shown.update(at for at, share in enumerate(base64.b64decode(text)) if share)
+    for rows in expected.values():
+        for first, last in rows:
+            if first < last:
+                # The bins of the first and the last nanosecond: bins start at rounded down shares of the span.
+                ends = [((at - origin + 1) * bins - 1) // span for at in (first, last - 1)]
+                wanted.update(range(ends[0], ends[1] + 1))
+    return shown, wanted
+
+
 def check(program, path):
     expected = {kind: [row for row in rows if 0 < row[0] <= row[1]] for kind, rows in source(path).items()}
     server = Server(program, path)
@@ -122,6 +141,9 @@ def check(program, path):
         picture = server.get("/api/picture")
         origin, span = int(picture["origin_ns"]), picture["span_ns"]
         groups = ",".join(group["id"] for group in picture["groups"] if group["gpu"] is not None)
+        shown, wanted = bins_with_work(picture, expected)
+        if shown != wanted:
+            faults.append(f"{path.name}: bins with work: missing {sorted(wanted - shown)[:5]}, too many {sorted(shown - wanted)[:5]}")
         chosen = random.Random(path.name)
         events = [row for rows in expected.values() for row in rows]
         for number in range(RANGES):

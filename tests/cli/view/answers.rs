@@ -271,9 +271,111 @@ fn a_second_input_is_compared() {
     assert_eq!(picture["command"], format!("wavesieve view {TRACES} --compare fixtures/planted"));
     let answer = server.until("/api/compare", "state", &json!("done"));
     assert!(answer["command"].as_str().unwrap().starts_with("wavesieve compare --base fixtures/planted --new"));
+    // The picture of the page that this command writes.
+    let line = &answer["timeline"];
+    assert_eq!((&line["base"], &line["new"]), (&json!("fixtures/planted"), &json!(TRACES)));
+    let windows = line["picture"]["windows"].as_array().unwrap();
+    let ids: Vec<&str> = windows.iter().map(|window| window["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["base", "new"]);
     let alone = Server::start(&[TRACES]);
     assert_eq!(alone.get("/api/compare").status, 404);
     assert_eq!(alone.get("/api/picture?of=base").status, 404);
+}
+
+#[test]
+fn two_runs_of_one_program_have_joined_kernels() {
+    let server = Server::start(&[TRACES, "--compare", TRACES]);
+    let answer = server.until("/api/compare", "state", &json!("done"));
+    let new = &answer["timeline"]["picture"]["windows"][1];
+    let kernels: usize = new["lanes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|lane| lane["kind"] == "kernels")
+        .map(|lane| lane["slices"]["id"].as_array().unwrap().len())
+        .sum();
+    assert!(kernels > 0);
+    assert_eq!(new["pairs"].as_array().unwrap().len(), kernels);
+    let evidence = server.until("/api/findings", "state", &json!("done"));
+    assert!(evidence["names"].as_object().unwrap().iter().all(|(full, shown)| shown.is_string() && shown != full));
+}
+
+#[test]
+fn the_critical_path_follows_the_table() {
+    let server = Server::start(&[TRACES, "--rank", "0"]);
+    let picture = server.json("/api/picture");
+    let origin: i64 = picture["origin_ns"].as_str().unwrap().parse().unwrap();
+    let (from, to) = (-1_000_i64, picture["span_ns"].as_i64().unwrap() + 1_000);
+    let target = |pixels: i64, path: i64| {
+        format!("/api/lanes?groups=r0g0,r0&start_ns={from}&end_ns={to}&pixels={pixels}&path={path}")
+    };
+    let sql = "SELECT kind, start_ns, end_ns FROM critical_path WHERE end_ns > start_ns ORDER BY start_ns";
+    let rows = records(&["sql", sql, TRACES, "--rank", "0"]);
+    let time = |row: &Value, name: &str| row[name].as_i64().unwrap() - origin;
+    for pixels in [65_536, 300] {
+        let answer = server.json(&target(pixels, 1));
+        let path = &answer["path"];
+        let (lanes, lengths) = (integers(&path["lane"]), integers(&path["length_ns"]));
+        let mut at = from;
+        let starts: Vec<i64> = integers(&path["start_ns"])
+            .into_iter()
+            .map(|step| {
+                at += step;
+                at
+            })
+            .collect();
+        // It has no gaps, from its first part to its last one.
+        assert_eq!(starts[0], time(&rows[0], "start_ns"));
+        assert!(starts.windows(2).zip(&lengths).all(|(two, length)| two[0] + length == two[1]));
+        assert_eq!(starts.last().unwrap() + lengths.last().unwrap(), time(rows.last().unwrap(), "end_ns"));
+        let kind = |lane: i64| usize::try_from(lane).ok().and_then(|lane| answer["lanes"][lane]["kind"].as_str());
+        let pixel = (to - from) / pixels;
+        let mut checked = 0;
+        for row in rows.iter().filter(|row| time(row, "end_ns") - time(row, "start_ns") >= pixel.max(1)) {
+            let part = starts.partition_point(|start| *start <= time(row, "start_ns")) - 1;
+            let expected = match row["kind"].as_str().unwrap() {
+                "kernel" => Some("kernels"),
+                "copy" => Some("copies"),
+                "api" | "host" | "sync_wakeup" => Some("calls"),
+                "launch_latency" | "queue_wait" => Some("gaps"),
+                _ => None,
+            };
+            assert_eq!(kind(lanes[part]), expected, "{row}");
+            checked += 1;
+        }
+        assert!(checked > 10, "{checked}");
+    }
+    assert_eq!(server.json(&target(100, 0))["path"]["lane"], json!([]));
+    assert_eq!(server.get(&target(100, 2)).status, 400);
+}
+
+#[test]
+fn values_over_time_have_lanes() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("memory.json");
+    let event = |ts: i64, total: i64| {
+        format!(
+            r#"{{"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": {ts}, "args":
+            {{"Device Type": 1, "Device Id": 0, "Addr": 4096, "Bytes": 1024, "Total Allocated": {total}, "Total Reserved": 9}}}}"#
+        )
+    };
+    let text = format!(
+        r#"{{"schemaVersion": 1, "deviceProperties": [{{"id": 0, "name": "gfx942"}}], "traceEvents": [
+        {{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 10, "dur": 80,
+          "args": {{"device": 0, "stream": 7, "correlation": 3}}}}, {}, {}, {}]}}"#,
+        event(20, 1024),
+        event(40, 4096),
+        event(80, 2048)
+    );
+    fs::write(&trace, text).unwrap();
+    let server = Server::start(&[trace.to_str().unwrap()]);
+    let answer = server.json("/api/lanes?groups=r0g0&start_ns=0&end_ns=100000&pixels=1000");
+    let lanes = answer["lanes"].as_array().unwrap();
+    let values: Vec<&Value> = lanes.iter().filter(|lane| lane["kind"] == "counter").collect();
+    assert_eq!(values.len(), 1, "{answer}");
+    assert_eq!(values[0]["label"], "live memory, 0 B to 4.00 KiB");
+    let shown: Vec<(i64, i64)> = slices(&answer, values[0]).iter().map(|slice| (slice[1], slice[4])).collect();
+    assert_eq!(shown, [(20_000, 5_000), (40_000, 40_000)]);
 }
 
 #[test]
@@ -314,6 +416,56 @@ fn traces_without_gpu_work_have_a_picture_with_a_note() {
     let answer = server.json("/api/lanes?groups=r0&start_ns=-1000&end_ns=100000&pixels=100");
     assert_eq!(answer["lanes"][0]["kind"], "operators");
     assert_eq!(answer["lanes"][0]["slices"]["length_ns"], json!([5_000]));
+}
+
+#[test]
+fn little_or_strange_input_has_a_picture_with_lanes_or_a_note() {
+    let kernel = |ts: i64, length: i64| {
+        format!(
+            r#"{{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": {ts}, "dur": {length},
+            "args": {{"device": 0, "stream": 7, "correlation": 3}}}}"#
+        )
+    };
+    let memory = |ts: i64| {
+        format!(
+            r#"{{"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": {ts}, "args":
+            {{"Device Type": 1, "Device Id": 0, "Addr": 4096, "Bytes": 1024, "Total Allocated": {}}}}}"#,
+            ts * 64
+        )
+    };
+    let folder = tempfile::tempdir().unwrap();
+    for (name, events, span_ns, kinds) in [
+        ("none", Vec::new(), 1, &[][..]),
+        ("one of no length", vec![kernel(10, 0)], 1, &["kernels"]),
+        ("one", vec![kernel(10, 5)], 5_000, &["kernels"]),
+        ("a day apart", vec![kernel(10, 5), kernel(86_400_000_000, 5)], 86_399_999_995_000, &["kernels", "gaps"]),
+        ("invalid", vec![kernel(-10, 5), kernel(0, 5)], 1, &[]),
+        ("values", vec![memory(10), memory(20), memory(40)], 30_000, &["counter"]),
+    ] {
+        let trace = folder.path().join(format!("{name}.json"));
+        let text = format!(
+            r#"{{"schemaVersion": 1, "deviceProperties": [{{"id": 0, "name": "gfx942"}}], "traceEvents": [{}]}}"#,
+            events.join(",")
+        );
+        fs::write(&trace, text).unwrap();
+        let server = Server::start(&[trace.to_str().unwrap()]);
+        let picture = server.until("/api/picture", "complete", &json!(true));
+        assert_eq!(picture["span_ns"], json!(span_ns), "{name}");
+        let groups: Vec<&str> =
+            picture["groups"].as_array().unwrap().iter().map(|group| group["id"].as_str().unwrap()).collect();
+        let end_ns = span_ns + 1;
+        let answer =
+            server.json(&format!("/api/lanes?groups={}&start_ns=-1&end_ns={end_ns}&pixels=100", groups.join(",")));
+        let lanes = answer["lanes"].as_array().unwrap();
+        let shown: Vec<&str> = lanes.iter().map(|lane| lane["kind"].as_str().unwrap()).collect();
+        assert_eq!(shown, kinds, "{name}: {answer}");
+        assert!(lanes.iter().all(|lane| !lane["slices"]["id"].as_array().unwrap().is_empty()), "{name}");
+        let has_work = !picture["overview"]["lanes"].as_array().unwrap().is_empty();
+        assert!(has_work || picture["notes"].to_string().contains("no GPU work"), "{name}: {}", picture["notes"]);
+        // Work is a millionth of a bin, and seen.
+        let compute = picture["kinds"].as_array().unwrap().iter().position(|kind| kind["id"] == "compute");
+        assert_eq!(compute.is_some(), ["one", "a day apart"].contains(&name), "{name}");
+    }
 }
 
 #[test]
