@@ -92,7 +92,7 @@ pub struct Shared {
 
 impl Shared {
     /// Starts with these texts.
-    pub fn of(list: Vec<String>) -> Self {
+    pub fn from_list(list: Vec<String>) -> Self {
         let known = list.iter().enumerate().map(|(index, text)| (text.clone(), index)).collect();
         Self { list, known }
     }

@@ -18,6 +18,12 @@ const KIND: &str = "counter";
 /// Unit of sizes.
 const BYTES: &str = "B";
 
+/// Times on the clock of the picture, and values; each holds until the next one.
+type Values = Vec<(i64, f64)>;
+
+/// GPU, name and track of sampled values, the latter as indexes of texts.
+type SampledKey = (Option<i64>, u32, u32);
+
 /// Values of one thing over time.
 pub struct Series {
     /// Index of the GPU in its process; `None` for the host.
@@ -26,8 +32,7 @@ pub struct Series {
     name: String,
     /// Unit, as recorded.
     unit: String,
-    /// Time on the clock of the picture, and value; each holds until the next one.
-    values: Vec<(i64, f64)>,
+    values: Values,
 }
 
 const SAMPLE_COLUMNS: [&str; 6] = ["track", "name", "unit", "agent_id", "time_ns", "value"];
@@ -73,7 +78,7 @@ fn sampled(samples: &DataFrame, agents: Option<&DataFrame>, shift_ns: i64) -> Re
     let (names, tracks, units) = (names?, tracks?, units?);
     let (owners, times) = (integers(samples, "agent_id")?, integers(samples, "time_ns")?);
     let values = samples.column("value")?.f64()?;
-    let mut found: BTreeMap<(Option<i64>, u32, u32), (u32, Vec<(i64, f64)>)> = BTreeMap::new();
+    let mut found: BTreeMap<SampledKey, (u32, Values)> = BTreeMap::new();
     for (row, value) in values.iter().enumerate() {
         let (Some(time_ns), Some(value)) = (times.get(row), value.filter(|value| value.is_finite())) else { continue };
         let gpu = owners.get(row).and_then(|agent| gpu_of.get(&agent)).copied();
@@ -101,14 +106,14 @@ fn live_memory(live: &DataFrame, shift_ns: i64) -> Result<Vec<Series>> {
     let mut texts = Texts::new(&["REAL", "VIRTUAL"]);
     let levels = texts.of_column(live, "level", str::to_owned)?;
     let (gpus, times, sizes) = (integers(live, "gpu")?, integers(live, "time_ns")?, integers(live, "live_bytes")?);
-    let mut found: BTreeMap<(Option<i64>, u32), Vec<(i64, f64)>> = BTreeMap::new();
+    let mut found: BTreeMap<(Option<i64>, u32), Values> = BTreeMap::new();
     for row in 0..live.height() {
         let (Some(time_ns), Some(size)) = (times.get(row), sizes.get(row)) else { continue };
         let level = levels.get(row).copied().flatten().unwrap_or(0);
         found.entry((gpus.get(row), level)).or_default().push((time_ns.saturating_add(shift_ns), size as f64));
     }
     let list = texts.into_list();
-    let named = |((gpu, level), values): ((Option<i64>, u32), Vec<(i64, f64)>)| {
+    let named = |((gpu, level), values): ((Option<i64>, u32), Values)| {
         let name = match list.get(level as usize) {
             Some(level) if level != "REAL" => format!("live memory ({level})"),
             _ => "live memory".to_owned(),

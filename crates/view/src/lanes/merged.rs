@@ -11,7 +11,7 @@ pub fn merged(mut answers: Vec<LanesAnswer>, groups: &[&str]) -> Option<LanesAns
         return Some(all);
     }
     let place: BTreeMap<&str, usize> = groups.iter().enumerate().map(|(place, id)| (*id, place)).collect();
-    let mut names = Shared::of(std::mem::take(&mut all.names));
+    let mut names = Shared::from_list(std::mem::take(&mut all.names));
     for mut answer in answers {
         let own: Vec<usize> = answer.names.iter().map(|name| names.index(name)).collect();
         let kinds: Vec<usize> = answer
