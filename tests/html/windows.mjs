@@ -32,7 +32,7 @@ try {
   }
   for (const [at, page] of pages.entries()) {
     await page.waitForFunction(() => document.querySelector('[data-state="timeline"]').textContent === "" && document.querySelector("#timeline-new canvas"));
-    // The last one is loaded while six others are open.
+    // The last one is loaded while six windows are open.
     const opened = await page.waitForFunction(() => /wavesieve (view|sql)/.test(document.querySelector('[data-command="timeline"] code')?.textContent)).then(() => true, () => false);
     check(`window ${at + 1} of ${WINDOWS} shows its time line`, opened);
   }

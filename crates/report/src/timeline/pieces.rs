@@ -22,7 +22,7 @@ impl Piece {
     }
 }
 
-/// The pieces with others between them for time of the run, `[0, span_ns)`, that was not recorded.
+/// The pieces, and one of kind `missing` for each time of the run, `[0, span_ns)`, that was not recorded.
 pub fn filled(pieces: impl IntoIterator<Item = Piece>, span_ns: i64, missing: usize) -> Vec<Piece> {
     let (mut all, mut reached_ns) = (Vec::new(), 0);
     for piece in pieces {

@@ -61,7 +61,7 @@ pub fn asked(head: &Head) -> Result<Asked<'_>, ApiError> {
     Ok(Asked { request, ids, with_path })
 }
 
-/// Answers a request. Of many groups, the events of a process are dropped before those of others are read, unless the store keeps them.
+/// Answers a request. If many groups are requested, events are read process by process, so that only the store bounds them.
 ///
 /// # Errors
 /// When parameters are wrong, or events cannot be read.

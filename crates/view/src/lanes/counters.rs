@@ -127,7 +127,7 @@ impl Series {
     /// Its values as events: what a value is of the highest is the share of its time that an event covers.
     fn events(&self, names: &mut Texts, kind: u16) -> Vec<Event> {
         let mut values = self.values.clone();
-        // Of several values at a time the last one counts.
+        // The last of several values at a time counts.
         values.sort_by_key(|(time_ns, _)| *time_ns);
         let (low, high) = self.bounds();
         let about = names.index(&self.name);

@@ -63,7 +63,7 @@ fn with_lifetime(trace: &Trace, member: &TraceProcess, of_gpus: Option<(i64, i64
     }
     let mut bounds = of_gpus;
     for (table, start, end) in OTHER_EVENTS {
-        // Most traces have calls, and need none of the others.
+        // Most traces have GPU time or calls, and need no other table.
         if bounds.is_some() && table != "regions" {
             break;
         }

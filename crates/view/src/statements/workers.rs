@@ -46,7 +46,7 @@ struct Running {
     process: Arc<Process>,
 }
 
-/// A process that can be ended by others than the thread that waits for its answer.
+/// A process that any thread can end while one waits for its answer.
 struct Process {
     child: Mutex<Child>,
     /// `None` after the request to end.
