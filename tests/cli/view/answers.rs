@@ -435,7 +435,7 @@ fn little_or_strange_input_has_a_picture_with_lanes_or_a_note() {
     };
     let folder = tempfile::tempdir().unwrap();
     for (name, events, span_ns, kinds) in [
-        ("none", Vec::new(), 1, &[][..]),
+        ("none", Vec::new(), 1_i64, &[][..]),
         ("one of no length", vec![kernel(10, 0)], 1, &["kernels"]),
         ("one", vec![kernel(10, 5)], 5_000, &["kernels"]),
         ("a day apart", vec![kernel(10, 5), kernel(86_400_000_000, 5)], 86_399_999_995_000, &["kernels", "gaps"]),

@@ -222,7 +222,7 @@ mod tests {
             part.lanes.iter().map(|lane| (lane.gpu, lane.label.clone())).collect::<Vec<_>>()
         };
         let of_host = (None, "power, 0 W to 2.0 W".to_owned());
-        assert_eq!(lanes(true, true), [of_host.clone()]);
+        assert_eq!(lanes(true, true), std::slice::from_ref(&of_host));
         assert_eq!(lanes(false, true), [(Some(1), "power, -2.0 W to 1.0 W".to_owned())]);
         assert_eq!(lanes(true, false), [of_host, (None, "GPU 1: power, -2.0 W to 1.0 W".to_owned())]);
         assert!(lanes(false, false).is_empty());

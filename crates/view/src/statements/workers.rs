@@ -219,7 +219,7 @@ mod tests {
     }
 
     fn of_window(window: &str) -> Statement {
-        Statement { window: Some(window.to_owned()), ..Statement::default() }
+        Statement::parse(format!(r#"{{"sql": "", "window": "{window}"}}"#).as_bytes()).unwrap()
     }
 
     fn reason(answered: Result<(u16, String), ApiError>) -> String {
