@@ -61,7 +61,7 @@ impl ParsedStatement {
     }
 }
 
-/// A statement that is ready to run. It
+/// A statement that is ready to run.
 pub struct PreparedStatement {
     pub sql: String,
     /// Its steps; `None` if it is run as a whole.

@@ -9,6 +9,7 @@ use polars::prelude::*;
 
 use crate::columns::requests::Request;
 use crate::derive::launching::kernel_order::KernelOrder;
+use crate::derive::launching::launched_work::LaunchedWork;
 use crate::derive::repeating::UnitChoice;
 use wavesieve_model::analysis::numbering::by_id::ById;
 
@@ -19,6 +20,8 @@ pub struct Frames {
     wanted: Option<Arc<Request>>,
     unit: UnitChoice,
     found: Arc<Found>,
+    /// Shared only by the tables that are built together, because it is large.
+    launched_work: Mutex<Option<Arc<LaunchedWork>>>,
 }
 
 /// Facts about the rows of source tables that several derived tables of a process need.
@@ -57,7 +60,8 @@ impl Frames {
     pub(crate) fn with(&self, others: impl IntoIterator<Item = (&'static str, DataFrame)>) -> Self {
         let own = self.tables.iter().map(|(name, frame)| (*name, frame.clone()));
         let tables = own.chain(others).collect();
-        Self { tables, wanted: self.wanted.clone(), unit: self.unit.clone(), found: Arc::clone(&self.found) }
+        let (wanted, unit, found) = (self.wanted.clone(), self.unit.clone(), Arc::clone(&self.found));
+        Self { tables, wanted, unit, found, launched_work: Mutex::default() }
     }
 
     /// The same tables but one.
@@ -85,6 +89,14 @@ impl Frames {
     /// When they cannot be found.
     pub fn launching(&self, find: impl FnOnce() -> Result<ById<u32>>) -> Result<Arc<ById<u32>>> {
         once(&self.found.launching, || find().map(Arc::new))
+    }
+
+    /// The kernels and copies of these tables with the calls that launched them.
+    ///
+    /// # Errors
+    /// As for [`LaunchedWork::from_frames`].
+    pub(crate) fn launched_work(&self) -> Result<Arc<LaunchedWork>> {
+        once(&self.launched_work, || LaunchedWork::from_frames(self).map(Arc::new))
     }
 
     /// The order of the kernels, which also needs the ids of their dispatches.

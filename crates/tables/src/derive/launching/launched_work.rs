@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result};
 use polars::prelude::*;
@@ -95,6 +96,8 @@ pub struct LaunchedWork {
     pub calls: LaunchingCalls,
     kernels: TargetColumns,
     copies: TargetColumns,
+    /// The launches in order of time, once they are needed.
+    over_time: OnceLock<LaunchesOverTime>,
 }
 
 impl LaunchedWork {
@@ -108,7 +111,7 @@ impl LaunchedWork {
         let mut launched = Vec::with_capacity(kernels.height().saturating_add(copies.height()));
         let kernels = add_launched(kernels, "dispatch_id", false, &calls, &mut launched)?;
         let copies = add_launched(copies, "copy_id", true, &calls, &mut launched)?;
-        Ok(Self { launched, calls, kernels, copies })
+        Ok(Self { launched, calls, kernels, copies, over_time: OnceLock::new() })
     }
 
     fn columns_of(&self, launched: &Launched) -> &TargetColumns {
@@ -145,8 +148,8 @@ impl LaunchedWork {
     /// Work launched within each of some extents, by any thread.
     pub(crate) fn between_each(&self, extents: &[Extent]) -> Vec<Work> {
         if extents.len() > FEW {
-            let over_time = self.over_time();
-            return extents.iter().map(|extent| over_time.between(*extent)).collect();
+            let over_time = self.over_time.get_or_init(|| self.launches_over_time());
+            return extents.iter().map(|extent| over_time.between(*extent, &self.launched)).collect();
         }
         let mut sums = vec![Work::default(); extents.len()];
         let calls = self.launched.iter().filter(|_| !extents.is_empty());
@@ -159,7 +162,7 @@ impl LaunchedWork {
     }
 
     /// All launches in order of time, on any thread.
-    fn over_time(&self) -> LaunchesOverTime<'_> {
+    fn launches_over_time(&self) -> LaunchesOverTime {
         let mut launches: Vec<(i64, u32)> = (0_u32..)
             .zip(&self.launched)
             .filter_map(|(row, launched)| Some((self.calls.at(launched.call()?)?.start_ns, row)))
@@ -177,15 +180,14 @@ const FEW: usize = if cfg!(test) { 1 } else { 16 };
 const BLOCK: usize = 64;
 
 /// Work in the order of its launches, summed up in blocks, pairs of blocks and so on.
-pub(crate) struct LaunchesOverTime<'a> {
-    launched: &'a [Launched],
+struct LaunchesOverTime {
     /// Times of launch in raw nanoseconds, with positions of the launched work.
     launches: Vec<(i64, u32)>,
     levels: Vec<Vec<Work>>,
 }
 
-impl<'a> LaunchesOverTime<'a> {
-    fn new(launches: Vec<(i64, u32)>, launched: &'a [Launched]) -> Self {
+impl LaunchesOverTime {
+    fn new(launches: Vec<(i64, u32)>, launched: &[Launched]) -> Self {
         let mut levels = vec![launches.chunks(BLOCK).map(|block| sum(block, launched)).collect::<Vec<Work>>()];
         while let Some(below) = levels.last().filter(|level| level.len() > 1) {
             let joined = |pair: &[Work]| {
@@ -196,14 +198,14 @@ impl<'a> LaunchesOverTime<'a> {
             };
             levels.push(below.chunks(2).map(joined).collect());
         }
-        Self { launched, launches, levels }
+        Self { launches, levels }
     }
 
-    /// Work launched within an extent. Takes `O(log n)`.
-    pub fn between(&self, extent: Extent) -> Work {
+    /// Work launched within an extent, of the work that this was made of. Takes `O(log n)`.
+    fn between(&self, extent: Extent, launched: &[Launched]) -> Work {
         let place = |bound_ns: i64| self.launches.partition_point(|(time_ns, _)| *time_ns < bound_ns);
         let (from, to) = (place(extent.start_ns), place(extent.end_ns));
-        let some = |range: Range<usize>| sum(self.launches.get(range).unwrap_or_default(), self.launched);
+        let some = |range: Range<usize>| sum(self.launches.get(range).unwrap_or_default(), launched);
         let (mut first, mut last) = (from.div_ceil(BLOCK), to / BLOCK);
         if first >= last {
             return some(from..to);
@@ -283,7 +285,7 @@ mod tests {
                         expected.add(work);
                     }
                 }
-                prop_assert_eq!(over_time.between(Extent { start_ns, end_ns }), expected);
+                prop_assert_eq!(over_time.between(Extent { start_ns, end_ns }, &launched), expected);
             }
         }
     }

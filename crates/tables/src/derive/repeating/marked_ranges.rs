@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use anyhow::Result;
 use polars::prelude::DataType;
@@ -20,7 +21,7 @@ pub(super) const MARKER: &str = "marker";
 pub(super) struct MarkedRanges {
     texts: Vec<String>,
     ranges: Vec<Marked>,
-    work: LaunchedWork,
+    work: Arc<LaunchedWork>,
 }
 
 struct Marked {
@@ -72,7 +73,7 @@ impl MarkedRanges {
                 text.clone_into(slot);
             }
         }
-        Ok(Some(Self { texts, ranges, work: LaunchedWork::from_frames(tables)? }))
+        Ok(Some(Self { texts, ranges, work: tables.launched_work()? }))
     }
 
     /// Times of the work that any thread launched in the outermost ranges with such texts.

@@ -114,7 +114,7 @@ impl<'a> StepFinder<'a> {
     }
 
     fn of_tokens(&self) -> Result<Vec<WorkStep>> {
-        let work = LaunchedWork::from_frames(self.tables)?;
+        let work = self.tables.launched_work()?;
         let graph_calls = graph_calls(&work.calls)?;
         let mut kernels: Vec<&Launched> = work.launched.iter().filter(|launched| !launched.is_copy).collect();
         kernels.sort_by_key(|kernel| (kernel.start_ns, work.id(kernel)));
