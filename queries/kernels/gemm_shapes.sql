@@ -2,6 +2,7 @@
 -- about: Speed of matrix products by shape and type, without counters, from the lines that hipBLASLt writes into ROCTx markers with `HIPBLASLT_ENABLE_MARKER=2 HIPBLASLT_LOG_MASK=32`, or rocBLAS with its bench log. The kernels of a product are those launched in its range; after a mark, those of category `gemm` that its thread launches before the next mark, outside the ranges of products. Most time first.
 -- kind: summary
 -- needs: gemm_problems kernels launches range_work range_self_times device_constants processes
+-- only_with: gemm_problems
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname
 -- param: top int = 0 -- first N shapes of each group, 0 = all

@@ -20,17 +20,18 @@ WITH fills AS (
     WHERE k.valid AND CAST(k.category AS VARCHAR) = 'fill'
 ),
 calls AS (
-    SELECT process, target_id, CAST(api_name AS VARCHAR) AS api_name, api_start_ns, api_end_ns
-    FROM launches
-    WHERE CAST(kind AS VARCHAR) = 'kernel'
+    SELECT f.process, f.dispatch_id, l.api_name, l.api_start_ns, l.api_end_ns
+    FROM fills AS f
+    JOIN launches AS l ON l.process = f.process AND l.target_id = f.dispatch_id
+    WHERE CAST(l.kind AS VARCHAR) = 'kernel'
 ),
 launched AS (
     SELECT
-        {{ keys_in('f') }}o.api_name, f.duration_ns,
+        {{ keys_in('f') }}CAST(o.api_name AS VARCHAR) AS api_name, f.duration_ns,
         LEAST(o.api_end_ns, f.end_ns) - GREATEST(o.api_start_ns, f.start_ns) AS overlap_ns,
         CASE WHEN o.api_end_ns >= f.end_ns THEN 1 ELSE 0 END AS returned_after
     FROM fills AS f
-    LEFT JOIN calls AS o ON o.process = f.process AND o.target_id = f.dispatch_id
+    LEFT JOIN calls AS o ON o.process = f.process AND o.dispatch_id = f.dispatch_id
 ),
 summed AS (
     SELECT

@@ -54,27 +54,43 @@ together AS (
     FROM calls
     WHERE collective >= 0
     GROUP BY collective
+    HAVING COUNT(*) > 1
+),
+-- Usually one call of each: numbering all calls takes longer.
+ending AS (
+    SELECT
+        {{ keys_in('c', ['process', 'rank', 'gpu']) }}c.process, c.rank, c.gpu, c.collective, c.kernel_name, c.duration_ns
+    FROM calls AS c
+    JOIN together AS t ON t.collective = c.collective
+    WHERE (t.one_clock = 1 AND (c.start_ns = t.last_start_ns OR t.last_start_ns IS NULL))
+        OR (t.one_clock = 0 AND (c.duration_ns = t.cost_ns OR t.cost_ns IS NULL))
+),
+placed AS (
+    SELECT
+        {{ keys }}kernel_name,
+        ROW_NUMBER() OVER (
+            PARTITION BY collective
+            ORDER BY duration_ns NULLS LAST, rank NULLS LAST, process NULLS LAST, gpu NULLS LAST
+        ) AS place
+    FROM ending
+),
+ends AS (
+    SELECT {{ keys }}kernel_name, CAST(COUNT(*) AS BIGINT) AS last_calls
+    FROM placed
+    WHERE place = 1
+    GROUP BY {{ keys }}kernel_name
 ),
 joined AS (
     SELECT
         {{ keys_in('c') }}c.kernel_name, c.duration_ns,
-        CASE WHEN t.gpus > 1 THEN 1 ELSE 0 END AS matched,
-        CASE WHEN t.gpus > 1 THEN t.cost_ns END AS cost_ns,
-        CASE WHEN t.gpus > 1 THEN c.duration_ns - t.cost_ns END AS wait_ns,
-        CASE WHEN t.gpus > 1 THEN t.max_ns - c.duration_ns END AS late_ns,
-        CASE WHEN t.gpus > 1 AND t.one_clock = 1 THEN t.last_start_ns - t.first_start_ns END AS skew_ns,
-        CASE WHEN t.gpus > 1 THEN t.message_bytes END AS message_bytes,
-        CASE WHEN t.gpus > 1 THEN t.bus_factor * CAST(t.message_bytes AS DOUBLE) END AS bus_bytes,
-        CASE WHEN t.gpus > 1 AND t.message_bytes IS NOT NULL THEN t.cost_ns END AS sized_ns,
-        ROW_NUMBER() OVER (
-            PARTITION BY c.collective
-            ORDER BY
-                CASE WHEN t.one_clock = 1 THEN -c.start_ns ELSE c.duration_ns END NULLS LAST,
-                c.duration_ns NULLS LAST,
-                c.rank NULLS LAST,
-                c.process NULLS LAST,
-                c.gpu NULLS LAST
-        ) AS place
+        CASE WHEN t.gpus IS NOT NULL THEN 1 ELSE 0 END AS matched,
+        t.cost_ns,
+        c.duration_ns - t.cost_ns AS wait_ns,
+        t.max_ns - c.duration_ns AS late_ns,
+        CASE WHEN t.one_clock = 1 THEN t.last_start_ns - t.first_start_ns END AS skew_ns,
+        t.message_bytes,
+        t.bus_factor * CAST(t.message_bytes AS DOUBLE) AS bus_bytes,
+        CASE WHEN t.message_bytes IS NOT NULL THEN t.cost_ns END AS sized_ns
     FROM calls AS c
     LEFT JOIN together AS t ON t.collective = c.collective
 ),
@@ -89,7 +105,6 @@ summed AS (
         CAST(SUM(COALESCE(wait_ns, 0)) AS BIGINT) AS wait_ns,
         MAX(wait_ns) AS max_wait_ns,
         CAST(SUM(COALESCE(late_ns, 0)) AS BIGINT) AS late_ns,
-        {{ sum_if('matched = 1 AND place = 1') }} AS last_calls,
         MEDIAN(CAST(skew_ns AS DOUBLE)) AS median_skew_ns,
         MAX(skew_ns) AS max_skew_ns,
         CAST(COUNT(message_bytes) AS BIGINT) AS sized,
@@ -98,6 +113,14 @@ summed AS (
         SUM(CAST(sized_ns AS DOUBLE)) AS sized_ns
     FROM joined
     GROUP BY {{ keys }}kernel_name
+),
+counted AS (
+    SELECT
+        {{ keys_in('s') }}s.kernel_name, s.calls, s.matched, s.total_ns, s.matched_ns, s.cost_ns, s.wait_ns, s.max_wait_ns, s.late_ns,
+        COALESCE(l.last_calls, 0) AS last_calls,
+        s.median_skew_ns, s.max_skew_ns, s.sized, s.message_bytes, s.bus_bytes, s.sized_ns
+    FROM summed AS s
+    LEFT JOIN ends AS l ON l.kernel_name = s.kernel_name{{ and_same_keys('l', 's') }}
 )
 SELECT
     {{ keys }}kernel_name,
@@ -118,5 +141,5 @@ SELECT
     CASE WHEN sized > 0 THEN message_bytes / CAST(sized AS DOUBLE) END AS mean_message_bytes,
     CASE WHEN sized > 0 THEN message_bytes / NULLIF(sized_ns, CAST(0 AS DOUBLE)) END AS algorithm_gb_per_s,
     CASE WHEN sized > 0 THEN bus_bytes / NULLIF(sized_ns, CAST(0 AS DOUBLE)) END AS bus_gb_per_s
-FROM summed
+FROM counted
 {{ order_by('-total_ns, kernel_name') }}

@@ -52,6 +52,9 @@ fn written(declaration: &QueryDeclaration) -> String {
     if let Some(grid) = &declaration.grid {
         let _ = writeln!(text, "-- grid: {grid}");
     }
+    if let Some(table) = &declaration.only_with {
+        let _ = writeln!(text, "-- only_with: {table}");
+    }
     if let Some(plot) = &declaration.plot {
         let _ = writeln!(text, "-- plot: {plot}");
     }

@@ -202,7 +202,7 @@ fn run_batch<T: Send, E: From<QueryError> + Send>(
         let answered = statement.steps.is_some().then(|| {
             let after = |step: &str, rows: &DataFrame| batch.after_step(statement, step, rows);
             answer(
-                batch.frames_of(statement),
+                batch.frames_of(statement).context("cannot read a table")?,
                 &statement.rest,
                 &ExecOptions { only_steps: statement.grid.is_some(), ..exec },
                 &after,
@@ -488,7 +488,10 @@ mod tests {
     #[test]
     fn what_a_query_says_of_how_it_may_be_run_changes_no_answer() {
         let registry = Registry::builtin().unwrap();
-        let is_local = |query: &&Query| !query.declaration.local.is_empty() || query.declaration.grid.is_some();
+        let is_local = |query: &&Query| {
+            let declared = &query.declaration;
+            !declared.local.is_empty() || declared.grid.is_some() || declared.only_with.is_some()
+        };
         let queries: Vec<&Query> = registry.iter().filter(is_local).collect();
         assert!(queries.len() >= 4);
         for fixture in ["two_nodes", "hostile", "merged"] {
@@ -507,7 +510,10 @@ mod tests {
                     }
                     let after = |step: &str, rows: &DataFrame| batch.after_step(rest, step, rows);
                     let exec = ExecOptions::IN_STEPS;
-                    let hints = answer(batch.frames_of(rest), &rest.rest, &exec, &after).unwrap().with_texts().unwrap();
+                    let hints = answer(batch.frames_of(rest).unwrap(), &rest.rest, &exec, &after)
+                        .unwrap()
+                        .with_texts()
+                        .unwrap();
                     let alone = run_statement(&trace, sql, &exec).unwrap().with_texts().unwrap();
                     assert!(hints.frame.equals_missing(&alone.frame), "{} of {fixture}", query.name);
                 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
-use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, col};
+use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, col};
 
 use super::per_process::{PerProcessSteps, apart};
 use super::steady::{Steady, ViewStatements, ViewTables};
@@ -14,6 +14,7 @@ use crate::parsed::{ParsedStatement, PreparedStatement};
 use crate::referenced_columns::referenced_columns;
 use wavesieve_model::schema;
 use wavesieve_tables::ablation::{Optimization, is_on};
+use wavesieve_tables::columns::frames::collected;
 use wavesieve_tables::columns::requests::{Request, columns_of, united};
 use wavesieve_tables::derive::gpu_work::gpu_times::GPU_SEGMENTS;
 use wavesieve_tables::trace::Trace;
@@ -39,6 +40,8 @@ pub struct Statement {
     pub request: Request,
     /// The step with the intervals in which segments are merged for this statement, if only groupings read segments before it.
     pub grid: Option<String>,
+    /// The table without whose rows its answer has none either.
+    pub only_with: Option<String>,
     /// Tables that replace its steps, once they are read; `None` if it is better to run the statement alone.
     pub steps: Option<StepTables>,
 }
@@ -62,7 +65,8 @@ impl Statement {
             request.remove(GPU_SEGMENTS);
         }
         let (groupings, rest) = (groupings.unwrap_or_default(), statement.prepare(&[]));
-        Self { view, is_of_sums, local, groupings, rest, request, grid, steps: None }
+        let only_with = query.only_with.clone();
+        Self { view, is_of_sums, local, groupings, rest, request, grid, only_with, steps: None }
     }
 }
 
@@ -135,8 +139,11 @@ impl StatementBatch {
         }
     }
 
-    /// The tables of a statement.
-    pub fn frames_of(&self, statement: &Statement) -> BTreeMap<String, LazyFrame> {
+    /// The tables of a statement; all are empty if its answer is.
+    ///
+    /// # Errors
+    /// When the table that decides it cannot be read.
+    pub fn frames_of(&self, statement: &Statement) -> PolarsResult<BTreeMap<String, LazyFrame>> {
         let ViewTables { sums, frames, .. } = self.tables(statement.view);
         let narrow = |(name, columns): (&&'static str, &BTreeSet<&'static str>)| {
             let summed = sums.as_ref().filter(|_| statement.is_of_sums && *name == GPU_SEGMENTS);
@@ -146,7 +153,11 @@ impl StatementBatch {
         };
         let mut frames: BTreeMap<String, LazyFrame> = statement.request.iter().filter_map(narrow).collect();
         frames.extend(statement.steps.iter().flatten().map(|(name, frame)| (name.clone(), frame.clone().lazy())));
-        frames
+        let deciding = statement.only_with.as_ref().and_then(|table| frames.get(table));
+        if deciding.map(collected).transpose()?.is_some_and(|rows| rows.height() == 0) {
+            frames.values_mut().for_each(|frame| *frame = std::mem::take(frame).limit(0));
+        }
+        Ok(frames)
     }
 
     /// The table that a statement reads once one of its steps is computed: segments merged within the intervals of the step.

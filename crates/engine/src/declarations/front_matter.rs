@@ -174,6 +174,8 @@ pub struct QueryDeclaration {
     /// The step with `process`, `origin_ns` and `length_ns`. The statement after it uses `gpu_segments` only for the time of each kind of
     /// work in intervals of this length, one after the other from the origin. Nothing starts before the origin.
     pub grid: Option<String>,
+    /// The table without whose rows the answer has none either.
+    pub only_with: Option<String>,
     /// Default grouping.
     pub by: Vec<String>,
     /// Columns it can be grouped by.
@@ -219,6 +221,10 @@ pub fn parse(file: &str, text: &str) -> Result<QueryDeclaration, QueryError> {
             "sums" => return Err(wrong(format!("invalid sums: only {} can be summed", SUMMED.join(", ")))),
             "local" => declaration.local = words(value),
             "grid" => declaration.grid = Some(value.to_owned()),
+            "only_with" if declaration.needs.iter().any(|table| table == value) => {
+                declaration.only_with = Some(value.to_owned());
+            }
+            "only_with" => return Err(wrong(format!("{value} is not a table that the query needs"))),
             "by" => declaration.by = words(value),
             "plot" => declaration.plot = Some(PlotDeclaration::parse(value).map_err(wrong)?),
             "dimensions" => declaration.dimensions = words(value),
