@@ -1,7 +1,7 @@
 //! Chooses the dispatch that represents a row, and its number in the count of rocprofv3.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, Result};
 use polars::prelude::{DataFrame, DataType, Expr, IntoLazy, LazyFrame, SortMultipleOptions, col, lit};
@@ -13,30 +13,11 @@ use wavesieve_tables::trace::{Trace, TraceProcess};
 
 const KERNELS: &str = "kernels";
 const SYMBOLS: &str = "kernel_symbols";
-/// Columns to read for the dispatches that the filters keep.
-const COLUMNS: [&str; 21] = [
-    "dispatch_id",
-    "kernel_id",
-    "kernel_name",
-    "short_name",
-    "gpu",
-    "device",
-    "agent_id",
-    "queue_id",
-    "stream_id",
-    "tid",
-    "graph_exec_id",
-    "workgroup_x",
-    "workgroup_y",
-    "workgroup_z",
-    "grid_x",
-    "grid_y",
-    "grid_z",
-    "start_ns",
-    "end_ns",
-    "duration_ns",
-    "valid",
-];
+/// Columns to read for the dispatches that the filters keep, with the columns by which rows choose some of them.
+const COLUMNS: [&str; 9] =
+    ["dispatch_id", "kernel_id", "kernel_name", "gpu", "agent_id", "start_ns", "end_ns", "duration_ns", "valid"];
+/// Column with the short form of names.
+const SHORT_NAME: &str = "short_name";
 /// Maximum number of processes whose dispatches are in memory.
 const MOST_READ: usize = 4;
 /// Dispatches on each side of the chosen one whose counters are collected.
@@ -80,6 +61,7 @@ impl ChosenDispatch {
 pub(super) struct Dispatches<'a> {
     trace: &'a Trace,
     name: NameForm,
+    request: Request,
     read: BTreeMap<usize, OfProcess>,
 }
 
@@ -91,9 +73,13 @@ struct OfProcess {
 }
 
 impl<'a> Dispatches<'a> {
-    /// `name` is the form of kernel names in rows.
-    pub(super) fn new(trace: &'a Trace, name: NameForm) -> Self {
-        Self { trace, name, read: BTreeMap::new() }
+    /// `name` is the form of kernel names in rows, and `keys` are the columns by which rows choose dispatches.
+    pub(super) fn new(trace: &'a Trace, name: NameForm, keys: impl IntoIterator<Item = &'static str>) -> Self {
+        let mut columns: BTreeSet<&'static str> = COLUMNS.into_iter().chain(keys).collect();
+        if name == NameForm::Short {
+            columns.insert(SHORT_NAME);
+        }
+        Self { trace, name, request: Request::from([(KERNELS, columns)]), read: BTreeMap::new() }
     }
 
     /// The dispatch that a row names, or a typical one, in the first process that has any.
@@ -114,7 +100,7 @@ impl<'a> Dispatches<'a> {
             }
             let of_process = match self.read.entry(place) {
                 Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(new) => new.insert(OfProcess::read(trace, member)?),
+                Entry::Vacant(new) => new.insert(OfProcess::read(trace, member, &self.request)?),
             };
             if let Some(chosen) = of_process.choose(row, kernel, self.name, place)? {
                 return Ok(Some(chosen));
@@ -125,9 +111,8 @@ impl<'a> Dispatches<'a> {
 }
 
 impl OfProcess {
-    fn read(trace: &Trace, member: &TraceProcess) -> Result<Self> {
-        let request = Request::from([(KERNELS, COLUMNS.into())]);
-        let kept = trace.process_frames(member, &request)?.remove(KERNELS).unwrap_or_default();
+    fn read(trace: &Trace, member: &TraceProcess, request: &Request) -> Result<Self> {
+        let kept = trace.process_frames(member, request)?.remove(KERNELS).unwrap_or_default();
         let mut whole = trace.whole(member).read(&[
             (KERNELS, &["dispatch_id", "kernel_id", "agent_id"]),
             (SYMBOLS, &["kernel_id", "kernel_name", "base_name", "mangled_name"]),
@@ -187,7 +172,7 @@ impl OfProcess {
         let text = |column: &str| col(column).cast(DataType::String).eq(lit(kernel));
         let condition: Expr = match form {
             NameForm::Readable | NameForm::Full => text("kernel_name"),
-            NameForm::Short => text("short_name"),
+            NameForm::Short => text(SHORT_NAME),
             NameForm::Base => self.has_symbol("base_name", kernel)?,
             NameForm::Mangled => self.has_symbol("mangled_name", kernel)?.or(text("kernel_name")),
         };

@@ -35,13 +35,14 @@ pub fn handoffs(trace: &Trace, query: &Query, answer: &Answer, request: &Handoff
     let answer = Answer { frame, columns, is_readable: answer.is_readable }.with_texts()?;
     // Times in queries with clocks may be on a common axis of several nodes.
     let has_raw_times = !query.declaration.needs.iter().any(|table| table == "clocks");
-    let mut dispatches = Dispatches::new(trace, request.name);
+    let rows: Vec<HandoffRow> = (0..rows).map(|place| HandoffRow::new(&answer, place, has_raw_times)).collect();
+    let keys = rows.iter().flat_map(|row| row.keys.iter().map(|(key, _)| *key));
+    let mut dispatches = Dispatches::new(trace, request.name, keys);
     let mut made = Vec::new();
-    for place in 0..rows {
-        let row = HandoffRow::new(&answer, place, has_raw_times);
-        let dispatch = dispatches.choose(&row)?;
-        let stem = format!("handoff_{}", place + 1);
-        made.push(Subject { trace, row: &row, dispatch, name: request.name, inputs: request.inputs, stem }.handoff());
+    for (row, number) in rows.iter().zip(1..) {
+        let dispatch = dispatches.choose(row)?;
+        let stem = format!("handoff_{number}");
+        made.push(Subject { trace, row, dispatch, name: request.name, inputs: request.inputs, stem }.handoff());
     }
     Ok(made)
 }
@@ -51,7 +52,7 @@ pub fn handoffs(trace: &Trace, query: &Query, answer: &Answer, request: &Handoff
 /// # Errors
 /// When the dispatches cannot be read.
 pub fn hand_over_findings(trace: &Trace, findings: &mut [Finding], name: NameForm, inputs: &[String]) -> Result<()> {
-    let mut dispatches = Dispatches::new(trace, name);
+    let mut dispatches = Dispatches::new(trace, name, []);
     for (finding, number) in findings.iter_mut().zip(1..) {
         let Some(kernel) = finding.kernel.clone() else { continue };
         let row = HandoffRow { kernel: Some(kernel), ..HandoffRow::default() };
