@@ -8,7 +8,6 @@ touch the range are those of the source, to the nanosecond; over the whole run, 
 overview, exactly the bins with kernels or copies show work, however short it is.
 """
 import argparse
-import base64
 import collections
 import decimal
 import gzip
@@ -20,6 +19,8 @@ import sqlite3
 import subprocess
 import sys
 import urllib.parse
+
+from timeline_check import shares_of
 
 RANGES = 40
 
@@ -123,7 +124,7 @@ def bins_with_work(picture, expected):
     for lane in picture["overview"]["lanes"]:
         for kind, text in lane["shares"].items():
             if picture["kinds"][int(kind)]["id"] in ("compute", "exposed_communication", "exposed_copy"):
-                shown.update(at for at, share in enumerate(base64.b64decode(text)) if share)
+                shown.update(at for at, share in enumerate(shares_of(text)) if share)
     for rows in expected.values():
         for first, last in rows:
             if first < last:

@@ -234,6 +234,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::timeline::shares::decoded;
 
     fn row(lengths: &[(i64, i64, usize)]) -> Vec<Piece> {
         let mut at_ns = 0;
@@ -272,7 +273,7 @@ mod tests {
         }
         let sums = BTreeMap::from([(3, vec![0, 5, 5, 0]), (4, vec![0, 0, 5, 0]), (9, vec![0; 4])]);
         let bytes = encoded_shares(&sums, 1, (40, 4));
-        let decoded = |kind: usize| STANDARD.decode(&bytes[&kind]).unwrap();
+        let decoded = |kind: usize| decoded(&bytes[&kind]);
         assert_eq!((bytes.len(), decoded(3), decoded(4)), (2, vec![0, 128, 128, 0], vec![0, 0, 127, 0]));
     }
 

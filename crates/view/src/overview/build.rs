@@ -38,7 +38,7 @@ pub struct GpuSums {
     pub member: usize,
     /// Its index in the process.
     pub gpu: i64,
-    /// Shares by id of kind, as base64 of a byte per bin.
+    /// Shares by id of kind, as texts of a byte per bin.
     pub shares: BTreeMap<String, String>,
     /// Time by index of [`KINDS`] and bin, until causes are known.
     #[serde(skip)]
