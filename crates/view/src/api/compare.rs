@@ -33,14 +33,14 @@ pub fn answer(session: &Arc<Session>, head: &Head) -> Result<Value, ApiError> {
         session,
         |session: &Session| &session.comparison,
         |session| {
-            let digest = |at: usize, is_base: bool| -> anyhow::Result<(Digest, SideTimeline)> {
+            let digest = |at: usize| -> anyhow::Result<(Digest, SideTimeline)> {
                 let trace = &session.side(at)?.side.trace;
                 let reader = TimelineReader::new(trace);
                 let options = TakeOptions { timeline: Some(&reader), ..TakeOptions::default() };
                 let digest = take_digest(trace, &[], &options)?;
-                Ok((digest, SideTimeline::new(trace, reader, is_base)?))
+                Ok((digest, SideTimeline::new(trace, reader)?))
             };
-            let ((base, base_line), (new, new_line)) = (digest(1, true)?, digest(0, false)?);
+            let ((base, base_line), (new, new_line)) = (digest(1)?, digest(0)?);
             let comparison = compare(&Side { runs: vec![base] }, &Side { runs: vec![new] }, &CompareOptions::default());
             let (matched, readable) = (comparison.matched_names(), comparison.readable_names());
             let picture = compared(base_line, new_line, &matched, &readable)?;
