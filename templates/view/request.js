@@ -47,7 +47,9 @@ const view = (() => {
   };
   const leave = () => {
     clearTimeout(timer);
-    navigator.sendBeacon(`/api/closed?${new URLSearchParams({ window: name, token })}`);
+    // The request outlives the page. A beacon would have no origin in some browsers, and the server refuses it then.
+    const query = new URLSearchParams({ window: name });
+    fetch(`/api/closed?${query}`, { method: "POST", keepalive: true, headers }).catch(() => {});
     name = "";
   };
   addEventListener("pagehide", leave);
