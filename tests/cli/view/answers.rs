@@ -170,15 +170,20 @@ fn the_picture_has_the_time_of_each_gpu() {
         let group = lane["group"].as_str().unwrap();
         let row = rows.iter().find(|row| format!("r{}g{}", row["rank"], row["gpu"]) == group).unwrap();
         let mut times: BTreeMap<&str, f64> = BTreeMap::new();
+        let mut totals = vec![0_usize; bins as usize];
         for (kind, shares) in lane["shares"].as_object().unwrap() {
             let bytes = row_of(shares.as_str().unwrap());
             assert_eq!(bytes.len() as i64, bins);
+            totals.iter_mut().zip(&bytes).for_each(|(total, byte)| *total += usize::from(*byte));
             let sum: f64 = bytes.into_iter().map(f64::from).sum();
             let id = kinds[kind.parse::<usize>().unwrap()];
             *times.entry(id).or_default() += sum / 255.0 * span as f64 / bins as f64;
         }
+        // Each bin is whole.
+        assert!(totals.iter().all(|total| *total == 255), "{group}: {totals:?}");
         // Processes load and end without GPU work.
-        assert!(times.get("missing").is_some_and(|missing| *missing > 0.0), "{group}: {times:?}");
+        let outside = ["missing", "idle:lead", "idle:tail"].iter().filter_map(|id| times.get(id)).sum::<f64>();
+        assert!(outside > 0.0, "{group}: {times:?}");
         // Half a 255th of each bin.
         let error = span as f64 / 510.0 + bins as f64;
         for (id, column) in [

@@ -134,7 +134,7 @@ pub fn add_to_bins(
 }
 
 /// Start of a bin.
-pub(super) fn bin_start(bin: usize, span_ns: i64, bins: usize) -> i64 {
+pub fn bin_start(bin: usize, span_ns: i64, bins: usize) -> i64 {
     let start = bin as i128 * i128::from(span_ns) / bins.max(1) as i128;
     i64::try_from(start).unwrap_or(i64::MAX)
 }

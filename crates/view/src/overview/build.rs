@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
-use wavesieve_report::timeline::pieces::{Piece, add_to_bins, encoded_shares, filled, most_bins};
+use wavesieve_report::timeline::pieces::{Piece, add_to_bins, bin_start, encoded_shares, filled, most_bins};
 use wavesieve_tables::trace::{Trace, TraceProcess};
 
 use super::segments::{IDLE, KINDS, MISSING, ProcessPieces, read_segments};
@@ -175,17 +175,35 @@ fn explained(gpu: &GpuSums, part: &Part, sums: &Sums) -> GpuSums {
     let grid = (sums.span_ns, sums.bins);
     let mut times_ns = gpu.times_ns.clone();
     times_ns.remove(&IDLE);
+    let unseen_ns = times_ns.remove(&MISSING).unwrap_or_default();
     let cause = |kind: usize| part.kinds.get(kind).map(String::as_str).unwrap_or_default();
+    let unknown = KINDS.get(IDLE).copied();
+    let kind_of = |kind: usize| if unknown == Some(cause(kind)) { IDLE } else { KINDS.len() + kind };
     let lanes = part.lanes.iter().filter(|lane| lane.kind == "gaps" && lane.gpu == Some(gpu.gpu));
     let gaps = lanes.flat_map(|lane| &lane.rows).flat_map(|row| row.all());
     let idle = gaps.filter(|gap| cause(usize::from(gap.kind)) != COPY_ONLY).map(|gap| Piece {
         start_ns: gap.start_ns,
         end_ns: gap.end_ns(),
-        kind: KINDS.len() + usize::from(gap.kind),
+        kind: kind_of(usize::from(gap.kind)),
     });
     add_to_bins(idle, grid, &mut times_ns);
+    add_rest(&unseen_ns, grid, &mut times_ns);
     let id = |kind: usize| KINDS.get(kind).copied().unwrap_or_else(|| cause(kind - KINDS.len())).to_owned();
     GpuSums { shares: encoded(&times_ns, grid, id), times_ns: BTreeMap::new(), ..*gpu }
+}
+
+/// Adds what is left of each bin: as missing as far as nothing of the GPU was seen, by bin in `unseen_ns`, and as idle time
+/// without a known cause otherwise. Time before its first and after its last work has a cause, and so is not missing.
+fn add_rest(unseen_ns: &[i64], (span_ns, bins): (i64, usize), times_ns: &mut TimesByBin) {
+    let (mut missing, mut idle) = (vec![0; bins], times_ns.remove(&IDLE).unwrap_or_else(|| vec![0; bins]));
+    for (bin, (missing_ns, idle_ns)) in missing.iter_mut().zip(&mut idle).enumerate() {
+        let width_ns = bin_start(bin + 1, span_ns, bins).saturating_sub(bin_start(bin, span_ns, bins));
+        let known_ns: i64 = times_ns.values().map(|row| row.get(bin).copied().unwrap_or(0)).sum();
+        let left_ns = width_ns.saturating_sub(known_ns).saturating_sub(*idle_ns).max(0);
+        *missing_ns = left_ns.min(unseen_ns.get(bin).copied().unwrap_or(0));
+        *idle_ns += left_ns - *missing_ns;
+    }
+    times_ns.extend([(IDLE, idle), (MISSING, missing)]);
 }
 
 fn encoded(times_ns: &TimesByBin, grid: (i64, usize), id: impl Fn(usize) -> String) -> BTreeMap<String, String> {
@@ -224,6 +242,16 @@ mod tests {
         assert_eq!(working_ns(&[gpu(&late, 0), gpu(&other, 0)], 1_000), 100);
         assert_eq!(working_ns(&[gpu(&late, 10)], 1_000), 50);
         assert_eq!(working_ns(&[gpu(&idle, 0)], 1_000), 1_000);
+    }
+
+    #[test]
+    fn time_with_a_cause_is_not_missing() {
+        // A bin without work, one with work and a gap, one that is partly known.
+        let mut times_ns = BTreeMap::from([(0, vec![0, 4, 2]), (KINDS.len(), vec![10, 6, 3])]);
+        add_rest(&[10, 0, 4], (30, 3), &mut times_ns);
+        assert_eq!(times_ns[&IDLE], [0, 0, 1]);
+        assert_eq!(times_ns[&MISSING], [0, 0, 4]);
+        assert!((0..3).all(|bin| times_ns.values().map(|row| row[bin]).sum::<i64>() == 10));
     }
 
     #[test]

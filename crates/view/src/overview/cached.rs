@@ -13,7 +13,7 @@ use wavesieve_tables::trace::Trace;
 use super::build::{Stage, Sums};
 
 /// Version of the stored form.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 #[derive(Serialize, Deserialize)]
 struct Stored {
