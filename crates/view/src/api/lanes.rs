@@ -28,7 +28,7 @@ const MAX_NS: i64 = 3_200_000_000_000_000_000;
 pub struct Asked<'a> {
     /// The range.
     pub request: LanesRequest,
-    /// Ids of groups.
+    /// Ids of groups, each once.
     pub ids: Vec<&'a str>,
     /// Whether the critical path is wanted.
     pub with_path: bool,
@@ -48,6 +48,10 @@ pub fn asked(head: &Head) -> Result<Asked<'_>, ApiError> {
     }
     let mut ids: Vec<&str> = Vec::new();
     for id in head.target.get("groups").unwrap_or_default().split(',').filter(|id| !id.is_empty()) {
+        // Groups share the slices of an answer, each once.
+        if ids.contains(&id) {
+            continue;
+        }
         if ids.len() >= MAX_GROUPS {
             return Err(ApiError::parameter("groups", &format!("1 to {MAX_GROUPS} ids with commas between them")));
         }
@@ -73,9 +77,7 @@ pub fn answer(session: &Arc<Session>, head: &Head) -> Result<Vec<u8>, ApiError> 
     let mut groups: Vec<&Group> = Vec::new();
     for id in ids {
         let group = *known.get(id).ok_or_else(|| ApiError(Status::NOT_FOUND, format!("no group has the id `{id}`")))?;
-        if !groups.iter().any(|other| other.shown.id == group.shown.id) {
-            groups.push(group);
-        }
+        groups.push(group);
     }
     let state = session.side(at)?;
     // Work in the background waits meanwhile.

@@ -8,6 +8,7 @@ use wavesieve_engine::findings::duration;
 use wavesieve_report::timeline::kind_label;
 use wavesieve_report::timeline::model::{Lane, PathLine, SliceKind, Slices};
 
+use super::counters::COUNTER;
 use super::event::{Event, NO_NAME};
 use super::flows::{Exact, flows};
 use super::part::{Part, StoredLane};
@@ -153,7 +154,8 @@ pub fn lanes(groups: &[AskedGroup], request: LanesRequest) -> LanesAnswer {
 fn pixel_of(group: &AskedGroup, request: LanesRequest) -> i64 {
     let mut pixel_ns = request.pixel_ns();
     let length_ns = request.end_ns.saturating_sub(request.start_ns);
-    let rows = || group.lanes().flat_map(|lane| &lane.rows);
+    // Values over time have no sums: their number stays, however wide a pixel is.
+    let rows = || group.lanes().filter(|lane| lane.kind != COUNTER).flat_map(|lane| &lane.rows);
     let slices =
         |pixel_ns| -> usize { rows().map(|row| row.between(request.start_ns, request.end_ns, pixel_ns).0.len()).sum() };
     while pixel_ns < length_ns && slices(pixel_ns) > request.most {
@@ -270,6 +272,20 @@ mod tests {
         let (names, kinds) = (vec!["several".to_owned()], vec!["gemm".to_owned()]);
         let part = Part { lanes: (0..rows).map(lane).collect(), names, kinds, ..Part::default() };
         AskedGroup { id: "r0g0".to_owned(), gpu: Some(0), member: 0, part: Arc::new(part) }
+    }
+
+    #[test]
+    fn values_over_time_do_not_make_events_coarser() {
+        let with_values = |values: i64| {
+            let value = |at: i64| Event::one((at * 100, at * 100 + 100), at, at as u32 % 2, 0, NO_NAME);
+            let rows = vec![Row::exact((0..values).map(value).collect())];
+            let counter =
+                StoredLane { gpu: Some(0), id: "counter/0".to_owned(), kind: COUNTER, label: String::new(), rows };
+            let mut group = group(1);
+            Arc::get_mut(&mut group.part).unwrap().lanes.push(counter);
+            pixel_of(&group, LanesRequest { start_ns: 0, end_ns: 2_000_000, pixels: 65_536, most: 20_000 })
+        };
+        assert_eq!(with_values(20_000), with_values(0));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::part::{Part, StoredLane};
 use super::row::Row;
 
 /// Id of the kind of values.
-const KIND: &str = "counter";
+pub const COUNTER: &str = "counter";
 /// Unit of sizes.
 const BYTES: &str = "B";
 
@@ -171,8 +171,8 @@ impl Part {
         let wanted = all.into_iter().filter(|series| is_host != (series.gpu.is_some() && have_gpus_lanes));
         let mut names = Texts::new(&self.names.iter().map(String::as_str).collect::<Vec<_>>());
         for (number, series) in wanted.enumerate() {
-            let kind = self.kinds.iter().position(|id| id == KIND).unwrap_or_else(|| {
-                self.kinds.push(KIND.to_owned());
+            let kind = self.kinds.iter().position(|id| id == COUNTER).unwrap_or_else(|| {
+                self.kinds.push(COUNTER.to_owned());
                 self.kinds.len() - 1
             });
             let (low, high) = series.bounds();
@@ -181,7 +181,7 @@ impl Part {
             let label = format!("{of_gpu}{}, {range}", series.name);
             let rows = vec![Row::exact(series.events(&mut names, u16::try_from(kind).unwrap_or(0)))];
             let (gpu, id) = (series.gpu.filter(|_| !is_host), format!("counter/{number}"));
-            self.lanes.push(StoredLane { gpu, id, kind: KIND, label, rows });
+            self.lanes.push(StoredLane { gpu, id, kind: COUNTER, label, rows });
         }
         self.names = names.into_list();
     }
