@@ -81,6 +81,8 @@ fn a_server_for_good_ends_with_ctrl_c() {
 #[test]
 fn a_statement_ends_with_its_window_or_when_it_is_stopped() {
     let server = Server::start(&[TRACES]);
+    // It keeps the server.
+    look(&server, "open");
     // Every row with every other one, four times.
     let tables: Vec<String> = (0..5).map(|at| format!("regions AS r{at}")).collect();
     let body = |window: &str| {
