@@ -39,7 +39,8 @@ const asTable = (result) => {
   const body = result.rows.map((row) => element("tr", {}, ...row.map(cell)));
   const table = element("table", {}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...body));
   const more = result.total_rows > result.rows.length ? `The first ${result.rows.length} of ${result.total_rows} rows.` : `${result.total_rows} ${result.total_rows === 1 ? "row" : "rows"}.`;
-  return [element("div", { class: "table-scroll", tabindex: "0" }, table), element("p", { class: "small" }, more)];
+  const cut = result.cut ? ` ${result.cut === 1 ? "1 text is" : `${result.cut} texts are`} cut: the row is too long.` : "";
+  return [element("div", { class: "table-scroll", tabindex: "0" }, table), element("p", { class: "small" }, more + cut)];
 };
 
 // The server draws charts; they hold no scripts, and the policy of this page would stop them.
