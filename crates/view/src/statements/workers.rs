@@ -99,10 +99,14 @@ impl Workers {
             let mut state = self.state.lock();
             // The next statement of the window may take the place at once.
             let own = state.running.extract_if(.., |running| running.window.as_deref() == Some(window));
-            own.map(|running| running.process).collect()
+            let stopped: Vec<Arc<Process>> = own.map(|running| running.process).collect();
+            // A statement that ends now finds its process stopped, and does not keep it.
+            for process in &stopped {
+                process.is_stopped.store(true, Ordering::SeqCst);
+            }
+            stopped
         };
         for process in &stopped {
-            process.is_stopped.store(true, Ordering::SeqCst);
             process.end();
         }
         !stopped.is_empty()
@@ -192,11 +196,19 @@ impl Process {
         matches!(self.child.lock().try_wait(), Ok(None))
     }
 
-    /// Ends it: closing its input lets it clean up; if that takes too long, it is killed.
+    /// Ends it: closing its input lets it clean up; if that takes too long, it is killed. It is also killed while it does not
+    /// read a statement that is being written, which then fails.
     fn end(&self) {
-        *self.input.lock() = None;
+        let input = self.input.try_lock();
+        let is_written_to = input.is_none();
+        if let Some(mut input) = input {
+            *input = None;
+        }
         let start = Instant::now();
         let mut child = self.child.lock();
+        if is_written_to {
+            let _ = child.kill();
+        }
         while matches!(child.try_wait(), Ok(None)) {
             if start.elapsed() > PATIENCE {
                 let _ = child.kill();
@@ -250,6 +262,26 @@ mod tests {
             assert_eq!(reason(running.join().unwrap()), "the statement was stopped");
         });
         assert!(start.elapsed() < Duration::from_secs(20) && !workers.stop("one"));
+    }
+
+    #[test]
+    fn a_process_that_does_not_read_its_statement_is_stopped() {
+        let workers = Workers::new("sleep".into(), vec!["50".into()]);
+        // No pipe holds it.
+        let body = format!(r#"{{"sql": "{}", "window": "one"}}"#, "x".repeat(4 << 20));
+        let statement = Statement::parse(body.as_bytes()).unwrap();
+        let start = Instant::now();
+        thread::scope(|scope| {
+            let running = scope.spawn(|| workers.run(&statement));
+            while workers.state.lock().running.is_empty() {
+                thread::sleep(Duration::from_millis(5));
+            }
+            // It is being written.
+            thread::sleep(Duration::from_millis(200));
+            assert!(workers.stop("one"));
+            assert_eq!(reason(running.join().unwrap()), "the statement was stopped");
+        });
+        assert!(start.elapsed() < Duration::from_secs(20));
     }
 
     #[test]
