@@ -72,11 +72,17 @@ pub fn compared(
         }
     }
     let within = Bins::Within(overview::BUDGET / 2);
-    let (mut whole_base, mut whole_new) = (whole(&mut base, within), whole(&mut new, within));
+    // Shown GPUs have lanes of their own on both sides.
+    let mut ranks: BTreeSet<i64> = BTreeSet::new();
+    for run in [&base, &new] {
+        let shown = run.chosen.iter().filter_map(|window| run.records.processes.get(&window.process));
+        ranks.extend(shown.map(|record| record.rank));
+    }
+    let (mut whole_base, mut whole_new) = (whole(&mut base, &ranks, within), whole(&mut new, &ranks, within));
     let bins = whole_base.overview.bins.min(whole_new.overview.bins);
     for (whole_run, run) in [(&mut whole_base, &mut base), (&mut whole_new, &mut new)] {
         if whole_run.overview.bins > bins {
-            *whole_run = whole(run, Bins::Exactly(bins));
+            *whole_run = whole(run, &ranks, Bins::Exactly(bins));
         }
     }
     let mut lanes_of_base = base.lanes(&mut names)?;
@@ -123,9 +129,9 @@ pub fn compared(
     Ok(picture)
 }
 
-fn whole(run: &mut Run, bins: Bins) -> WholeRun {
-    let ranks: BTreeSet<i64> = BTreeSet::new();
-    overview(&mut run.records, &run.axis, &run.groups, run.focus, &ranks, bins)
+/// The overview of a side. `wanted` are ranks that have lanes of their own.
+fn whole(run: &mut Run, wanted: &BTreeSet<i64>, bins: Bins) -> WholeRun {
+    overview(&mut run.records, &run.axis, &run.groups, run.focus, wanted, bins)
 }
 
 /// Lanes with the numbers of other kinds.

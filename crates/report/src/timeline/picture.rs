@@ -73,7 +73,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Finishes reading. `late` is the rank that others wait for, if a finding names one.
+    /// Finishes reading. `late` is the rank that the rest wait for, if a finding names one.
     ///
     /// # Errors
     /// When a table cannot be read or built.
