@@ -5,7 +5,7 @@
 -- by:
 -- dimensions:
 -- column: rank id -- rank
--- column: unit text -- step, replay or iteration; layer or range if `--unit` chose these
+-- column: unit text -- step, replay, iteration or repetition; layer or range if `--unit` chose these
 -- column: found_by text -- evidence: range, server_marker, tokens, graph_replay or kernel_sequence
 -- column: period count -- usual number of kernels of one
 -- column: iterations count -- units

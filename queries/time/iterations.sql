@@ -7,7 +7,7 @@
 -- dimensions:
 -- column: rank id -- rank
 -- column: iteration id -- ordinal of the unit, from 0
--- column: unit text -- step, replay or iteration; layer or range if `--unit` chose these
+-- column: unit text -- step, replay, iteration or repetition; layer or range if `--unit` chose these
 -- column: found_by text -- evidence: range, server_marker, tokens, graph_replay or kernel_sequence
 -- column: phase text -- warmup, steady, cooldown or prefill
 -- column: level count -- level of durations, from 0; another one after a jump

@@ -81,4 +81,4 @@ FROM per_layer AS l
 JOIN whole AS w ON w.process = l.process
 JOIN kinds AS r ON r.process = l.process AND r.layer = l.layer AND r.direction = l.direction
 JOIN middle AS m ON m.process = l.process AND m.kind = r.kind AND m.direction = l.direction
-ORDER BY l.rank NULLS FIRST, l.process NULLS FIRST, l.layer NULLS FIRST, CASE l.direction WHEN 'backward' THEN 1 ELSE 0 END NULLS FIRST
+ORDER BY l.rank NULLS FIRST, l.process NULLS FIRST, l.layer NULLS FIRST, CASE l.direction WHEN 'forward' THEN 0 WHEN 'backward' THEN 1 ELSE 2 END NULLS FIRST

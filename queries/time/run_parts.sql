@@ -10,7 +10,7 @@
 -- column: start_ns ns -- start on the source's clock
 -- column: duration_ns ns -- how long it takes
 -- column: pct pct -- its share of the time from the first to the last work on a GPU
--- column: unit text -- unit of its iterations: step, replay or iteration; layer or range if `--unit` chose these
+-- column: unit text -- unit of its iterations: step, replay, iteration or repetition; layer or range if `--unit` chose these
 -- column: found_by text -- evidence for it: range, server_marker, tokens, graph_replay or kernel_sequence
 -- column: iterations count -- iterations in it
 -- column: first_iteration id -- the first of them

@@ -182,7 +182,7 @@ impl UnitFacts {
         Ok(Regex::new(&self.file.backward_regex)?)
     }
 
-    /// Whether so many of the layers of a block have kernels of a backward pass that it is one, or so few that it is none.
+    /// Whether so many of the layers of a block have kernels of a backward pass that it is one, or so few that it is not one.
     pub fn is_backward(&self, with_any: usize, all: usize) -> Option<bool> {
         let least = u64::from(self.file.least_backward_pct);
         let [with_any, all] = [with_any as u64 * 100, all as u64];

@@ -55,7 +55,8 @@ pub(super) fn backward_starts(kernels: &DataFrame, order: &KernelOrder, facts: &
     Ok(found)
 }
 
-/// The layers in order, with their passes where these are known. Blocks that follow one another in most units are paired.
+/// The layers in order, with their passes where these are known. Neighboring blocks are paired in each unit that has as
+/// many layers of both.
 pub(super) fn with_passes(
     mut layers: Vec<Placed>,
     backward_ns: &[i64],
