@@ -77,6 +77,9 @@ pub struct RunView {
 /// Words for units of work, but `iteration`.
 const UNITS: [&str; 5] = ["step", "replay", REPETITION, "layer", "range"];
 
+/// Word for units of several kinds together.
+const UNIT: &str = "unit";
+
 /// Repetitions of the kernel sequence of which nothing shows that they are iterations: no steady part is claimed of them.
 const REPETITION: &str = "repetition";
 
@@ -92,8 +95,10 @@ const EVIDENCE: [(&str, &str); 5] = [
 /// Units of work of the whole run, over its processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitCounts {
-    /// `step`, `replay`, `iteration`, `repetition`, `layer` or `range`.
+    /// `step`, `replay`, `iteration`, `repetition`, `layer` or `range`: that of most processes.
     pub unit: &'static str,
+    /// The same for readers, or `unit` if processes have different ones.
+    word: &'static str,
     /// Evidence for them, as in the table `iterations`.
     pub found_by: &'static str,
     pub found: i64,
@@ -110,8 +115,10 @@ pub struct UnitCounts {
 /// Iterations of a view over the processes of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IterationCounts {
-    /// `step`, `replay` or `iteration`.
+    /// `step`, `replay`, `iteration`, `repetition`, `layer` or `range`: that of most processes.
     pub unit: &'static str,
+    /// The same for readers, or `unit` if processes have different ones.
+    word: &'static str,
     pub chosen: i64,
     pub found: i64,
     pub processes: i64,
@@ -130,7 +137,7 @@ pub struct IterationCounts {
 /// Iterations of a view, of which each rank has as many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Iterations {
-    /// `step`, `replay` or `iteration`.
+    /// `step`, `replay`, `iteration`, `layer` or `range`, or `unit` if processes have different ones.
     pub unit: &'static str,
     pub count: i64,
     /// How long one takes, with pauses: the mean in nanoseconds.
@@ -220,9 +227,9 @@ impl RunViews {
                 // Prefills are other work, and may be most of the run.
                 (Some(decode_pct), Some(prefill_pct)) => format!(
                     "of the time in decode {}s ({decode_pct:.1}% of the run; prefill is {prefill_pct:.1}%)",
-                    iterations.unit
+                    iterations.word
                 ),
-                _ => format!("of the time in steady {}s", iterations.unit),
+                _ => format!("of the time in steady {}s", iterations.word),
             },
             (View::Steady, None) => "of the dense work".to_owned(),
             (View::WholeRun, _) if first.label == CHOSEN_TIME => "of the chosen time".to_owned(),
@@ -248,7 +255,7 @@ impl RunViews {
     pub(crate) fn iterations_of_each(&self) -> Option<Iterations> {
         let iterations = self.all.first()?.iterations.as_ref()?;
         let count = iterations.of_each.filter(|count| *count > 0)?;
-        Some(Iterations { unit: iterations.unit, count, mean_ns: iterations.every_ns.round() as i64 })
+        Some(Iterations { unit: iterations.word, count, mean_ns: iterations.every_ns.round() as i64 })
     }
 }
 
@@ -264,7 +271,7 @@ impl RunView {
         let head = match &self.iterations {
             Some(iterations) => {
                 let (chosen, found) =
-                    (thousands(iterations.chosen as f64), counted(iterations.found as f64, iterations.unit));
+                    (thousands(iterations.chosen as f64), counted(iterations.found as f64, iterations.word));
                 let each = duration(iterations.mean_ns);
                 if iterations.has_others {
                     format!("{chosen} of {found} of the largest program, {each} each; {gpus} of all programs")
@@ -300,7 +307,7 @@ impl RunView {
             }
         };
         // No steady part is claimed of repetitions.
-        let is_claimed = self.units.as_ref().is_none_or(|units| units.unit != REPETITION);
+        let is_claimed = self.units.as_ref().is_none_or(|units| units.word != REPETITION);
         let name = |kind: &'static str| if is_claimed || kind != "steady" { label(kind) } else { "repetitions" };
         let parts: Vec<String> = self.parts.iter().map(|(kind, _, pct)| format!("{} {pct:.1}%", name(kind))).collect();
         let parts = if parts.is_empty() { String::new() } else { format!("; {}", parts.join(", ")) };
@@ -310,15 +317,19 @@ impl RunView {
 
 impl UnitCounts {
     fn line(&self) -> String {
-        format!(", {} ({})", self.counts(), evidence_words(self.found_by))
+        // Units of several kinds have several kinds of evidence.
+        let evidence = if self.word == UNIT { String::new() } else { format!(" ({})", evidence_words(self.found_by)) };
+        format!(", {}{evidence}", self.counts())
     }
 
     /// `12 steps of each of 3 processes`.
     fn counts(&self) -> String {
         let count = |count: i64, noun: &str| counted(count as f64, noun);
-        let units = match (self.prefills, self.of_each) {
-            (0, Some(each)) => count(each, self.unit),
-            (0, None) => count(self.found, self.unit),
+        // Those of other processes may not be decode steps.
+        let prefills = if self.word == UNIT { 0 } else { self.prefills };
+        let units = match (prefills, self.of_each) {
+            (0, Some(each)) => count(each, self.word),
+            (0, None) => count(self.found, self.word),
             (prefills, _) => {
                 format!(
                     "{} and {}",
@@ -327,7 +338,7 @@ impl UnitCounts {
                 )
             }
         };
-        let of_ranks = match (self.processes, self.of_each.filter(|_| self.prefills == 0)) {
+        let of_ranks = match (self.processes, self.of_each.filter(|_| prefills == 0)) {
             (..=1, _) => String::new(),
             (processes, Some(_)) => format!(" of each of {}", count(processes, "process")),
             (processes, None) => format!(" of {}", count(processes, "process")),
@@ -358,7 +369,7 @@ impl IterationCounts {
             1 => ", and the dense work of 1 process without iterations".to_owned(),
             others => format!(", and the dense work of {} processes without iterations", number(others)),
         };
-        let iterations = counted(self.found as f64, self.unit);
+        let iterations = counted(self.found as f64, self.word);
         format!("{} of {iterations}{of_ranks}, {each} each{without}", number(self.chosen))
     }
 }
@@ -432,6 +443,17 @@ fn usual_unit(parts: &[&RunPart<'_>]) -> Option<(&'static str, &'static str)> {
     most.map(|(unit, _)| unit)
 }
 
+/// The word for the units of some parts: this one, or the neutral one if there are others.
+fn word_of(parts: &[&RunPart<'_>], unit: &'static str) -> &'static str {
+    let is_same = parts.iter().filter(|part| part.iterations > 0).all(|part| part.unit == unit);
+    if is_same { unit } else { UNIT }
+}
+
+/// Whether all units of some parts are repetitions, of which no steady part is claimed; not without units.
+fn are_repetitions(parts: &[&RunPart<'_>]) -> bool {
+    usual_unit(parts).is_some_and(|(unit, _)| word_of(parts, unit) == REPETITION)
+}
+
 /// The units of work of the processes of the run.
 fn units_of(parts: &[&RunPart<'_>]) -> Option<UnitCounts> {
     let (unit, found_by) = usual_unit(parts)?;
@@ -443,6 +465,7 @@ fn units_of(parts: &[&RunPart<'_>]) -> Option<UnitCounts> {
     let each = of_process.values().next().copied();
     Some(UnitCounts {
         unit,
+        word: word_of(parts, unit),
         found_by,
         of_each: each.filter(|each| of_process.values().all(|count| count == each)),
         processes: of_process.len() as i64,
@@ -456,7 +479,9 @@ fn units_of(parts: &[&RunPart<'_>]) -> Option<UnitCounts> {
 fn steady_view(answers: &Answers, book: &RuleBook, parts: &[RunPart<'_>], of_run: &[&RunPart<'_>]) -> Option<RunView> {
     let threshold = |name: &str| book.get(STEADY_VIEW)?.thresholds.get(name).copied();
     let chosen: Vec<&RunPart<'_>> = parts.iter().filter(|part| part.is_in_view()).collect();
-    if usual_unit(of_run).is_some_and(|(unit, _)| unit == REPETITION) {
+    // Processes with other units may have a steady part.
+    let own: Vec<&RunPart<'_>> = of_run.iter().copied().filter(|part| part.is_in_view()).collect();
+    if are_repetitions(of_run) || are_repetitions(&own) {
         return None;
     }
     let iterations = iterations_of(of_run, of_run.len() < parts.len());
@@ -489,6 +514,7 @@ fn iterations_of(parts: &[&RunPart<'_>], has_others: bool) -> Option<IterationCo
     let is_same = !has_others && chosen.iter().all(|part| part.iterations == first.iterations);
     Some(IterationCounts {
         unit,
+        word: word_of(&chosen, unit),
         chosen: sum,
         found: parts.iter().filter(is_of_such).fold(0_i64, |sum, part| sum.saturating_add(part.iterations)),
         processes: with().count() as i64,
@@ -500,7 +526,6 @@ fn iterations_of(parts: &[&RunPart<'_>], has_others: bool) -> Option<IterationCo
     })
 }
 
-/// Use of a view by the GPUs; `None` if none worked.
 /// Whether copies are recorded, in whatever part of the run.
 fn has_copies(answers: &Answers) -> bool {
     [View::WholeRun, View::Steady].into_iter().any(|view| {
@@ -509,6 +534,7 @@ fn has_copies(answers: &Answers) -> bool {
     })
 }
 
+/// Use of a view by the GPUs; `None` if none worked.
 fn view_of(answers: &Answers, book: &RuleBook, view: View) -> Option<RunView> {
     let rows = answers.rows(time_question().of_view(view));
     let spans = Spans::new(answers, view, book.get(BROKEN_SPAN));
@@ -529,4 +555,35 @@ fn view_of(answers: &Answers, book: &RuleBook, view: View) -> Option<RunView> {
         units: None,
         parts: Vec::new(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_of_several_kinds_have_no_name_of_one() {
+        let of = |units: &[(&'static str, i64)]| {
+            let part = |(process, &(unit, iterations)): (usize, &(&'static str, i64))| RunPart {
+                process,
+                rank: None,
+                kind: "steady",
+                unit,
+                found_by: "kernel_sequence",
+                duration_ns: 10,
+                iterations,
+                pause_ns: 0,
+                layers: 0,
+            };
+            let parts: Vec<RunPart<'_>> = units.iter().enumerate().map(part).collect();
+            let parts: Vec<&RunPart<'_>> = parts.iter().collect();
+            (units_of(&parts).map(|units| units.line()), are_repetitions(&parts))
+        };
+        let line = |text: &str| Some(format!(", {text}"));
+        let same = of(&[(REPETITION, 4), (REPETITION, 3), ("iteration", 0)]);
+        assert_eq!(same, (line("7 repetitions of 2 processes (by the sequence of kernels)"), true));
+        let mixed = of(&[(REPETITION, 4), (REPETITION, 3), ("step", 2)]);
+        assert_eq!(mixed, (line("9 units of 3 processes"), false));
+        assert_eq!(of(&[("iteration", 0)]), (None, false));
+    }
 }

@@ -264,9 +264,11 @@ fn iterations(comparison: &Comparison) -> Option<Section> {
     comparison.iterations.iter().filter(|row| (row.rank, row.gpu) == first).for_each(&mut add);
     let lines = lines.into_iter().map(|(name, points)| Line { name, points }).collect();
     let unit = if comparison.basis.kind == "iteration" { comparison.basis.unit.as_str() } else { "iteration" };
+    // No steady part is claimed of repetitions.
+    let steady = if unit == "repetition" { "" } else { "steady " };
     let title = format!("Durations of the {unit}s of rank {} GPU {}", first.0, first.1);
-    let chart = Chart::pace(title, Axis::count(format!("steady {unit}")), Axis::time("duration"), lines);
-    let about = format!("Steady {unit}s of both sides over their ordinal.");
+    let chart = Chart::pace(title, Axis::count(format!("{steady}{unit}")), Axis::time("duration"), lines);
+    let about = capitalized(&format!("{steady}{unit}s of both sides over their ordinal."));
     Some(Section::new("iterations", &capitalized(&format!("{unit}s")), &about, vec![drawn("iterations", chart)?]))
 }
 

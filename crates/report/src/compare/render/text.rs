@@ -27,6 +27,8 @@ pub fn write(comparison: &Comparison, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "{}: {}\n", comparison.verdict, escape_hidden(&comparison.reason))?;
     let unit = match (comparison.basis.kind, comparison.basis.unit.as_str()) {
         ("range", _) => "range".to_owned(),
+        // No steady part is claimed of repetitions.
+        (_, "repetition") => "repetition".to_owned(),
         // Iterations are counted even if the figures are about the whole run.
         (_, "run") => "steady iteration".to_owned(),
         (_, unit) => format!("steady {unit}"),
