@@ -489,7 +489,14 @@ fn notes(summary: &Summary, trace: &Trace, format: ViewerFormat) -> Vec<String> 
             if has_arrows { omitted.flows_beyond } else { 0 },
             "kernels and copies have no arrow because their call launched more than 64",
         ),
-        (omitted.longer_states, "states of threads are longer in the output, because nothing shows that they end"),
+        (
+            omitted.longer_states,
+            if omitted.longer_states == 1 {
+                "state of a thread is longer in the output, because nothing shows that it ends"
+            } else {
+                "states of threads are longer in the output, because nothing shows that they end"
+            },
+        ),
     ];
     lines
         .extend(notes.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("note: {count} {what}")));
