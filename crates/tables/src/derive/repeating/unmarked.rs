@@ -68,7 +68,7 @@ pub(super) fn is_launched_in_one_go(
     let has_all = |calls: &&DataFrame| CALLS.iter().all(|name| calls.column(name).is_ok());
     let calls = match (tables.get("regions").filter(has_all), more) {
         (Some(calls), _) => calls.clone(),
-        (None, Some(more)) => more.rows("regions", &CALLS, None)?.select(CALLS.map(|name| col(name))).collect()?,
+        (None, Some(more)) => more.rows("regions", &CALLS, None)?.select(CALLS.map(col)).collect()?,
         (None, None) => return Ok(false),
     };
     let names = calls.column("name")?;
