@@ -140,7 +140,7 @@ fn with_next(states: &[ThreadState]) -> impl Iterator<Item = (&ThreadState, Opti
 /// the last event, or where all CPUs are unknown from then on.
 fn recorded(states: &[ThreadState]) -> Vec<Recorded> {
     // States that no CPU is known to have begun are on one more, so that no thread seems to leave another CPU.
-    let beyond = 1 + states.iter().filter_map(|state| state.cpu).max().unwrap_or(-1);
+    let beyond = states.iter().filter_map(|state| state.cpu).max().map_or(0, |last| last.saturating_add(1));
     let cpu_of = |state: &ThreadState| (state.state == HostState::Running).then(|| state.cpu.unwrap_or(beyond));
     let mut turns: BTreeMap<(i64, i64), Turn> = BTreeMap::new();
     let mut off_cpu: Vec<(i64, Change)> = Vec::new();
