@@ -30,7 +30,7 @@ const MAX_PAIRS: usize = 6_000;
 pub struct SideTimeline(Run);
 
 impl SideTimeline {
-    /// Finishes reading a side. Its rows are kept only as far as they are drawn.
+    /// Finishes reading a side, and keeps only the rows that are drawn.
     ///
     /// # Errors
     /// When a table cannot be read or built.

@@ -192,8 +192,8 @@ fn explained(gpu: &GpuSums, part: &Part, sums: &Sums) -> GpuSums {
     GpuSums { shares: encoded(&times_ns, grid, id), times_ns: BTreeMap::new(), ..*gpu }
 }
 
-/// Adds what is left of each bin: as missing as far as nothing of the GPU was seen, by bin in `unseen_ns`, and as idle time
-/// without a known cause otherwise. Time before its first and after its last work has a cause, and so is not missing.
+/// Adds the rest of each bin: the time in `unseen_ns`, in which the GPU did not appear, as missing, and other time as idle
+/// without a known cause. Time before its first and after its last work has a cause, and so is not missing.
 fn add_rest(unseen_ns: &[i64], (span_ns, bins): (i64, usize), times_ns: &mut TimesByBin) {
     let (mut missing, mut idle) = (vec![0; bins], times_ns.remove(&IDLE).unwrap_or_else(|| vec![0; bins]));
     for (bin, (missing_ns, idle_ns)) in missing.iter_mut().zip(&mut idle).enumerate() {
